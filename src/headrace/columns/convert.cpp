@@ -1,0 +1,327 @@
+// Fields to typed values, one column of one tile at a time, compiled once for each instruction set.
+//
+// A column's loop knows its type, so nothing is decided per field but what the field itself demands: a fast form takes the
+// common shapes, and whatever it declines (nulls, odd shapes, misfits) goes to the slow path, where the shared rules decide.
+// Cost per field: 8 bytes of index and the field's text are read, the value is written.
+#include "columns/convert.hpp"
+
+#include "columns/fast_number.hpp"
+#include "columns/fast_time.hpp"
+#include "columns/field.hpp"
+#include "columns/kinds.hpp"
+#include "columns/lanes.hpp"
+#include "columns/rules/utf8.hpp"
+#include "core/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+namespace {
+
+HR_FN void set_bit(u64* bits, usize i) { bits[i / 64] |= u64{1} << (i % 64); }
+
+FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, usize n) {
+    if (!rows.may_need_unquoting) return {p, n, false};
+    const FieldBytes field = strip(*rows.dialect, p, n);
+    return {job.scratch, copy_text(*rows.dialect, field, job.scratch), field.quoted};
+}
+
+Kind classify_field(const FieldRules& rules, const u8* p, usize n) {
+    if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
+    return classify(p, n);
+}
+
+// The slow path of a value: null (false), a value by the rule (true), or a misfit, which is null too.
+template <class T, class Shape>
+[[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
+                                       const Shape& shape, T& out) {
+    const FieldBytes field = whole_text(rows, job, rows.text + start, end - start);
+    if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
+    if (job.inferred) {
+        const Kind kind = classify_field(*job.rules, field.text, field.size);
+        const bool fits = holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
+        // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
+        if (!fits) {
+            const bool held = holds(static_cast<Kind>(job.guess), kind);
+            job.misfits.kind(job.misfits.context, row, static_cast<u8>(held ? Kind::text : kind), start);
+        }
+        return fits;
+    }
+    const Parse status = shape.rule(field.text, field.size, out);
+    if (status == Parse::ok) return true;
+    job.misfits.fault(job.misfits.context, row, status == Parse::overflow ? Fault::overflow : Fault::type, start);
+    return false;
+}
+
+// The loop of every fixed-width type. A shape has the type's `fast` form, which may decline, its `rule`, the reference, and,
+// where there are lanes, `eight`, which converts eight rows and returns those that it declines.
+template <class T, class Shape, class Store>
+HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
+    const ColumnFields fields(rows, job.column);
+    const FieldRules& rules = *job.rules;
+    const bool plain = !rows.may_need_unquoting;
+    usize nulls = 0;
+    const auto one = [&](usize row) {
+        const u32 start = fields.start(row), end = fields.end(row);
+        FieldBytes field = {rows.text + start, end - start, false};
+        if (!plain) field = strip(*rows.dialect, field.text, field.size);
+        T value{};
+        bool present;
+        if (field.size == 0 && rules.empty_is_null && !field.quoted) {
+            present = false;
+        } else if (!rules.nulls_look_like_values && shape.fast(field.text, field.size, value)) [[likely]] {
+            present = true;
+        } else {
+            present = convert_by_rule(rows, job, row, start, end, shape, value);
+            if (!present) value = T{};
+        }
+        store(row, value);
+        if (!present) {
+            set_bit(job.nulls, row);
+            ++nulls;
+        }
+    };
+    usize row = 0;
+#if defined(HR_ISA_AVX512)
+    if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
+        const bool usual = !rules.nulls_look_like_values && !rows.dialect->skip_initial_space;
+        T* const values = static_cast<T*>(job.values) + job.row_base;
+        for (; usual && row + LANES <= rows.rows; row += LANES) {
+            LaneFields lanes = load_fields(rows, fields, row);
+            if (!plain && rows.dialect->quote >= 0) strip_quotes(lanes, static_cast<u8>(rows.dialect->quote));
+            u32 declined = shape.eight(rows, lanes, values + row);
+            for (; declined != 0; declined &= declined - 1) one(row + static_cast<usize>(trailing_zeros(declined)));
+        }
+    }
+#endif
+    for (; row < rows.rows; ++row) one(row);
+    return nulls;
+}
+
+template <class T>
+HR_FN auto store_to(const ColumnJob& job) {
+    T* const values = static_cast<T*>(job.values) + job.row_base;
+    return [values](usize row, T value) { values[row] = value; };
+}
+
+// `canonical` is inference's demand: no leading zeros.
+template <class T>
+struct IntShape {
+    bool canonical;
+    bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical);
+        return found.declined | found.has_point | store_ints(found, values);
+    }
+#endif
+};
+
+template <class T>
+struct FloatShape {
+    bool canonical;
+    bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical);
+        return found.declined | store_floats(found, values);
+    }
+#endif
+};
+
+struct DateShape {
+    bool fast(const u8* p, usize n, i32& out) const {
+        i64 days;
+        if (!fast_date(p, n, days)) return false;
+        out = static_cast<i32>(days);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, i32& out) const { return parse_date32(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i32* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(10));
+        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm512_cvtepi64_epi32(days_of_lanes(head, day_text, fine)));
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+};
+
+// Text with an offset is an instant; a naive column cannot hold one, while text without an offset is taken as UTC where
+// the column is said to be that (where it is inferred to be, `offset_needed`).
+struct TimestampShape {
+    i64 units;
+    bool utc;
+    bool offset_needed;
+    bool fast(const u8* p, usize n, i64& out) const {
+        i64 seconds;
+        if (offset_needed || !fast_timestamp(p, n, seconds)) return false;
+        return !__builtin_mul_overflow(seconds, units, &out);
+    }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Timestamp timestamp;
+        const Parse status = parse_timestamp(p, n, timestamp);
+        if (status != Parse::ok) return status;
+        if (timestamp.has_offset && !utc) return Parse::invalid;
+        return scale_timestamp(timestamp, units, out);
+    }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
+        if (offset_needed || fine == 0) return 0xFF;
+        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
+        const Lane64 between = _mm512_and_si512(_mm512_srli_epi64(day_text, 16), all_lanes(0xFF));
+        const __mmask8 split = _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
+        fine &= split;
+        const Lane64 days = days_of_lanes(head, day_text, fine);
+        const Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
+        if (units != 1) {
+            const Lane64 most = all_lanes(static_cast<u64>(INT64_LIMIT / units));
+            fine &= _mm512_cmple_epi64_mask(_mm512_abs_epi64(value), most);
+            value = _mm512_mullo_epi64(value, all_lanes(static_cast<u64>(units)));
+        }
+        _mm512_storeu_si512(values, value);
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+    static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
+};
+
+struct BoolShape {
+    const FieldRules& rules;
+    bool fast(const u8* p, usize n, bool& out) const {
+        out = is_one_of(rules.true_words, p, n);
+        return out || is_one_of(rules.false_words, p, n);
+    }
+    Parse rule(const u8* p, usize n, bool& out) const { return fast(p, n, out) ? Parse::ok : Parse::invalid; }
+};
+
+template <class T>
+usize convert_int(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<T>(rows, job, IntShape<T>{job.inferred}, store_to<T>(job));
+}
+
+template <class T>
+usize convert_float(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<T>(rows, job, FloatShape<T>{job.inferred}, store_to<T>(job));
+}
+
+usize convert_date(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<i32>(rows, job, DateShape{}, store_to<i32>(job));
+}
+
+usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
+    const TimestampShape shape = {job.type.units_per_second, job.type.utc, job.type.utc && job.inferred};
+    return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+}
+
+usize convert_bool(const TileRows& rows, const ColumnJob& job) {
+    u64* const bits = job.bits;
+    return convert_values<bool>(rows, job, BoolShape{*job.rules}, [bits](usize row, bool value) {
+        if (value) set_bit(bits, row);
+    });
+}
+
+// Text is checked on the bytes as they stand in the file, so that a fault's place is exact: what unquoting takes away is ASCII.
+bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
+    const usize invalid = find_invalid_utf8(field.text, field.size);
+    if (invalid == field.size) return true;
+    const u32 at = static_cast<u32>(field.text - rows.text + invalid);
+    job.misfits.fault(job.misfits.context, row, Fault::encoding, at);
+    return false;
+}
+
+template <bool Plain>
+ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    const FieldRules& rules = *job.rules;
+    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
+    u8* out = job.string_bytes;
+    usize nulls = 0;
+    for (usize row = 0; row < rows.rows; ++row) {
+        const u32 start = fields.start(row);
+        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+        if (!Plain) field = strip(*rows.dialect, field.text, field.size);
+        bool present = true;
+        usize size = 0;
+        if (field.size == 0 && rules.empty_is_null && (Plain || !field.quoted)) {
+            present = false;
+        } else if (rows.has_high_bytes && !check_text(rows, job, row, field)) {
+            present = false;
+        } else {
+            size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                         : copy_text(*rows.dialect, field, out);
+            if ((words || (!Plain && field.quoted)) && is_null(rules, out, size, field.quoted)) present = false;
+        }
+        if (present) {
+            out += size;
+        } else {
+            set_bit(job.nulls, row);
+            ++nulls;
+        }
+        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+    }
+    return {nulls, static_cast<usize>(out - job.string_bytes)};
+}
+
+// A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no field
+// is a value.
+ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    for (usize row = 0; row < rows.rows; ++row) {
+        set_bit(job.nulls, row);
+        job.string_ends[row] = 0;
+        const u32 start = fields.start(row);
+        const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
+        if (is_null(*job.rules, field.text, field.size, field.quoted)) continue;
+        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(*job.rules, field.text, field.size)), start);
+    }
+    return {rows.rows, 0};
+}
+
+usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
+    switch (job.type.id) {
+        case TypeId::boolean: return convert_bool(rows, job);
+        case TypeId::int8: return convert_int<i8>(rows, job);
+        case TypeId::int16: return convert_int<i16>(rows, job);
+        case TypeId::int32: return convert_int<i32>(rows, job);
+        case TypeId::int64: return convert_int<i64>(rows, job);
+        case TypeId::uint8: return convert_int<u8>(rows, job);
+        case TypeId::uint16: return convert_int<u16>(rows, job);
+        case TypeId::uint32: return convert_int<u32>(rows, job);
+        case TypeId::uint64: return convert_int<u64>(rows, job);
+        case TypeId::float32: return convert_float<float>(rows, job);
+        case TypeId::float64: return convert_float<double>(rows, job);
+        case TypeId::date32: return convert_date(rows, job);
+        case TypeId::timestamp: return convert_timestamp(rows, job);
+        case TypeId::string:
+        case TypeId::large_string: break;
+    }
+    return 0;
+}
+
+ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
+    if (job.inferred && !is_settled(static_cast<Kind>(job.guess))) return classify_column(rows, job);
+    if (job.type.id == TypeId::string || job.type.id == TypeId::large_string) {
+        return rows.may_need_unquoting ? convert_strings<false>(rows, job) : convert_strings<true>(rows, job);
+    }
+    return {convert_fixed_width(rows, job), 0};
+}
+
+usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted) {
+    const FieldBytes field = strip(*rows.dialect, rows.text + start, end - start);
+    quoted = field.quoted;
+    return copy_text(*rows.dialect, field, to);
+}
+
+}  // namespace
+
+const ConvertKernels& convert_kernels() {
+    static constexpr ConvertKernels kernels = {convert, field_text};
+    return kernels;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,96 @@
+// From the bytes of a field to its text: initial spaces, quotes and escapes undone; and the texts that mean null.
+#pragma once
+
+#include "columns/convert.hpp"
+#include "columns/rules/text_match.hpp"
+#include "core/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+
+struct FieldBytes {
+    const u8* text;
+    usize size;
+    bool quoted;
+};
+
+// The bytes without initial spaces and enclosing quotes; doubled quotes and escapes are still in them.
+HR_FN FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
+    if (dialect.skip_initial_space) {
+        for (; n > 0 && *p == ' '; --n) ++p;
+    }
+    if (dialect.quote < 0 || n < 2 || *p != dialect.quote) return {p, n, false};
+    return {p + 1, n - 2, true};
+}
+
+// Copies text up to the next byte that `marks` finds, 64 bytes at a time: `to` and `p` have 64 more bytes. Returns its
+// offset, or n.
+template <class Marks>
+HR_FN usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const u64 found = marks(Block(p + pos));
+        __builtin_memcpy(to + pos, p + pos, BLOCK);
+        if (found != 0) {
+            const usize at = pos + static_cast<usize>(trailing_zeros(found));
+            return at < n ? at : n;
+        }
+    }
+    return n;
+}
+
+// Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it is.
+HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
+    const bool doubled = field.quoted && dialect.double_quote;
+    const auto marks = [&](const Block& block) {
+        const u64 quotes = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
+        return quotes | (dialect.escape >= 0 ? block.equals(static_cast<u8>(dialect.escape)) : 0);
+    };
+    const u8* p = field.text;
+    const u8* const end = p + field.size;
+    u8* out = to;
+    while (p < end) {
+        const usize copied = copy_until(p, static_cast<usize>(end - p), out, marks);
+        p += copied;
+        out += copied;
+        if (p == end) break;
+        ++p;
+        if (p < end) *out++ = *p++;
+    }
+    return static_cast<usize>(out - to);
+}
+
+HR_FN bool is_one_of(const WordList& list, const u8* p, usize n) {
+    for (usize i = 0; i < list.count; ++i) {
+        if (equals(p, n, list.words[i].text, list.words[i].size)) return true;
+    }
+    return false;
+}
+
+HR_FN bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
+    return (!quoted || rules.quoted_may_be_null) && is_one_of(rules.nulls, p, n);
+}
+
+// Where a column's fields lie in a tile: a walk down one column of the ends.
+class ColumnFields {
+public:
+    ColumnFields(const TileRows& rows, usize column)
+        : column_(column),
+          end_(rows.ends + column),
+          start_(column == 0 ? rows.starts : rows.ends + column - 1),
+          stride_(rows.columns),
+          start_stride_(column == 0 ? 1 : rows.columns),
+          start_offset_(column == 0 ? 0 : 1),
+          back_((column + 1 == rows.columns ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1) {}
+    u32 start(usize row) const { return start_[row * start_stride_] + start_offset_; }
+    u32 end(usize row) const { return end_[row * stride_] - back_; }
+    usize column() const { return column_; }
+    u32 back() const { return back_; }  // from an end in the index to the end of the field's bytes
+
+private:
+    usize column_;
+    const u32* end_;
+    const u32* start_;
+    usize stride_, start_stride_;
+    u32 start_offset_, back_;
+};
+
+HR_END_NAMESPACE

@@ -1,0 +1,200 @@
+#include "columns/finish.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "columns/pass.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+namespace {
+
+void order_faults(std::vector<FaultRow>& faults) {
+    std::sort(faults.begin(), faults.end(), [](const FaultRow& a, const FaultRow& b) {
+        return a.record != b.record ? a.record < b.record : a.column < b.column;
+    });
+}
+
+// Rows that value faults take out, ascending.
+std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
+    std::vector<u64> rows;
+    for (const FaultRow& fault : faults) {
+        if (fault.column != NO_COLUMN && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
+    }
+    return rows;
+}
+
+u64 rejected_records(const std::vector<FaultRow>& faults) {
+    u64 records = 0, last = 0;
+    for (const FaultRow& fault : faults) {
+        if (fault.kept || fault.record == last) continue;
+        last = fault.record;
+        ++records;
+    }
+    return records;
+}
+
+// Calls keep(from, count, to) for each run of rows between removed ones.
+template <class Keep>
+void for_each_kept_run(const std::vector<u64>& removed, u64 rows, Keep keep) {
+    u64 to = 0, from = 0;
+    for (usize i = 0; i <= removed.size(); ++i) {
+        const u64 end = i < removed.size() ? removed[i] : rows;
+        if (end > from) keep(from, end - from, to);
+        to += end - from;
+        from = end + 1;
+    }
+}
+
+void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
+    u64* words = region.as<u64>();
+    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
+        if (from == to) return;
+        for (u64 i = 0; i < count; ++i) {
+            const u64 bit = words[(from + i) / 64] >> ((from + i) % 64) & 1;
+            u64& word = words[(to + i) / 64];
+            word = (word & ~(u64{1} << ((to + i) % 64))) | bit << ((to + i) % 64);
+        }
+    });
+}
+
+void remove_values(Region& region, usize width, const std::vector<u64>& removed, u64 rows) {
+    std::byte* data = region.data();
+    for_each_kept_run(removed, rows,
+                      [&](u64 from, u64 count, u64 to) { std::memmove(data + to * width, data + from * width, count * width); });
+}
+
+template <class Offset>
+void remove_strings(LoadedColumn& column, const std::vector<u64>& removed, u64 rows) {
+    Offset* offsets = column.offsets.as<Offset>();
+    std::byte* bytes = column.values.data();
+    Offset end = 0;
+    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
+        const Offset begin = offsets[from];
+        const Offset size = offsets[from + count] - begin;
+        std::memmove(bytes + end, bytes + begin, static_cast<usize>(size));
+        for (u64 i = 0; i <= count; ++i) offsets[to + i] = offsets[from + i] - begin + end;
+        end += size;
+    });
+    offsets[rows - removed.size()] = end;
+    column.values.trim(static_cast<usize>(end));
+}
+
+void remove_rows(LoadedColumn& column, const std::vector<u64>& removed, u64 rows) {
+    const u64 kept = rows - removed.size();
+    if (column.null_count > 0) {
+        const u64* nulls = column.validity.as<u64>();
+        for (const u64 row : removed) column.null_count -= nulls[row / 64] >> (row % 64) & 1;
+        remove_bits(column.validity, removed, rows);
+    }
+    const usize bits = value_bits(column.type);
+    if (is_string(column.type)) {
+        if (bits == 64) {
+            remove_strings<i64>(column, removed, rows);
+        } else {
+            remove_strings<i32>(column, removed, rows);
+        }
+        column.offsets.trim((kept + 1) * bits / 8);
+    } else {
+        if (bits == 1) {
+            remove_bits(column.values, removed, rows);
+        } else {
+            remove_values(column.values, bits / 8, removed, rows);
+        }
+        column.values.trim((kept * bits + 7) / 8);
+    }
+}
+
+// Null marks (bit 1: null) to Arrow's validity (bit 1: a value); bits behind the last row are 0.
+void make_validity(LoadedColumn& column, u64 rows) {
+    if (column.null_count == 0) {
+        column.validity = Region{};
+        return;
+    }
+    u64* words = column.validity.as<u64>();
+    for (usize i = 0; i * 64 < rows; ++i) words[i] = ~words[i];
+    if (rows % 64 != 0) words[rows / 64] &= (u64{1} << (rows % 64)) - 1;
+    column.validity.trim((rows + 7) / 8);
+}
+
+// Values to a narrower type in place: the place of a value never lies behind where it was.
+template <class From, class To>
+void narrow(Region& region, u64 rows) {
+    std::byte* data = region.data();
+    for (u64 row = 0; row < rows; ++row) {
+        From wide;
+        std::memcpy(&wide, data + row * sizeof(From), sizeof(From));
+        const To value = static_cast<To>(wide);
+        std::memcpy(data + row * sizeof(To), &value, sizeof(To));
+    }
+    region.trim(rows * sizeof(To));
+}
+
+template <class To>
+bool fits(i64 low, i64 high) {
+    return low >= static_cast<i64>(std::numeric_limits<To>::min()) && high <= static_cast<i64>(std::numeric_limits<To>::max());
+}
+
+// Nulls are zero in memory, which every type holds.
+void shrink_int(LoadedColumn& column, u64 rows) {
+    const i64* values = column.values.as<i64>();
+    const auto [low, high] = std::minmax_element(values, values + rows);
+    const i64 least = rows ? *low : 0, most = rows ? *high : 0;
+    const auto to = [&]<class T>(T, TypeId id) {
+        if (column.type.id != TypeId::int64 || !fits<T>(least, most)) return;
+        narrow<i64, T>(column.values, rows);
+        column.type.id = id;
+    };
+    to(i8{}, TypeId::int8);
+    to(u8{}, TypeId::uint8);
+    to(i16{}, TypeId::int16);
+    to(u16{}, TypeId::uint16);
+    to(i32{}, TypeId::int32);
+    to(u32{}, TypeId::uint32);
+}
+
+void shrink_float(LoadedColumn& column, u64 rows) {
+    const double* values = column.values.as<double>();
+    const bool exact = std::all_of(values, values + rows, [](double value) {
+        return value != value || static_cast<double>(static_cast<float>(value)) == value;
+    });
+    if (!exact) return;
+    narrow<double, float>(column.values, rows);
+    column.type.id = TypeId::float32;
+}
+
+void finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows) {
+    make_validity(column, rows);
+    if (column.type.id == TypeId::large_string && column.values.size() <= 0x7FFFFFFF &&
+        plan.columns[c].type.id != TypeId::large_string) {
+        narrow<i64, i32>(column.offsets, rows + 1);
+        column.type.id = TypeId::string;
+    }
+    if (!plan.shrink || !plan.columns[c].inferred) return;
+    if (column.type.id == TypeId::int64) shrink_int(column, rows);
+    if (column.type.id == TypeId::float64) shrink_float(column, rows);
+}
+
+}  // namespace
+
+void finish_result(const LoadPlan& plan, LoadResult& result) {
+    const auto start = std::chrono::steady_clock::now();
+    order_faults(result.faults);
+    result.rejected = rejected_records(result.faults);
+    if (plan.on_error == OnError::raise && !result.faults.empty()) return;
+    const std::vector<u64> removed = plan.on_error == OnError::reject ? rejected_rows(result.faults) : std::vector<u64>{};
+    const u64 rows = result.counts.rows - removed.size();
+    std::atomic<usize> next{0};
+    run_parallel(static_cast<unsigned>(std::min<usize>(plan.threads, result.columns.size())), [&](unsigned) {
+        for (usize c = next++; c < result.columns.size(); c = next++) {
+            if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
+            finish_column(plan, c, result.columns[c], rows);
+        }
+    });
+    result.counts.rows = rows;
+    result.seconds.finish = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace headrace

@@ -1,0 +1,139 @@
+// One pass over the text, or a second for the columns whose type turned out to be another than the text's beginning made
+// believe. Tiles are taken in order by several threads; a tile's rows, and its strings' bytes, get their places in the
+// result when it is its turn (OrderedGate), and from then on nobody waits for anybody.
+// Memory: the result, and per thread a tile of text with 12 bytes of index for each of its bytes at most.
+// Source: ParPaRaw (structure); Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
+#include "columns/load.hpp"
+
+#include "columns/finish.hpp"
+#include "columns/infer.hpp"
+#include "columns/pass.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr usize SAMPLE_BYTES = usize{256} << 10;
+
+std::vector<Guess> first_guesses(const LoadPlan& plan) {
+    std::vector<Guess> guesses;
+    for (const PlannedColumn& column : plan.columns) {
+        if (column.inferred) {
+            guesses.push_back({type_of_kind(Kind::empty), Kind::empty, true, true});
+        } else {
+            guesses.push_back({column.type, Kind::text, false, true});
+        }
+    }
+    return guesses;
+}
+
+// What the ledger says now; columns whose type that changes are to be converted (again).
+bool follow_ledger(const KindLedger& ledger, std::vector<Guess>& guesses) {
+    bool any = false;
+    for (usize c = 0; c < guesses.size(); ++c) {
+        Guess& guess = guesses[c];
+        if (!guess.inferred) {
+            guess.wanted = false;
+            continue;
+        }
+        const Kind kind = ledger.joined(c);
+        const ColumnType type = type_of_kind(kind);
+        const bool first_values = guess.kind == Kind::empty && kind != Kind::empty;
+        guess.wanted = !guess.converted || first_values || !same_type(type, guess.type);
+        guess.type = type;
+        guess.kind = kind;
+        any |= guess.wanted;
+    }
+    return any;
+}
+
+class Loader {
+public:
+    Loader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
+        : source_(source), dialect_(dialect), plan_(plan), guesses_(first_guesses(plan)), ledger_(plan.columns.size()) {
+        result_.budget = std::make_shared<Budget>(plan.memory_limit);
+        result_.columns.resize(plan.columns.size());
+    }
+
+    LoadResult run() {
+        sample();
+        convert();
+        // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few times
+        // at most; usually there is no second pass.
+        while (!stopped_ && follow_ledger(ledger_, guesses_)) convert();
+        source_.check_unchanged();
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
+        }
+        finish_result(plan_, result_);
+        return std::move(result_);
+    }
+
+private:
+    // The kinds of the text's first records, as the first guess.
+    void sample() {
+        for (Guess& guess : guesses_) guess.wanted = guess.inferred;
+        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
+        follow_ledger(ledger_, guesses_);
+        for (Guess& guess : guesses_) guess.wanted = true;
+    }
+
+    void convert() {
+        for (Guess& guess : guesses_) guess.settled_as_text = guess.kind == Kind::big_int && guess.classified;
+        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        pass.run();
+        stopped_ = pass.stopped();
+        for (Guess& guess : guesses_) {
+            if (!guess.wanted) continue;
+            guess.classified = true;
+            guess.converted = guess.kind != Kind::big_int || guess.settled_as_text;
+        }
+    }
+
+    const Source& source_;
+    const Dialect& dialect_;
+    const LoadPlan& plan_;
+    std::vector<Guess> guesses_;
+    KindLedger ledger_;
+    LoadResult result_;
+    bool stopped_ = false;
+};
+
+}  // namespace
+
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) { return Loader(source, dialect, plan).run(); }
+
+std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize count) {
+    const ConvertKernels& kernels = convert_kernels(isa);
+    TileScan scan(source, dialect, isa, begin, 4096);
+    TileReader reader(scan);
+    std::vector<PeekedRecord> records;
+    std::vector<u8> text;
+    while (const Tile* tile = reader.next()) {
+        TileRows rows{};
+        rows.text = tile->text;
+        rows.dialect = &dialect;
+        usize field = 0;
+        for (usize record = 0; record < tile->records; ++record) {
+            const usize last = tile->last[record] & RECORD_INDEX;
+            const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
+            u32 start = tile->starts[record];
+            PeekedRecord peeked{tile->begin + start, {}};
+            for (; field <= last; ++field) {
+                const u32 back = (field == last ? dialect.line_end_length : dialect.separator_length) - 1;
+                const u32 end = tile->ends[field] - back;
+                bool quoted;
+                text.resize(end - start + 2 * 64);
+                const usize size = kernels.field_text(rows, start, end, text.data(), quoted);
+                peeked.fields.emplace_back(reinterpret_cast<const char*>(text.data()), size);
+                start = tile->ends[field] + 1;
+            }
+            if (data) records.push_back(std::move(peeked));
+            if (records.size() == count) return records;
+        }
+    }
+    return records;
+}
+
+}  // namespace headrace

@@ -1,0 +1,100 @@
+// From a source to typed columns on the CPU: one pass over the text, tile by tile, several threads at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "columns/convert.hpp"
+#include "core/cpu.hpp"
+#include "core/memory.hpp"
+#include "sources/source.hpp"
+
+namespace headrace {
+
+enum class OnError : u8 { raise, null, reject };
+
+struct PlannedColumn {
+    std::string name;
+    ColumnType type;
+    bool inferred = false;
+};
+
+struct LoadPlan {
+    std::vector<PlannedColumn> columns;
+    std::uint64_t begin = 0;                // behind the byte-order mark
+    std::optional<std::uint64_t> header;    // where the record begins that is no data
+    OnError on_error = OnError::raise;
+    std::vector<std::string> null_texts, true_words, false_words;
+    bool quoted_null = false;
+    bool shrink = false;
+    unsigned threads = 1;
+    usize tile_bytes = 0;
+    usize memory_limit = 0;  // 0: none
+    bool exact_memory = false;
+    Isa isa = Isa::scalar;
+    std::function<void()> poll;  // called on the calling thread now and then; may throw
+};
+
+constexpr i64 NO_COLUMN = -1;
+
+// One fault of one record. Records count from 1 and are the data's: header, comments and blank lines do not count.
+struct FaultRow {
+    std::uint64_t record;
+    std::uint64_t record_begin;
+    std::uint64_t at;
+    i64 column;
+    Fault kind;
+    bool kept;
+    std::uint64_t row;  // of a kept or still to be rejected row
+    std::string field;  // raw text of the field, where it is one field's fault
+    std::string text;   // raw text of the record
+};
+
+struct Evidence {
+    std::uint64_t record;
+    std::uint64_t at;
+    std::string text;
+};
+
+struct LoadedColumn {
+    ColumnType type;
+    Region values;    // or the strings' bytes
+    Region offsets;   // strings
+    Region validity;  // bit 1: a value; empty if there are no nulls
+    u64 null_count = 0;
+    std::optional<Evidence> evidence;  // of an inferred type: the record that settled it
+};
+
+struct LoadCounts {
+    u64 records = 0;  // of data: rows and rejects
+    u64 rows = 0;
+    u64 header = 0, blank = 0, comment = 0;  // left out by an option
+};
+
+struct StageSeconds {
+    double find = 0, convert = 0, finish = 0;  // find and convert add up all threads' time
+};
+
+struct LoadResult {
+    std::vector<LoadedColumn> columns;
+    LoadCounts counts;
+    u64 rejected = 0;
+    std::vector<FaultRow> faults;  // by record, then column
+    StageSeconds seconds;
+    unsigned passes = 0;
+    std::shared_ptr<Budget> budget;
+};
+
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan);
+
+// The texts of the first `count` records that are no comments, and where each begins.
+struct PeekedRecord {
+    std::uint64_t begin;
+    std::vector<std::string> fields;
+};
+std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize count);
+
+}  // namespace headrace

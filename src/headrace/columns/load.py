@@ -1,0 +1,176 @@
+"""From an open source to typed columns: the contract of the native loader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from headrace import _native
+from headrace.columns.column import Column
+from headrace.columns.schema import FirstRecord
+from headrace.columns.types import DataType, parse_type
+from headrace.core.context import Context
+from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+from headrace.structure.find import DEFAULT_TILE_BYTES
+
+UTF8_MARK = b"\xef\xbb\xbf"
+_OTHER_MARKS = {b"\xff\xfe": "UTF-16 (little endian)", b"\xfe\xff": "UTF-16 (big endian)"}
+_MOST_TILE_BYTES = 4 << 20
+_ROWS_PER_TILE = 256
+"""So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueOptions:
+    """How the texts of fields become values, and what becomes of those that do not."""
+
+    null_texts: tuple[bytes, ...] = (b"",)
+    true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
+    false_words: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
+    quoted_null: bool = False
+    on_error: str = "raise"
+    shrink: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """All that the native loader is told; `columns` are (name, type or None to infer)."""
+
+    columns: list[tuple[str, DataType | None]]
+    begin: int
+    header: int | None
+    null_texts: tuple[bytes, ...]
+    true_words: tuple[bytes, ...]
+    false_words: tuple[bytes, ...]
+    quoted_null: bool
+    on_error: str
+    shrink: bool
+    threads: int
+    tile_bytes: int
+    memory_limit: int
+    isa: str
+    exact_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The field that settled an inferred type: no field before it needed so wide a type.
+
+    Parameters
+    ----------
+    record
+        Number of the data record, from 1.
+    byte
+        Where the field begins in the source.
+    text
+        Its first bytes.
+    """
+
+    record: int
+    byte: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load gives; `counts` has records, rows, rejected, header, blank, comment and passes."""
+
+    columns: tuple[Column, ...]
+    evidence: tuple[Evidence | None, ...]
+    rejects: dict[str, Column]
+    counts: dict[str, int]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def text_begin(source: OpenSource) -> int:
+    """First byte of the text behind a UTF-8 byte-order mark.
+
+    Raises
+    ------
+    SourceError
+        The mark is another encoding's.
+    """
+    start = source.native.read(0, 4)
+    for mark, name in _OTHER_MARKS.items():
+        if start.startswith(mark):
+            raise SourceError(f"{source.name} is {name}; decode it to UTF-8 first, e.g. open(path, encoding='utf-16')")
+    return len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
+
+
+def first_record(source: OpenSource, dialect: Dialect, begin: int, context: Context) -> FirstRecord | None:
+    """The first record that is neither blank nor a comment."""
+    with _native_errors():
+        found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, 1)
+    return FirstRecord(found[0][0], tuple(found[0][1])) if found else None
+
+
+def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
+    """Bytes of one tile, for records about as long as the first."""
+    if first is None or size == 0:
+        return DEFAULT_TILE_BYTES
+    record = sum(len(text) + 1 for text in first.fields)
+    return min(_MOST_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
+
+
+def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
+    """Read all records into columns.
+
+    Working memory is a few tiles a thread beside the result; the result is charged to ``plan.memory_limit``.
+
+    Raises
+    ------
+    ParseError
+        With ``on_error="raise"``: the first record (then column) that does not fit.
+    MemoryLimitError
+        The result outgrew the limit, or there is no more memory.
+    SourceError
+        The source could not be read to its end as it was when it was opened.
+    """
+    with _native_errors():
+        made = _native.load(source.native, _native.Dialect.make(dialect), plan)
+    counts = made["counts"]
+    faults = made["fault_count"]
+    rejects = {name: _column(parts, faults) for name, parts in made["rejects"]}
+    if plan.on_error == "raise" and faults:
+        raise _parse_error(rejects)
+    columns = tuple(_column(parts, counts["rows"]) for parts in made["columns"])
+    evidence = tuple(None if found is None else Evidence(*found) for found in made["evidence"])
+    find, convert, finish = made["seconds"]
+    return Loaded(columns, evidence, rejects, counts, {"find": find, "convert": convert, "finish": finish})
+
+
+def _column(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+    type_name, null_count, values, validity, offsets = parts
+    return Column(
+        type=parse_type(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+    )
+
+
+def _parse_error(rejects: dict[str, Column]) -> ParseError:
+    first = {name: column[0] for name, column in rejects.items()}
+    text = first["field"] if first["field"] is not None else first["text"]
+    return ParseError(
+        record=first["record"],
+        line=first["line"],
+        byte=first["byte"],
+        column=first["column"],
+        kind=first["kind"],
+        expected=first["expected"],
+        text=str(text).encode(),
+    )
+
+
+@contextmanager
+def _native_errors() -> Iterator[None]:
+    """The native part's errors as the package's own."""
+    try:
+        yield
+    except _native.SourceFailure as error:
+        raise SourceError(str(error)) from None
+    except _native.RecordTooLong as error:
+        raise HeadraceError(str(error)) from None
+    except MemoryError as error:
+        raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None

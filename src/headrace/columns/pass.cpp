@@ -1,0 +1,164 @@
+#include "columns/pass.hpp"
+
+#include <algorithm>
+
+#include "columns/worker.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+
+namespace scalar {
+const ConvertKernels& convert_kernels();
+}
+#if defined(__x86_64__)
+namespace avx2 {
+const ConvertKernels& convert_kernels();
+}
+namespace avx512 {
+const ConvertKernels& convert_kernels();
+}
+#endif
+
+const ConvertKernels& convert_kernels(Isa isa) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case Isa::avx512: return avx512::convert_kernels();
+        case Isa::avx2: return avx2::convert_kernels();
+#endif
+        default: return scalar::convert_kernels();
+    }
+}
+
+usize value_bits(const ColumnType& type) {
+    switch (type.id) {
+#define HR_TYPE(id, name, bits) \
+    case TypeId::id: return bits;
+#include "core/types.def"
+#undef HR_TYPE
+    }
+    return 0;
+}
+
+bool is_string(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
+
+LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
+                   KindLedger& ledger, LoadResult& result)
+    : source_(source),
+      dialect_(dialect),
+      plan_(plan),
+      guesses_(guesses),
+      ledger_(ledger),
+      result_(result),
+      string_bytes_(guesses.size(), 0),
+      null_bits_(guesses.size()),
+      doomed_(guesses.size()) {
+    for (auto& tile : doomed_) tile.store(~u64{0}, std::memory_order_relaxed);
+    for (usize c = 0; c < guesses.size(); ++c) {
+        if (guesses[c].wanted) wanted_.push_back(c);
+    }
+}
+
+void LoadPass::classify_only(usize bytes) {
+    const std::uint64_t whole = source_.size() - plan_.begin;
+    const std::uint64_t part = std::min<std::uint64_t>(whole, bytes);
+    run_tiles(Mode::classify, 1, (part + plan_.tile_bytes - 1) / plan_.tile_bytes);
+}
+
+void LoadPass::run() {
+    const std::uint64_t tiles = (source_.size() - plan_.begin + plan_.tile_bytes - 1) / plan_.tile_bytes;
+    const unsigned threads = static_cast<unsigned>(std::min<std::uint64_t>(plan_.threads, std::max<std::uint64_t>(tiles, 1)));
+    const bool exact = wants_exact();
+    if (exact) {
+        run_tiles(Mode::measure, threads, tiles);
+        if (stopped_) return;
+    }
+    allocate(exact);
+    run_tiles(Mode::convert, threads, tiles);
+    if (first_pass()) result_.counts = counts_;
+    result_.seconds.find += seconds_.find;
+    result_.seconds.convert += seconds_.convert;
+    ++result_.passes;
+    for (const usize c : wanted_) {
+        LoadedColumn& column = result_.columns[c];
+        const usize rows = counts_.rows;
+        column.values.trim(is_string(column.type) ? string_bytes_[c] : (rows * value_bits(column.type) + 7) / 8);
+        if (is_string(column.type)) column.offsets.trim((rows + 1) * value_bits(column.type) / 8);
+        null_bits_[c].trim(column.null_count == 0 ? 0 : (rows + 7) / 8);
+        column.validity = std::move(null_bits_[c]);
+    }
+}
+
+namespace {
+
+constexpr usize HEAP_REGION = usize{1} << 20;
+constexpr double MAX_RESERVED = 32e12;
+constexpr usize MAX_MAPPINGS = 16'000;
+
+}  // namespace
+
+// Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that only
+// measures comes first.
+bool LoadPass::wants_exact() const {
+    if (plan_.exact_memory) return true;
+    const usize bytes = source_.size() - plan_.begin;
+    const usize rows = bytes / plan_.columns.size() + 1;
+    double reserved = 0, heap = 0;
+    usize mappings = 0;
+    const auto add = [&](usize bound) {
+        (bound < HEAP_REGION ? heap : reserved) += static_cast<double>(bound);
+        mappings += bound < HEAP_REGION ? 0 : 1;
+    };
+    for (const usize c : wanted_) {
+        add(rows * value_bits(guesses_[c].type) / 8);
+        add(rows / 8);
+        if (is_string(guesses_[c].type)) add(bytes);
+    }
+    return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(bytes);
+}
+
+void LoadPass::allocate(bool exact) {
+    const usize bytes = source_.size() - plan_.begin;
+    // A record has a byte for each of its fields, but for the last one's last.
+    const usize rows = exact ? counts_.rows : bytes / plan_.columns.size() + 1;
+    for (const usize c : wanted_) {
+        LoadedColumn& column = result_.columns[c];
+        const bool large = is_string(guesses_[c].type) && bytes > 0x7FFFFFFF;
+        column = LoadedColumn{};
+        column.type = guesses_[c].type;
+        if (large) column.type.id = TypeId::large_string;
+        const usize bits = value_bits(column.type);
+        if (is_string(column.type)) {
+            column.offsets = Region((rows + 1) * bits / 8, result_.budget);
+            column.offsets.ensure(bits / 8);
+            column.values = Region(exact ? string_bytes_[c] : bytes, result_.budget);
+        } else {
+            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget);
+        }
+        column.values.ensure(0);
+        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget);
+        null_bits_[c].ensure(0);
+    }
+}
+
+void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
+    TileScan scan(source_, dialect_, plan_.isa, plan_.begin, plan_.tile_bytes);
+    OrderedGate places;
+    scan_ = &scan;
+    places_ = &places;
+    mode_ = mode;
+    tiles_ = tiles;
+    counts_ = LoadCounts{};
+    std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
+    run_parallel(threads, [&](unsigned worker) {
+        try {
+            TileWorker(*this).run(worker == 0);
+        } catch (const GateClosed&) {
+        } catch (...) {
+            scan.gate.close();
+            places.close();
+            throw;
+        }
+    });
+}
+
+}  // namespace headrace

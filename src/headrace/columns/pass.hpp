@@ -1,0 +1,77 @@
+// One pass of a load: every tile found, checked and converted for the columns that are wanted.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "columns/infer.hpp"
+#include "columns/load.hpp"
+#include "columns/rows.hpp"
+#include "structure/scan.hpp"
+
+namespace headrace {
+
+const ConvertKernels& convert_kernels(Isa isa);
+
+// What a column is taken for during a pass.
+struct Guess {
+    ColumnType type;
+    Kind kind;
+    bool inferred;
+    bool wanted;                   // in the next pass
+    bool classified = false;       // a pass has shown the kind of every field that the guess did not hold
+    bool settled_as_text = false;  // long integers, and no float among them anywhere
+    bool converted = false;
+};
+
+usize value_bits(const ColumnType& type);
+bool is_string(const ColumnType& type);
+
+class LoadPass {
+public:
+    LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
+             KindLedger& ledger, LoadResult& result);
+
+    // Converts the wanted columns into the result.
+    void run();
+
+    // Only notes the kinds of the wanted inferred columns, over the first `bytes` of text.
+    void classify_only(usize bytes);
+
+    bool wants_any() const { return !wanted_.empty(); }
+
+    // A fault ended the pass early (OnError::raise).
+    bool stopped() const { return stopped_.load(); }
+
+private:
+    friend class TileWorker;
+    enum class Mode { classify, measure, convert };
+
+    void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
+    void allocate(bool exact);
+    bool wants_exact() const;
+    bool first_pass() const { return result_.passes == 0; }
+
+    const Source& source_;
+    const Dialect& dialect_;
+    const LoadPlan& plan_;
+    const std::vector<Guess>& guesses_;
+    KindLedger& ledger_;
+    LoadResult& result_;
+    std::vector<usize> wanted_;     // columns
+    std::vector<u64> string_bytes_; // per column, of the tiles that had their turn
+    LoadCounts counts_;
+    std::vector<Region> null_bits_; // per column, bit 1: null
+    std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
+    std::atomic<bool> stopped_{false};
+    std::mutex faults_mutex_;
+    StageSeconds seconds_;
+
+    TileScan* scan_ = nullptr;
+    OrderedGate* places_ = nullptr;
+    Mode mode_ = Mode::convert;
+    std::uint64_t tiles_ = 0;
+};
+
+}  // namespace headrace

@@ -1,0 +1,67 @@
+// The last resort of parsing a float: is the decimal below or above the midpoint of two neighbouring floats? Both are
+// made whole by cancelling powers of two and five, and compared exactly:
+//
+//   digits * 10^e   ?   odd * 2^k        the midpoint has one bit more than the significand, so it is odd
+//   digits * 5^e * 2^(e - k)   ?   odd   and negative powers go to the other side
+//
+// Source: William D. Clinger, "How to read floating point numbers accurately", PLDI 1990, whose algorithm AlgorithmR
+// compares the same two integers.
+#pragma once
+
+#include "columns/rules/big_integer.hpp"
+#include "columns/rules/decimal_scan.hpp"
+#include "columns/rules/eisel_lemire.hpp"
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// A midpoint of doubles is odd * 2^k with odd < 2^54 and k >= -1075, so it has at most 768 digits (54 log10(2) + 1075
+// log10(5) = 767.7). A number that agrees with it in 798 digits (42 times 19) and goes on is above it.
+constexpr i64 DIGITS_COMPARED = 42 * MANTISSA_DIGITS;
+
+// The mantissa with the digits after it, up to 798 in all; returns how many were added. `cut` then tells whether digits
+// that are not zero are left.
+HR_FN i64 append_rest(Decimal& decimal, BigInteger& digits) {
+    i64 added = 0;
+    const u8* p = decimal.rest;
+    while (p != decimal.rest_end && added < DIGITS_COMPARED - MANTISSA_DIGITS) {
+        u64 chunk = 0;
+        u64 weight = 1;
+        for (i64 taken = 0; taken < MANTISSA_DIGITS && p != decimal.rest_end; ++p) {
+            if (*p == '.') continue;
+            chunk = chunk * 10 + (*p - u64{'0'});
+            weight *= 10;
+            ++taken;
+            ++added;
+        }
+        multiply_add(digits, weight, chunk);
+    }
+    decimal.cut = false;
+    for (; p != decimal.rest_end && !decimal.cut; ++p) decimal.cut = *p != '0' && *p != '.';
+    return added;
+}
+
+// How the decimal rounds, if to the estimate's significand or the next.
+//
+// The two sides are near each other, so the larger one has at most 2670 bits: 798 digits are 2651 bits, and 54 bits
+// times 5^1122 (any 798 digits * 10^-1123 are below half of the smallest subnormal) are 2660. So both fit a BigInteger.
+template <class T>
+HR_FN Rounding round_exactly(Decimal decimal, const Estimate& estimate) {
+    using Format = FloatFormat<T>;
+    BigInteger left, right;
+    set(left, decimal.mantissa);
+    i32 power = static_cast<i32>(decimal.exponent);
+    if (decimal.cut) power -= static_cast<i32>(append_rest(decimal, left));
+    set(right, 2 * estimate.significand + 1);
+    const i32 twos = Format::smallest_exponent + estimate.scale - Format::precision;
+
+    multiply_by_power_of_five(power < 0 ? right : left, static_cast<u32>(power < 0 ? -power : power));
+    const i32 shift = power - twos;
+    shift_left(shift < 0 ? right : left, static_cast<u32>(shift < 0 ? -shift : shift));
+
+    const i32 order = compare(left, right);
+    if (order == 0 && !decimal.cut) return estimate.significand % 2 == 0 ? Rounding::down : Rounding::up;
+    return order < 0 ? Rounding::down : Rounding::up;
+}
+
+HR_END_NAMESPACE

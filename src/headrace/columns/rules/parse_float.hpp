@@ -1,0 +1,101 @@
+// Text to floating point, always correctly rounded (to nearest, ties to even), straight to the type asked for: a float
+// that went through double would be rounded twice.
+//
+// Three methods, each for what the one before it cannot decide:
+//   1. up to 15 digits with a small power of ten: one exact multiplication or division (Clinger, PLDI 1990);
+//   2. the first 19 digits times a power of five from a table (eisel_lemire.hpp);
+//   3. a comparison of big integers with the midpoint in question (midpoint.hpp), bounded in time and space: of more
+//   than
+//      800 digits only whether some are not zero matters.
+#pragma once
+
+#include "columns/rules/decimal_scan.hpp"
+#include "columns/rules/eisel_lemire.hpp"
+#include "columns/rules/float_format.hpp"
+#include "columns/rules/midpoint.hpp"
+#include "columns/rules/status.hpp"
+#include "columns/rules/text_match.hpp"
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+HR_CONSTANT double EXACT_POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// Both operands are exact, so the one rounding of the operation is the correct one: 123.45 = 12345 / 100.
+template <class T>
+HR_FN bool multiply_exact(u64 mantissa, i64 exponent, T& out) {
+    using Format = FloatFormat<T>;
+    constexpr i64 LARGEST = Format::largest_exact_power;
+    if (mantissa > u64{1} << Format::precision || exponent < -LARGEST || exponent > LARGEST) return false;
+    const T power = static_cast<T>(EXACT_POWERS_OF_TEN[exponent < 0 ? -exponent : exponent]);
+    const T value = static_cast<T>(mantissa);
+    out = exponent < 0 ? value / power : value * power;
+    return true;
+}
+
+// mantissa * 10^exponent10 where the mantissa has all the digits; false if methods 1 and 2 cannot tell, or if the value
+// is too large for T.
+template <class T>
+HR_FN bool decimal_to_float(u64 mantissa, i32 exponent10, T& out) {
+    if (multiply_exact(mantissa, exponent10, out)) return true;
+    if (mantissa == 0) {
+        out = 0;
+        return true;
+    }
+    const Estimate estimate = estimate_decimal<T>(mantissa, exponent10);
+    out = rounded<T>(estimate);
+    return estimate.rounding != Rounding::unknown && out != infinite<T>();
+}
+
+// The decimal without its sign; infinity if it is too large.
+template <class T>
+HR_FN T round_decimal(const Decimal& decimal) {
+    T value;
+    if (!decimal.cut && multiply_exact(decimal.mantissa, decimal.exponent, value)) return value;
+    if (decimal.mantissa == 0) return 0;
+    Estimate estimate = estimate_decimal<T>(decimal.mantissa, decimal.exponent);
+    if (decimal.cut && estimate.rounding != Rounding::unknown) {
+        // If the mantissa and the next one round to the same float, so does all that is between them.
+        const Estimate above = estimate_decimal<T>(decimal.mantissa + 1, decimal.exponent);
+        const bool agree = above.rounding != Rounding::unknown && rounded<T>(above) == rounded<T>(estimate);
+        if (!agree) estimate.rounding = Rounding::unknown;
+    }
+    if (estimate.rounding == Rounding::unknown) estimate.rounding = round_exactly<T>(decimal, estimate);
+    return rounded<T>(estimate);
+}
+
+// [+-]?(nan|inf|infinity), in capital or small letters.
+template <class T>
+HR_FN Parse parse_float_word(const u8* p, usize n, T& out) {
+    const bool negative = n > 0 && p[0] == '-';
+    const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
+    const u8* word = p + sign;
+    const usize size = n - sign;
+    using Bits = typename FloatFormat<T>::Bits;
+    constexpr Bits QUIET = Bits{1} << (FloatFormat<T>::precision - 2);
+    const T infinity = infinite<T>();
+    T value;
+    if (equals_ignoring_case(word, size, "nan")) {
+        value = bits_as<T>(bits_as<Bits>(infinity) | QUIET);
+    } else if (equals_ignoring_case(word, size, "inf") || equals_ignoring_case(word, size, "infinity")) {
+        value = infinity;
+    } else {
+        return Parse::invalid;
+    }
+    out = with_sign(value, negative);
+    return Parse::ok;
+}
+
+// A value that rounds to infinity is an overflow, with `out` +-infinity; one that rounds to a subnormal or to zero is
+// ok.
+template <class T>
+HR_FN Parse parse_float(const u8* p, usize n, T& out) {
+    Decimal decimal;
+    if (!scan_decimal(p, n, decimal)) return parse_float_word(p, n, out);
+    const T value = round_decimal<T>(decimal);
+    out = with_sign(value, decimal.negative);
+    return value == infinite<T>() ? Parse::overflow : Parse::ok;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,60 @@
+// Text to integer: an optional sign, one or more digits, nothing else. A value that does not fit is reported and never
+// wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
+#pragma once
+
+#include "columns/rules/digits.hpp"
+#include "columns/rules/status.hpp"
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// One or more digits as a number; overflow if 64 bits do not hold it.
+HR_FN Parse parse_magnitude(const u8* p, usize n, u64& out) {
+    if (n == 0) return Parse::invalid;
+    u64 value = 0;
+    usize i = 0;
+    // Any 19 digits are below 2^64.
+    for (; i + 8 <= n && i + 8 <= 19; i += 8) {
+        const u64 word = load_word(p + i);
+        if (!is_eight_digits(word)) break;
+        value = value * 100000000 + value_of_eight_digits(word);
+    }
+    for (; i < n && i < 19; ++i) {
+        if (!is_digit(p[i])) return Parse::invalid;
+        value = value * 10 + (p[i] - u64{'0'});
+    }
+    bool fits = true;
+    for (; i < n; ++i) {
+        if (!is_digit(p[i])) return Parse::invalid;
+        const u64 digit = p[i] - u64{'0'};
+        fits = fits && value <= (~u64{0} - digit) / 10;
+        value = value * 10 + digit;
+    }
+    out = value;
+    return fits ? Parse::ok : Parse::overflow;
+}
+
+// `out` is set only when the answer is ok. An unsigned "-0" is 0, an unsigned "-1" is an overflow.
+template <class T>
+HR_FN Parse parse_int(const u8* p, usize n, T& out) {
+    constexpr bool IS_SIGNED = static_cast<T>(-1) < static_cast<T>(0);
+    constexpr u64 LARGEST = ~u64{0} >> (64 - 8 * sizeof(T) + (IS_SIGNED ? 1 : 0));
+    const bool negative = n > 0 && p[0] == '-';
+    const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
+
+    u64 magnitude = 0;
+    const Parse status = parse_magnitude(p + sign, n - sign, magnitude);
+    if (status != Parse::ok) return status;
+    const u64 limit = !negative ? LARGEST : IS_SIGNED ? LARGEST + 1 : 0;
+    if (magnitude > limit) return Parse::overflow;
+    out = static_cast<T>(negative ? 0 - magnitude : magnitude);
+    return Parse::ok;
+}
+
+// Text such as 007, -01 and 00.5, which reads like a code more than like a number; not 0 and not 0.5.
+HR_FN bool has_leading_zero(const u8* p, usize n) {
+    const usize sign = n > 0 && (p[0] == '-' || p[0] == '+') ? 1 : 0;
+    return n >= sign + 2 && p[sign] == '0' && is_digit(p[sign + 1]);
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,14 @@
+// How the reading of one field's text ended.
+#pragma once
+
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+enum class Parse : u8 {
+    ok = 0,
+    invalid = 1,  // not text of this type: "12x" as an integer, "2023-02-29" as a date
+    overflow = 2  // the right shape, but the type cannot hold the value: "300" as an 8-bit integer
+};
+
+HR_END_NAMESPACE

@@ -1,0 +1,43 @@
+// Whether bytes are UTF-8, by table 3-7 of the Unicode standard ("Well-Formed UTF-8 Byte Sequences").
+#pragma once
+
+#include "columns/rules/digits.hpp"
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// Length of the well-formed sequence at the front of p[0, n), n > 0; 0 if there is none. After the lead byte
+// comes 80..BF, except that the second byte is bounded where it could make an overlong form (E0 80 80 for 00), a
+// surrogate (ED A0 80 for U+D800) or a number above U+10FFFF (F4 90 80 80).
+HR_FN usize utf8_sequence_length(const u8* p, usize n) {
+    const u8 lead = p[0];
+    if (lead < 0x80) return 1;
+    if (lead < 0xC2 || lead > 0xF4) return 0;
+    const usize length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (n < length) return 0;
+    const u8 lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const u8 highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < lowest || p[1] > highest) return 0;
+    for (usize i = 2; i < length; ++i) {
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    }
+    return length;
+}
+
+// Offset of the first byte of the first ill-formed sequence; n if there is none.
+HR_FN usize find_invalid_utf8(const u8* p, usize n) {
+    constexpr u64 HIGH_BITS = 0x8080808080808080;
+    usize i = 0;
+    while (i < n) {
+        if (n - i >= 8 && (load_word(p + i) & HIGH_BITS) == 0) {
+            i += 8;
+            continue;
+        }
+        const usize length = utf8_sequence_length(p + i, n - i);
+        if (length == 0) return i;
+        i += length;
+    }
+    return n;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,200 @@
+"""Names and types of the columns: what the caller says, what the first records say, and what is left to inference."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from headrace import _native
+from headrace.columns.types import DataType, parse_type
+from headrace.core.errors import EmptyInputError, OptionError
+
+SchemaLike = Mapping[str, object] | Sequence[object]
+"""Name to type for all columns, or the types in order."""
+
+DTypesLike = Mapping[str | int, object] | object
+"""Name or position to type for some columns, or one type for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRecord:
+    """A record at the beginning of the text.
+
+    Parameters
+    ----------
+    begin
+        Its first byte in the source.
+    fields
+        The texts of its fields, quotes undone.
+    """
+
+    begin: int
+    fields: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedColumns:
+    """What is known of the columns before the text is read.
+
+    Parameters
+    ----------
+    names, types
+        One for each column; a type of None is to be inferred.
+    header
+        First byte of the record that holds the names; None if no record does.
+    renamed
+        Names that had to be made unique or made up: as they stood in the header (by position), and what they became.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[DataType | None, ...]
+    header: int | None
+    renamed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaOptions:
+    """The reader's options that say what the columns are."""
+
+    header: bool | str = "infer"
+    names: Sequence[str] | None = None
+    schema: SchemaLike | None = None
+    dtypes: DTypesLike | None = None
+    infer_schema: bool = True
+
+
+def plan_columns(first: FirstRecord | None, options: SchemaOptions) -> PlannedColumns:
+    """Settle names and types; `first` is the text's first record, None if there is none.
+
+    Raises
+    ------
+    EmptyInputError
+        There is no record, and neither names nor a schema say what the columns are.
+    OptionError
+        The options contradict each other or the text.
+    """
+    given = _given_names(options)
+    if first is None and given is None and not isinstance(options.schema, Sequence):
+        raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
+    if first is not None and given is not None and len(given) != len(first.fields):
+        raise OptionError(
+            f"{len(given)} names are given, but the first record has {len(first.fields)} fields: {', '.join(_texts(first)[:20])}"
+        )
+    header = _is_header(first, given, options)
+    found = _texts(first) if first is not None and header else None
+    names, renamed = _settle_names(first, found, given, options)
+    types = _settle_types(names, found, options)
+    return PlannedColumns(names, types, first.begin if first and header else None, MappingProxyType(renamed))
+
+
+def _texts(record: FirstRecord) -> list[str]:
+    return [field.decode("utf-8", "backslashreplace").strip() for field in record.fields]
+
+
+def _given_names(options: SchemaOptions) -> list[str] | None:
+    if options.names is not None and isinstance(options.schema, Mapping):
+        raise OptionError("names and a schema with names are both given; pass one of them")
+    if isinstance(options.schema, Mapping):
+        return [str(name) for name in options.schema]
+    if options.names is None:
+        return None
+    names = [options.names] if isinstance(options.names, str) else list(options.names)
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise OptionError(f"names holds {repeated[0]!r} more than once")
+    return names
+
+
+def _is_header(first: FirstRecord | None, given: list[str] | None, options: SchemaOptions) -> bool:
+    """A first record of text alone is a header; with names given it is one if it holds them, or if the schema has no texts."""
+    if first is None or isinstance(options.header, bool):
+        return first is not None and options.header is True
+    if options.header != "infer":
+        raise OptionError.unknown("header", options.header, ("infer", "True", "False"))
+    if given is not None and set(_texts(first)) == set(given):
+        return True
+    if options.names is not None:
+        return False
+    kinds = {_native.kind_of(field) for field in first.fields if field}
+    return kinds == {"text"}
+
+
+def _settle_names(
+    first: FirstRecord | None, found: list[str] | None, given: list[str] | None, options: SchemaOptions
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    if found is None:
+        if given is not None:
+            return tuple(given), {}
+        types = options.schema if isinstance(options.schema, Sequence) else None
+        count = len(types) if types is not None else len(first.fields) if first else 0
+        return tuple(f"column_{i + 1}" for i in range(count)), {}
+    return (tuple(given), {}) if options.names is not None and given is not None else _unique(found)
+
+
+def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Names as in the header, but none empty and none twice: ``a,,a`` becomes ``a, column_2, a_1``."""
+    taken = set(found)
+    used: set[str] = set()
+    names: list[str] = []
+    renamed: dict[str, str] = {}
+    for position, name in enumerate(found):
+        settled = name or f"column_{position + 1}"
+        suffix = 0
+        while settled in used or (settled != name and settled in taken):
+            suffix += 1
+            settled = f"{name or f'column_{position + 1}'}_{suffix}"
+        if settled != name:
+            renamed[f"{position + 1}: {name!r}"] = settled
+        used.add(settled)
+        names.append(settled)
+    return tuple(names), renamed
+
+
+def _settle_types(
+    names: tuple[str, ...], found: list[str] | None, options: SchemaOptions
+) -> tuple[DataType | None, ...]:
+    default = None if options.infer_schema else parse_type("string")
+    types: list[DataType | None] = [default] * len(names)
+    if isinstance(options.schema, Mapping):
+        if found is not None:
+            _check_same_names(names, options.schema)
+        types = [parse_type(options.schema[name]) for name in names]
+    elif options.schema is not None:
+        types = _positional_types(names, options.schema)
+    if options.dtypes is None:
+        return tuple(types)
+    if not isinstance(options.dtypes, Mapping):
+        return (parse_type(options.dtypes),) * len(names)
+    for key, value in options.dtypes.items():
+        types[_position(key, names)] = parse_type(value)
+    return tuple(types)
+
+
+def _positional_types(names: tuple[str, ...], types: Iterable[object]) -> list[DataType | None]:
+    parsed: list[DataType | None] = [parse_type(value) for value in types]
+    if len(parsed) != len(names):
+        raise OptionError(f"schema has {len(parsed)} types, but the text has {len(names)} columns: {', '.join(names[:20])}")
+    return parsed
+
+
+def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> None:
+    """A schema goes by the header's names, so that a changed order cannot put values under a wrong name."""
+    unknown = [name for name in schema if name not in names]
+    missing = [name for name in names if name not in schema]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; the header has: {', '.join(names[:20])}"
+        raise OptionError(f"schema names {unknown[0]!r}, which the header does not have{hint}")
+    if missing:
+        raise OptionError(f"schema lacks column {missing[0]!r} of the header; pass dtypes= to give the types of some columns only")
+
+
+def _position(key: object, names: tuple[str, ...]) -> int:
+    if isinstance(key, int) and not isinstance(key, bool):
+        if not -len(names) <= key < len(names):
+            raise OptionError(f"dtypes: there is no column {key}; there are {len(names)}")
+        return key % len(names)
+    if key not in names:
+        raise OptionError.unknown("column in dtypes", str(key), names)
+    return names.index(str(key))

@@ -1,0 +1,297 @@
+#include "columns/worker.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Adds a tile's bits to a column's, at any bit. Two tiles may share a word at their border, hence the atomic or.
+void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
+    const auto add = [](u64* word, u64 bits) {
+        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+    };
+    const usize shift = at % 64;
+    u64* word = to + at / 64;
+    for (usize i = 0; i * 64 < count; ++i, ++word) {
+        add(word, from[i] << shift);
+        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
+    }
+}
+
+template <class Offset>
+void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
+    for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
+}
+
+// The characters that numbers, dates, times and the words nan and inf are made of; a null text of these alone might be taken
+// for a value.
+bool looks_like_value(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789+-.:eEtTzZ nNaAiIfFyY") == std::string::npos;
+}
+
+WordList append_words(std::vector<Word>& words, usize& next, const std::vector<std::string>& texts) {
+    const WordList list = {words.data() + next, texts.size()};
+    for (const std::string& text : texts) words[next++] = {reinterpret_cast<const u8*>(text.data()), text.size()};
+    return list;
+}
+
+}  // namespace
+
+TileWorker::TileWorker(LoadPass& pass)
+    : pass_(pass),
+      kernels_(convert_kernels(pass.plan_.isa)),
+      reader_(*pass.scan_),
+      finder_(pass.dialect_, pass.plan_.columns.size(), pass.plan_.header) {
+    const LoadPlan& plan = pass.plan_;
+    words_.resize(plan.null_texts.size() + plan.true_words.size() + plan.false_words.size());
+    usize next = 0;
+    rules_.nulls = append_words(words_, next, plan.null_texts);
+    rules_.true_words = append_words(words_, next, plan.true_words);
+    rules_.false_words = append_words(words_, next, plan.false_words);
+    rules_.quoted_may_be_null = plan.quoted_null;
+    for (const std::string& text : plan.null_texts) {
+        rules_.empty_is_null |= text.empty();
+        rules_.nulls_look_like_values |= looks_like_value(text);
+    }
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
+}
+
+void TileWorker::run(bool polls) {
+    auto polled = Clock::now();
+    StageSeconds seconds;
+    while (true) {
+        const auto start = Clock::now();
+        tile_ = reader_.next();
+        if (tile_ == nullptr || tile_->number >= pass_.tiles_) break;
+        seconds.find += since(start);
+        const auto found = Clock::now();
+        work(*tile_);
+        seconds.convert += since(found);
+        if (polls && since(polled) > 0.1) {
+            if (pass_.plan_.poll) pass_.plan_.poll();
+            polled = Clock::now();
+        }
+    }
+    const std::lock_guard lock(pass_.faults_mutex_);
+    pass_.seconds_.find += seconds.find;
+    pass_.seconds_.convert += seconds.convert;
+}
+
+void TileWorker::work(const Tile& tile) {
+    const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
+    rows_ = &rows;
+    value_faults_.clear();
+    prepare(rows);
+    convert_strings(rows);
+    take_places();
+    if (pass_.mode_ != LoadPass::Mode::measure) {
+        for (TileColumn& part : parts_) {
+            if (is_string_job(part)) {
+                if (pass_.mode_ == LoadPass::Mode::convert) deliver_strings(rows, part);
+            } else {
+                convert_values(rows, part);
+            }
+        }
+    }
+    report();
+}
+
+// A column of unknown type is handled as one of strings: it may turn out to be all null.
+bool TileWorker::is_string_job(const TileColumn& part) const {
+    return is_string(pass_.guesses_[part.column].type);
+}
+
+void TileWorker::prepare(const TileRows& rows) {
+    usize strings = 0;
+    for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
+    // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
+    const usize text = rows.rows == 0 ? 0 : finder_.record_end(rows.rows - 1) - finder_.record_begin(0);
+    const usize room = text + (strings + 1) * 64 + 64;
+    if (strings != 0 && string_bytes_.size() < room) string_bytes_.resize(room + room / 4);
+    if (string_ends_.size() < strings * rows.rows) string_ends_.resize(strings * rows.rows * 5 / 4);
+}
+
+ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
+    const Guess& guess = pass_.guesses_[part.column];
+    const usize words = (rows.rows + 63) / 64;
+    part.nulls.assign(words, 0);
+    column_ = part.column;
+    kinds_seen_ = 0;
+    ColumnJob job{};
+    job.column = part.column;
+    job.type = guess.type;
+    job.inferred = guess.inferred && !guess.settled_as_text;
+    job.guess = static_cast<u8>(guess.kind);
+    job.rules = &rules_;
+    job.row_base = row_base_;
+    job.nulls = part.nulls.data();
+    if (rows.may_need_unquoting) {
+        const usize text = rows.rows == 0 ? 0 : finder_.record_end(rows.rows - 1) - finder_.record_begin(0);
+        if (scratch_.size() < text + 128) scratch_.resize(text + 128);
+        job.scratch = scratch_.data();
+    }
+    job.misfits = {this, on_fault, on_kind};
+    return job;
+}
+
+void TileWorker::convert_strings(const TileRows& rows) {
+    u8* bytes = string_bytes_.data();
+    u32* ends = string_ends_.data();
+    for (TileColumn& part : parts_) {
+        if (!is_string_job(part)) continue;
+        ColumnJob job = job_for(rows, part);
+        job.string_bytes = bytes;
+        job.string_ends = ends;
+        part.counts = kernels_.convert(rows, job);
+        part.string_bytes = bytes;
+        part.string_ends = ends;
+        bytes += part.counts.string_bytes;
+        ends += rows.rows;
+    }
+}
+
+// The tile's turn: its rows and its strings' bytes come behind those of all tiles before it.
+void TileWorker::take_places() {
+    const LoadCounts& found = finder_.counts();
+    pass_.places_->enter(tile_->number);
+    LoadCounts& counts = pass_.counts_;
+    row_base_ = counts.rows;
+    record_base_ = counts.records;
+    counts.rows += found.rows;
+    counts.records += found.records;
+    counts.header += found.header;
+    counts.blank += found.blank;
+    counts.comment += found.comment;
+    for (TileColumn& part : parts_) {
+        const bool strings = is_string_job(part);
+        u64& string_bytes = pass_.string_bytes_[part.column];
+        if (strings) {
+            part.string_base = string_bytes;
+            string_bytes += part.counts.string_bytes;
+        }
+        if (pass_.mode_ != LoadPass::Mode::convert) continue;
+        LoadedColumn& column = pass_.result_.columns[part.column];
+        const usize bits = value_bits(column.type);
+        if (strings) {
+            column.offsets.ensure((counts.rows + 1) * bits / 8);
+            column.values.ensure(string_bytes);
+        } else {
+            column.values.ensure((counts.rows * bits + 63) / 64 * 8);
+        }
+        pass_.null_bits_[part.column].ensure((counts.rows + 63) / 64 * 8);
+    }
+    pass_.places_->leave();
+}
+
+void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
+    // Somebody found text in an earlier tile: the column will be converted anew, whatever is in this one.
+    if (pass_.doomed_[part.column].load(std::memory_order_relaxed) < tile_->number) return;
+    LoadedColumn& column = pass_.result_.columns[part.column];
+    ColumnJob job = job_for(rows, part);
+    if (job.type.id == TypeId::boolean) {
+        part.bits.assign(part.nulls.size(), 0);
+        job.bits = part.bits.data();
+    }
+    job.values = column.values.data();
+    part.counts = kernels_.convert(rows, job);
+    if (job.type.id == TypeId::boolean) merge_bits(part.bits, rows.rows, column.values.as<u64>(), row_base_);
+    if (part.counts.nulls == 0) return;
+    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
+    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+}
+
+void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
+    LoadedColumn& column = pass_.result_.columns[part.column];
+    std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
+    if (column.type.id == TypeId::large_string) {
+        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i64>() + row_base_ + 1);
+    } else {
+        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);
+    }
+    if (part.counts.nulls == 0) return;
+    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
+    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+}
+
+void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
+    auto& worker = *static_cast<TileWorker*>(self);
+    const TileRows& rows = *worker.rows_;
+    TileFault fault{};
+    fault.record = worker.finder_.record_of(row);
+    fault.record_begin = worker.finder_.record_begin(row);
+    fault.record_end = worker.finder_.record_end(row);
+    fault.at = at;
+    fault.column = static_cast<i64>(worker.column_);
+    fault.kind = kind;
+    fault.row = static_cast<u32>(row);
+    const usize end = row * rows.columns + worker.column_;
+    const bool last = worker.column_ + 1 == rows.columns;
+    const Dialect& dialect = *rows.dialect;
+    fault.field_begin = worker.column_ == 0 ? fault.record_begin : rows.ends[end - 1] + 1;
+    fault.field_end = rows.ends[end] - ((last ? dialect.line_end_length : dialect.separator_length) - 1);
+    worker.value_faults_.push_back(fault);
+}
+
+// The text is kept for the report, up to a length that a person would read.
+void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
+    auto& worker = *static_cast<TileWorker*>(self);
+    if (worker.kinds_seen_ >> kind & 1) return;
+    worker.kinds_seen_ |= u64{1} << kind;
+    constexpr u32 SHOWN = 100;
+    const TileRows& rows = *worker.rows_;
+    const bool last = worker.column_ + 1 == rows.columns;
+    const u32 back = (last ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1;
+    const u32 end = rows.ends[row * rows.columns + worker.column_] - back;
+    const auto text = [&] { return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN)); };
+    worker.kinds_.push_back({worker.column_, static_cast<Kind>(kind), worker.finder_.record_of(row), at, text()});
+}
+
+void TileWorker::report() {
+    for (KindSeen& seen : kinds_) {
+        pass_.ledger_.see(seen.column, seen.kind, record_base_ + seen.record + 1, tile_->begin + seen.at,
+                          [&] { return std::move(seen.text); });
+        if (seen.kind != Kind::text) continue;
+        std::atomic<u64>& doomed = pass_.doomed_[seen.column];
+        u64 known = doomed.load(std::memory_order_relaxed);
+        while (tile_->number < known && !doomed.compare_exchange_weak(known, tile_->number)) {
+        }
+    }
+    kinds_.clear();
+    if (pass_.mode_ != LoadPass::Mode::convert) return;
+    if (pass_.first_pass()) {
+        for (const TileFault& fault : finder_.faults()) report_fault(fault);
+    }
+    for (const TileFault& fault : value_faults_) report_fault(fault);
+    const bool any = !value_faults_.empty() || (pass_.first_pass() && !finder_.faults().empty());
+    if (!any || pass_.plan_.on_error != OnError::raise) return;
+    // Every earlier tile has had its turn, so closing the gates stops only the later ones.
+    pass_.stopped_ = true;
+    pass_.scan_->gate.close();
+    pass_.places_->close();
+}
+
+void TileWorker::report_fault(const TileFault& fault) {
+    const auto text = [&](u32 begin, u32 end) {
+        return std::string(reinterpret_cast<const char*>(tile_->text) + begin, end - begin);
+    };
+    FaultRow row;
+    row.record = record_base_ + fault.record + 1;
+    row.record_begin = tile_->begin + fault.record_begin;
+    row.at = tile_->begin + fault.at;
+    row.column = fault.column;
+    row.kind = fault.kind;
+    row.kept = fault.column != NO_COLUMN && pass_.plan_.on_error == OnError::null;
+    row.row = row_base_ + fault.row;
+    if (fault.column != NO_COLUMN) row.field = text(fault.field_begin, fault.field_end);
+    row.text = text(fault.record_begin, fault.record_end);
+    const std::lock_guard lock(pass_.faults_mutex_);
+    pass_.result_.budget->charge(sizeof row + row.field.size() + row.text.size());
+    pass_.result_.faults.push_back(std::move(row));
+}
+
+}  // namespace headrace

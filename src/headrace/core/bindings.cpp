@@ -1,0 +1,81 @@
+#include "core/bindings.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <tuple>
+
+#include "core/cpu.hpp"
+#include "core/pool.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+    auto* buffer = nb::inst_ptr<HostBuffer>(nb::handle(self));
+    // Some readers take a null pointer for an error, so nothing has an address too.
+    static char nothing = 0;
+    void* data = buffer->region.data() != nullptr ? static_cast<void*>(buffer->region.data()) : &nothing;
+    return PyBuffer_FillInfo(view, self, data, static_cast<Py_ssize_t>(buffer->region.size()), 1, flags);
+}
+
+PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+
+nb::object copy_of(nb::handle source) {
+    const BorrowedBytes bytes(source);
+    Region region(bytes.size(), nullptr);
+    region.ensure(bytes.size());
+    if (bytes.size() != 0) std::memcpy(region.data(), bytes.data(), bytes.size());
+    return make_buffer(std::move(region));
+}
+
+std::vector<std::tuple<std::string, unsigned>> type_list() {
+    return {
+#define HR_TYPE(id, name, bits) {name, bits},
+#include "core/types.def"
+#undef HR_TYPE
+    };
+}
+
+std::vector<std::string> isas() {
+    std::vector<std::string> names;
+    for (const Isa isa : available_isas()) names.emplace_back(isa_name(isa));
+    return names;
+}
+
+}  // namespace
+
+nb::object make_buffer(Region&& region) { return nb::cast(HostBuffer{std::move(region)}); }
+
+BorrowedBytes::BorrowedBytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+}
+
+BorrowedBytes::~BorrowedBytes() { PyBuffer_Release(&view_); }
+
+void bind_core(nb::module_& m) {
+    nb::class_<HostBuffer>(m, "Buffer", nb::type_slots(buffer_slots))
+        .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region.data()); })
+        .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region.size(); });
+    m.def("copy_of", &copy_of);
+    m.def("type_list", &type_list);
+    m.def("isas", &isas);
+    m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
+    m.def("hardware_threads", &hardware_threads);
+}
+
+}  // namespace headrace
+
+NB_MODULE(_native, m) {
+    headrace::bind_core(m);
+    headrace::bind_sources(m);
+    headrace::bind_structure(m);
+    headrace::bind_columns(m);
+    headrace::bind_export(m);
+}

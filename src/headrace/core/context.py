@@ -1,0 +1,58 @@
+"""What a call may use: device, threads, memory, instruction set. There is no other global state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headrace import _native
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Resources of a call; pass one as ``context=`` or let the default serve.
+
+    Parameters
+    ----------
+    device
+        Where the work runs.
+    threads
+        At most so many threads; None for all cores that the process may use.
+    memory_limit
+        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; None for no limit.
+        What does not fit raises `MemoryLimitError`, and everything taken so far is given back.
+    isa
+        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``; empty for the best that the machine has, or
+        the one that the environment variable ``HEADRACE_ISA`` names. The answer is the same with each.
+
+    Examples
+    --------
+    >>> Context(threads=1).threads
+    1
+    """
+
+    device: Device = field(default_factory=Device)
+    threads: int | None = None
+    memory_limit: int | None = None
+    isa: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("threads", "memory_limit"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
+        try:
+            _native.choose_isa(self.isa)
+        except ValueError as error:
+            raise OptionError(f"isa: {error}") from None
+
+    @property
+    def thread_count(self) -> int:
+        """Threads that a call uses at most."""
+        return self.threads or _native.hardware_threads()
+
+    @property
+    def isa_name(self) -> str:
+        """Instruction set that is used."""
+        return _native.choose_isa(self.isa)

@@ -1,0 +1,75 @@
+// Host memory of results. A Region is made for at most `bound` bytes of which only what is used costs memory: a large
+// one reserves address space and commits it as it grows, so that growing never moves what other threads are writing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace headrace {
+
+// Running out of a budget, apart from std::bad_alloc so that the message can say what was asked for.
+class MemoryLimitExceeded : public std::bad_alloc {
+public:
+    explicit MemoryLimitExceeded(std::string message) : message_(std::move(message)) {}
+    const char* what() const noexcept override { return message_.c_str(); }
+
+private:
+    std::string message_;
+};
+
+// Bytes that the results of one call may take; 0 means no limit. Outlives the regions it is charged for.
+class Budget {
+public:
+    explicit Budget(std::size_t limit = 0) : limit_(limit) {}
+    void charge(std::size_t bytes);
+    void refund(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+private:
+    const std::size_t limit_;
+    std::atomic<std::size_t> used_{0};
+};
+
+class Region {
+public:
+    // Bytes past the used end that may be read and written, so that vector code may overshoot.
+    static constexpr std::size_t SLACK = 64;
+
+    Region() = default;
+    Region(std::size_t bound, std::shared_ptr<Budget> budget);
+    ~Region();
+    Region(Region&& other) noexcept { swap(other); }
+    Region& operator=(Region&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    // Makes bytes [0, used) readable and writable; what was never written reads as zero. Not for two threads at once.
+    void ensure(std::size_t used);
+
+    // Gives back everything past `used`, which becomes the size.
+    void trim(std::size_t used);
+
+    std::byte* data() const { return data_; }
+    std::size_t size() const { return used_; }
+    template <class T>
+    T* as() const {
+        return reinterpret_cast<T*>(data_);
+    }
+
+private:
+    void swap(Region& other) noexcept;
+    void charge_to(std::size_t bytes);
+
+    std::byte* data_ = nullptr;
+    std::size_t used_ = 0;
+    std::size_t committed_ = 0;
+    std::size_t reserved_ = 0;  // 0: data_ came from the heap
+    std::size_t charged_ = 0;
+    std::shared_ptr<Budget> budget_;
+};
+
+}  // namespace headrace

@@ -1,0 +1,92 @@
+// What the shared rules stand on: integer types, function qualifiers and bit helpers that mean the same to g++, nvcc
+// and NVRTC. The only header that may test __CUDACC__; it includes no standard header, because NVRTC has none.
+//
+// Everything in a shared header lives in an inline namespace named after the instruction set (HR_ISA) that the
+// translation unit is compiled for. Without it the linker could keep one copy of an inline function, say the one built
+// with AVX-512, and run it on a machine that has none.
+#pragma once
+
+#if defined(__CUDACC__)
+#define HR_FN static __device__ __forceinline__
+#define HR_CONSTANT static __device__ __constant__ const
+#else
+#define HR_FN [[maybe_unused]] static inline
+#define HR_CONSTANT [[maybe_unused]] static constexpr
+#endif
+
+#if !defined(HR_ISA)
+#define HR_ISA generic
+#endif
+
+#define HR_BEGIN_NAMESPACE \
+    namespace headrace {   \
+    inline namespace HR_ISA {
+#define HR_END_NAMESPACE \
+    }                    \
+    }
+
+namespace headrace {
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using usize = decltype(sizeof(0));
+static_assert(sizeof(u16) == 2 && sizeof(u32) == 4 && sizeof(u64) == 8 && sizeof(usize) == 8);
+}  // namespace headrace
+
+HR_BEGIN_NAMESPACE
+
+// Product of two 64-bit words as 128 bits.
+struct Product {
+    u64 low;
+    u64 high;
+};
+
+HR_FN Product multiply_wide(u64 a, u64 b) {
+#if defined(__CUDACC__)
+    return {a * b, __umul64hi(a, b)};
+#else
+    __extension__ using u128 = unsigned __int128;
+    const u128 product = static_cast<u128>(a) * b;
+    return {static_cast<u64>(product), static_cast<u64>(product >> 64)};
+#endif
+}
+
+// Number of zero bits above the highest set bit; `x` must not be 0.
+HR_FN int leading_zeros(u64 x) {
+#if defined(__CUDACC__)
+    return __clzll(static_cast<i64>(x));
+#else
+    return __builtin_clzll(x);
+#endif
+}
+
+// Number of zero bits below the lowest set bit; `x` must not be 0.
+HR_FN int trailing_zeros(u64 x) {
+#if defined(__CUDACC__)
+    return __ffsll(static_cast<i64>(x)) - 1;
+#else
+    return __builtin_ctzll(x);
+#endif
+}
+
+HR_FN int count_ones(u64 x) {
+#if defined(__CUDACC__)
+    return __popcll(x);
+#else
+    return __builtin_popcountll(x);
+#endif
+}
+
+// The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
+template <class To, class From>
+HR_FN To bits_as(From value) {
+    static_assert(sizeof(To) == sizeof(From));
+    return __builtin_bit_cast(To, value);
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,86 @@
+// Where bytes come from: memory as it stands, or a file read with pread. A file is never mapped, because a file that
+// shrinks under a mapping kills the process, while a short read is an error that can be told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+class SourceFailure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class Source {
+public:
+    virtual ~Source() = default;
+    std::uint64_t size() const { return size_; }
+
+    // The bytes where they lie, or nullptr if they have to be read.
+    virtual const std::uint8_t* resident() const { return nullptr; }
+
+    // Copies bytes [offset, offset + n) to `to`. Safe from several threads. Throws SourceFailure.
+    virtual void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const = 0;
+
+    // Throws SourceFailure if the source no longer is what it was when it was opened.
+    virtual void check_unchanged() const {}
+
+protected:
+    std::uint64_t size_ = 0;
+};
+
+class MemorySource final : public Source {
+public:
+    MemorySource(const void* data, std::uint64_t size) : data_(static_cast<const std::uint8_t*>(data)) { size_ = size; }
+    const std::uint8_t* resident() const override { return data_; }
+    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override;
+
+private:
+    const std::uint8_t* data_;
+};
+
+class FileSource final : public Source {
+public:
+    // `fd` is open for reading on a regular file and stays the caller's; `name` is for messages.
+    FileSource(int fd, std::string name);
+    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override;
+    void check_unchanged() const override;
+
+private:
+    int fd_;
+    std::string name_;
+    std::int64_t modified_ns_ = 0;
+};
+
+// A window of a source that one worker looks through: bytes [begin, begin + size) and 64 readable bytes behind them.
+class Window {
+public:
+    explicit Window(const Source& source) : source_(source) {}
+
+    // Moves the window to [offset, offset + n), cut at the source's end.
+    void open(std::uint64_t offset, std::size_t n);
+
+    // Makes the window n bytes long, cut at the source's end; data() may move.
+    void extend(std::size_t n);
+
+    const std::uint8_t* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    std::uint64_t begin() const { return begin_; }
+    bool at_end() const { return begin_ + size_ == source_.size(); }
+
+private:
+    static constexpr std::size_t PADDING = 64;
+    bool point_to_resident(std::size_t n);
+
+    const Source& source_;
+    std::vector<std::uint8_t> copy_;
+    const std::uint8_t* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::uint64_t begin_ = 0;
+};
+
+}  // namespace headrace

@@ -1,0 +1,129 @@
+#include "structure/bindings.hpp"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "core/bindings.hpp"
+#include "sources/bindings.hpp"
+#include "structure/scan.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+std::string_view bytes_of(nb::handle object) {
+    const auto bytes = nb::cast<nb::bytes>(object);
+    return {bytes.c_str(), bytes.size()};
+}
+
+i32 byte_or_none(nb::handle object) { return object.is_none() ? -1 : static_cast<u8>(bytes_of(object).at(0)); }
+
+u64 state_set(nb::handle states) {
+    u64 set = 0;
+    for (const nb::handle state : states) set |= u64{1} << nb::cast<unsigned>(state);
+    return set;
+}
+
+void copy_table(nb::handle rows, u8 (&table)[MAX_GROUPS][MAX_STATES], u32 states) {
+    usize group = 0;
+    for (const nb::handle row : rows) {
+        const std::string_view bytes = bytes_of(row);
+        if (group == MAX_GROUPS || bytes.size() != states) throw std::invalid_argument("malformed automaton table");
+        std::memcpy(table[group++], bytes.data(), states);
+    }
+}
+
+Automaton automaton_from(nb::handle given) {
+    Automaton a{};
+    a.states = static_cast<u32>(nb::len(nb::object(given.attr("states"))));
+    a.groups = static_cast<u32>(nb::len(nb::object(given.attr("groups"))));
+    const auto classes = nb::cast<nb::bytes>(given.attr("class_of"));
+    if (a.states > MAX_STATES || a.groups > MAX_GROUPS || classes.size() != 256) {
+        throw std::invalid_argument("an automaton has at most 64 states, 32 groups, and 256 bytes of class_of");
+    }
+    std::memcpy(a.class_of, classes.c_str(), 256);
+    copy_table(given.attr("next"), a.next, a.states);
+    copy_table(given.attr("emit"), a.emit, a.states);
+    a.idle = state_set(given.attr("idle"));
+    a.quoted = state_set(given.attr("quoted"));
+    a.comment = state_set(given.attr("comment"));
+    return a;
+}
+
+PythonDialect dialect_from(nb::handle given, bool allow_masks) {
+    PythonDialect made{};
+    Dialect& d = made.dialect;
+    const nb::object sep = given.attr("sep"), line_end = given.attr("line_end");
+    d.automaton = automaton_from(given.attr("automaton"));
+    d.separator_length = static_cast<u32>(bytes_of(sep).size());
+    d.universal_line_end = line_end.is_none();
+    d.line_end_length = d.universal_line_end ? 1 : static_cast<u32>(bytes_of(line_end).size());
+    d.quote = byte_or_none(given.attr("quote"));
+    d.escape = byte_or_none(given.attr("escape"));
+    d.double_quote = nb::cast<bool>(given.attr("double_quote"));
+    d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
+    d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
+    d.separator = static_cast<u8>(bytes_of(sep)[0]);
+    d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
+    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 && !d.skip_initial_space &&
+              given.attr("comment").is_none();
+    for (u32 byte = 0; byte < 256; ++byte) {
+        if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
+        if (d.special_count == MAX_GROUPS) throw std::invalid_argument("an automaton tells at most 32 bytes from the others");
+        d.special[d.special_count++] = static_cast<u8>(byte);
+    }
+    return made;
+}
+
+nb::object array_of(const std::vector<std::uint64_t>& values) {
+    Region region(values.size() * 8, nullptr);
+    region.ensure(values.size() * 8);
+    std::memcpy(region.data(), values.data(), values.size() * 8);
+    return make_buffer(std::move(region));
+}
+
+nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, unsigned threads,
+                      std::size_t tile_bytes) {
+    Structure found;
+    {
+        const Isa chosen = choose_isa(isa);
+        const nb::gil_scoped_release release;
+        found = find_structure(*source.source, dialect.dialect, chosen, threads, tile_bytes);
+    }
+    nb::dict result;
+    result["record_starts"] = array_of(found.record_starts);
+    result["field_counts"] = array_of(found.field_counts);
+    result["field_ends"] = array_of(found.field_ends);
+    result["strays"] = array_of(found.strays);
+    nb::list comments;
+    for (const bool comment : found.comments) comments.append(comment);
+    result["comments"] = comments;
+    result["blank_lines"] = found.blank_lines;
+    result["unclosed_quote"] = found.unclosed_quote;
+    return result;
+}
+
+nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
+    std::string padded(text.c_str(), text.size());
+    padded.resize(text.size() + 64);
+    u8 map[MAX_STATES];
+    find_kernels(choose_isa(isa)).summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), map);
+    return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
+}
+
+}  // namespace
+
+void bind_structure(nb::module_& m) {
+    nb::class_<PythonDialect>(m, "Dialect")
+        .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
+        .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });
+    m.def("find_structure", &structure_of);
+    m.def("state_map", &state_map);
+}
+
+}  // namespace headrace

@@ -1,0 +1,57 @@
+// The dialect's automaton as both devices see it: tables of states x symbol groups, and one step. dialect.py builds it
+// and says what the states are; here they are numbers, and state 0 is the start (no record open).
+// Source: ParPaRaw, section 3.1 (states, symbol groups), with an emit table beside the transitions.
+#pragma once
+
+#include "core/portable.hpp"
+
+namespace headrace {
+
+constexpr usize MAX_STATES = 64;
+constexpr usize MAX_GROUPS = 32;
+
+// What a byte is, seen in a state.
+enum Emit : u8 {
+    EMIT_RECORD = 1,   // the record ends here
+    EMIT_FIELD = 2,    // the field ends here, the record goes on
+    EMIT_OPEN = 4,     // the first byte of a record
+    EMIT_STRAY = 8,    // a quote where none may stand, or text after a closing quote
+    EMIT_BLANK = 16,   // a blank line that is left out; with EMIT_RECORD, the record turned out to be one
+    EMIT_COMMENT = 32  // with EMIT_RECORD: the record was a comment line
+};
+
+struct Automaton {
+    u8 next[MAX_GROUPS][MAX_STATES];
+    u8 emit[MAX_GROUPS][MAX_STATES];
+    u8 class_of[256];
+    u32 states;
+    u32 groups;  // the last group is 'any other symbol'
+    u64 idle;    // bit s: no record is open in state s
+    u64 quoted;  // bit s: state s is inside quotes
+    u64 comment; // bit s: state s is inside a comment line
+
+    bool is_idle(u8 state) const { return idle >> state & 1; }
+    bool is_quoted(u8 state) const { return quoted >> state & 1; }
+};
+
+// How the bytes of a field become its text, and which short cut finds structure.
+struct Dialect {
+    Automaton automaton;
+    u32 separator_length;
+    u32 line_end_length;
+    i32 quote;   // a byte, or -1 for none
+    i32 escape;  // a byte, or -1 for none
+    bool double_quote;
+    bool skip_initial_space;
+    bool skip_blank_lines;
+    // Masks can find this dialect's structure: separator and line end are single bytes and nothing escapes or comments.
+    bool plain;
+    bool universal_line_end;  // LF, CR LF and CR all end a line
+    u8 separator;             // where plain
+    u8 line_end;              // where plain and not universal
+    // The bytes that are not 'any other symbol'.
+    u32 special_count;
+    u8 special[MAX_GROUPS];
+};
+
+}  // namespace headrace

@@ -1,0 +1,284 @@
+"""How a delimited text is written, as a value, and the automaton that reads it.
+
+`Dialect` holds the options; `Dialect.automaton` is their meaning: `_step` is the one place that says what a byte does, and
+the table is its closure from the start of a record. Quotes always toggle, also where they are malformed, so that the parity
+of quotes and the automaton agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from headrace.core.errors import OptionError
+from headrace.structure.automaton import Automaton, Emit, reachable
+
+_MAX_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Dialect:
+    """Options of a delimited text; text arguments are encoded as UTF-8 and kept as bytes.
+
+    Parameters
+    ----------
+    sep
+        What stands between two fields, 1 to 8 bytes. The leftmost match counts: with sep ``aab``, ``aaab`` is ``a``, then sep.
+    quote
+        One byte that encloses fields holding separators, line ends or quotes; None for no quoting.
+    double_quote
+        Within quotes, two quotes stand for one.
+    escape
+        One byte that makes the next byte data, whatever it is, inside and outside quotes. `escape` equal to `quote` means
+        ``double_quote=True`` and no escape.
+    comment
+        Prefix, 1 to 8 bytes, of lines that are no records. It counts only as the very first bytes of a record.
+    line_end
+        What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
+    skip_initial_space
+        Spaces at the start of a field are not part of it, and a quote may follow them.
+    skip_blank_lines
+        A line end directly at the start of a record ends no record; otherwise it ends one with one empty field.
+
+    Raises
+    ------
+    OptionError
+        A value has the wrong type or length, or two options share a byte, so that it would mean two things.
+
+    Examples
+    --------
+    >>> Dialect(sep="||").sep
+    b'||'
+    >>> Dialect(sep=";", line_end=";")
+    Traceback (most recent call last):
+    headrace.core.errors.OptionError: sep and line_end share the byte b';'; each byte may have one meaning only
+    """
+
+    sep: bytes
+    quote: bytes | None
+    double_quote: bool
+    escape: bytes | None
+    comment: bytes | None
+    line_end: bytes | None
+    skip_initial_space: bool
+    skip_blank_lines: bool
+
+    def __init__(
+        self,
+        *,
+        sep: bytes | str = b",",
+        quote: bytes | str | None = b'"',
+        double_quote: bool = True,
+        escape: bytes | str | None = None,
+        comment: bytes | str | None = None,
+        line_end: bytes | str | None = None,
+        skip_initial_space: bool = False,
+        skip_blank_lines: bool = True,
+    ) -> None:
+        values = {
+            "sep": _as_bytes("sep", sep, _MAX_LENGTH),
+            "quote": None if quote is None else _as_bytes("quote", quote, 1),
+            "double_quote": _as_bool("double_quote", double_quote),
+            "escape": None if escape is None else _as_bytes("escape", escape, 1),
+            "comment": None if comment is None else _as_bytes("comment", comment, _MAX_LENGTH),
+            "line_end": None if line_end is None else _as_bytes("line_end", line_end, _MAX_LENGTH),
+            "skip_initial_space": _as_bool("skip_initial_space", skip_initial_space),
+            "skip_blank_lines": _as_bool("skip_blank_lines", skip_blank_lines),
+        }
+        if values["escape"] is not None and values["escape"] == values["quote"]:
+            values |= {"escape": None, "double_quote": True}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check_shared_bytes()
+
+    def _check_shared_bytes(self) -> None:
+        roles = {
+            "sep": self.sep,
+            "quote": self.quote or b"",
+            "escape": self.escape or b"",
+            "comment": self.comment or b"",
+            "line_end": self.line_end or b"\r\n",
+        }
+        for (one, first), (other, second) in combinations(roles.items(), 2):
+            if shared := sorted(set(first) & set(second)):
+                universal = "" if self.line_end else " (line_end=None stands for LF, CR and CRLF)"
+                where = universal if other == "line_end" else ""
+                raise OptionError(
+                    f"{one} and {other} share the byte {bytes(shared[:1])!r}{where}; each byte may have one meaning only"
+                )
+        for name, value in roles.items():
+            if self.skip_initial_space and value.startswith(b" "):
+                raise OptionError(f"{name} may not start with a space when skip_initial_space is True; use one of the two")
+
+    @property
+    def line_ends(self) -> tuple[bytes, ...]:
+        """The line ends as the automaton sees them; CRLF is a CR whose LF is then swallowed."""
+        return (b"\n", b"\r") if self.line_end is None else (self.line_end,)
+
+    @property
+    def automaton(self) -> Automaton:
+        """The table that reads this dialect; computed once per distinct dialect."""
+        return _automaton(self)
+
+
+def _as_bytes(name: str, value: object, longest: int) -> bytes:
+    try:
+        data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    except UnicodeEncodeError:
+        raise OptionError(f"{name} must be encodable as UTF-8, but {value!r} is not; pass bytes") from None
+    if not isinstance(data, bytes):
+        raise OptionError(f"{name} must be str or bytes, not {type(value).__name__}")
+    if not 1 <= len(data) <= longest:
+        length = "one byte" if longest == 1 else f"1 to {longest} bytes"
+        raise OptionError(f"{name} must be {length} long, but {value!r} is {len(data)} (in UTF-8)")
+    return data
+
+
+def _as_bool(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+class _Context(StrEnum):
+    """Where in a record a byte is read. START and CR are idle: no record is open."""
+
+    START = "START"
+    CR = "CR"
+    """After a CR that ended a line; its LF, if one follows, belongs to the same line end."""
+    FIELD_START = "FIELD_START"
+    UNQUOTED = "UNQUOTED"
+    QUOTED = "QUOTED"
+    QUOTE_END = "QUOTE_END"
+    """After a quote within quotes: it closes them, unless another quote follows."""
+    ESC_U = "ESC_U"
+    ESC_Q = "ESC_Q"
+    COMMENT = "COMMENT"
+
+
+class _State(NamedTuple):
+    """A context and the bytes that may turn out to be the first of a multi-byte separator, line end or comment prefix.
+
+    With sep ``||``, ``a|`` is in ``UNQUOTED+|``. A record that so far consists of such bytes only is in ``START+...`` (open, not
+    idle) where it matters that nothing precedes them: for comments and blank lines.
+    """
+
+    context: _Context
+    pending: bytes = b""
+
+    def __str__(self) -> str:
+        return f"{self.context}+{_printable(self.pending)}" if self.pending else self.context.value
+
+
+def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
+    """The meaning of one byte: the next state and the `Emit` bits."""
+    context, pending = state
+    if context is _Context.ESC_U:
+        return _State(_Context.UNQUOTED), 0
+    if context is _Context.ESC_Q:
+        return _State(_Context.QUOTED), 0
+    if context is _Context.QUOTED:
+        leave = {dialect.quote: _Context.QUOTE_END, dialect.escape: _Context.ESC_Q}
+        return _State(leave.get(byte, _Context.QUOTED)), 0
+    if context is _Context.CR:
+        if byte == b"\n":
+            return _State(_Context.START), 0
+        context = _Context.START
+
+    text = pending + byte
+    opens = Emit.OPEN if context is _Context.START and not pending else Emit(0)
+    if context is _Context.START and dialect.comment is not None and dialect.comment.startswith(text):
+        complete = text == dialect.comment
+        return (_State(_Context.COMMENT) if complete else _State(_Context.START, text)), opens
+
+    found = _match(text, dialect.line_ends if context is _Context.COMMENT else (*dialect.line_ends, dialect.sep))
+    # What came before is still part of one match; `aa` + `a` with sep `aab` finds `aa` and gives the first `a` up as data.
+    whole = found == text
+    # Closing quotes bear nothing but a delimiter after them.
+    emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
+
+    if found in dialect.line_ends:
+        after = _State(_Context.CR if found == b"\r" and dialect.line_end is None else _Context.START)
+        if context is _Context.COMMENT:
+            return after, Emit.REC | Emit.COMMENT
+        if context is _Context.START and whole and dialect.skip_blank_lines:
+            return after, Emit.BLANK if opens else Emit.REC | Emit.BLANK
+        return after, emit | Emit.REC
+    if context is _Context.COMMENT:
+        return _State(context, found), 0
+    if found == dialect.sep:
+        return _State(_Context.FIELD_START), emit | Emit.FLD
+    if found:
+        blank = context is _Context.START and not dialect.sep.startswith(found)
+        keep = whole and (blank or context is _Context.QUOTE_END)
+        return _State(context if keep else _Context.UNQUOTED, found), emit
+
+    at_start = context in (_Context.START, _Context.FIELD_START) and not pending
+    if byte == dialect.quote:
+        doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
+        return _State(_Context.QUOTED), opens if at_start or doubled else Emit.STRAY
+    if byte == dialect.escape:
+        return _State(_Context.ESC_U), emit
+    if byte == b" " and at_start and dialect.skip_initial_space:
+        return _State(_Context.FIELD_START), emit
+    return _State(_Context.UNQUOTED), emit
+
+
+def _match(text: bytes, patterns: tuple[bytes, ...]) -> bytes:
+    """The longest end of `text` that begins (or is) one of `patterns`; b"" if none does."""
+    ends = (text[i:] for i in range(len(text)))
+    return next((end for end in ends if any(pattern.startswith(end) for pattern in patterns)), b"")
+
+
+@lru_cache(maxsize=128)
+def _automaton(dialect: Dialect) -> Automaton:
+    symbols = _symbols(dialect)
+    table = reachable(_State(_Context.START), symbols, lambda state, byte: _step(dialect, state, byte))
+    order = list(_Context)
+    states = sorted(table, key=lambda state: (bool(state.pending), order.index(state.context), state.pending))
+    number = {state: i for i, state in enumerate(states)}
+    rows = range(len(symbols))
+    class_of = bytearray([rows[-1]]) * 256
+    for group, symbol in enumerate(symbols):
+        class_of[symbol[0]] = group
+
+    def named(*contexts: _Context) -> frozenset[int]:
+        return frozenset(number[state] for state in states if state.context in contexts)
+
+    return Automaton(
+        states=tuple(map(str, states)),
+        class_of=bytes(class_of),
+        groups=(*map(_printable, symbols[:-1]), "other"),
+        next=tuple(bytes(number[table[state][group][0]] for state in states) for group in rows),
+        emit=tuple(bytes(table[state][group][1] for state in states) for group in rows),
+        idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
+        quoted=named(_Context.QUOTED, _Context.ESC_Q),
+        comment=named(_Context.COMMENT),
+        sep_length=len(dialect.sep),
+        line_end_length=len(dialect.line_ends[0]),
+    )
+
+
+def _symbols(dialect: Dialect) -> list[bytes]:
+    """The bytes that have a meaning, one group each, and last a byte that has none."""
+    space = b" " if dialect.skip_initial_space else b""
+    parts = (*dialect.line_ends, dialect.sep, dialect.quote, dialect.escape, dialect.comment, space)
+    special = dict.fromkeys(b"".join(part or b"" for part in parts))
+    plain = next(value for value in range(256) if value not in special)
+    return [bytes([value]) for value in (*special, plain)]
+
+
+def _printable(data: bytes) -> str:
+    r"""``b"|\n "`` as ``|\n\x20``: one word, for names of states and groups."""
+    return repr(data)[2:-1].replace(" ", r"\x20")
+
+
+CSV = Dialect()
+"""Comma-separated, double quotes, any line end."""
+TSV = Dialect(sep=b"\t")
+"""Tab-separated, otherwise as `CSV`."""
+PIPE = Dialect(sep=b"|")
+"""Separated by vertical bars, otherwise as `CSV`."""

@@ -1,0 +1,38 @@
+// Finding record and field ends in one tile: the kernels' interface. A tile owns the records whose first byte lies in it.
+#pragma once
+
+#include "structure/dfa.hpp"
+
+namespace headrace {
+
+// Marks, in TileIndex::record_last, of records that are no rows. The ends of one tile are fewer than 2^30.
+constexpr u32 COMMENT_RECORD = u32{1} << 31;
+constexpr u32 BLANK_RECORD = u32{1} << 30;
+constexpr u32 RECORD_INDEX = BLANK_RECORD - 1;
+
+// What finding has written so far, and what it must remember from one range of a tile to the next. Positions count from
+// the tile's first byte. An end is the position of the byte that completes a separator or a line end.
+struct TileIndex {
+    u32* ends;           // of fields, the last field of a record included
+    u32* record_starts;  // of the records that the tile owns
+    u32* record_last;    // per record, the index in `ends` of its last end, and its marks
+    u64 end_count;
+    u64 start_count;
+    u64 record_count;
+    u64 blank_lines;  // left out between records, by the tile that has their line end
+    u8 state;         // of the automaton, before the next byte
+    bool has_quotes;
+    bool has_strays;
+    bool has_high_bytes;  // bytes outside ASCII
+};
+
+struct FindKernels {
+    // The state after the n bytes for every state before them: to[s] for s < states.
+    void (*summarise)(const Dialect& dialect, const u8* text, usize n, u8* to);
+
+    // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
+    // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.
+    void (*index)(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index);
+};
+
+}  // namespace headrace

@@ -1,0 +1,237 @@
+#include "structure/scan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "core/pool.hpp"
+
+namespace headrace {
+
+namespace scalar {
+const FindKernels& find_kernels();
+}
+#if defined(__x86_64__)
+namespace avx2 {
+const FindKernels& find_kernels();
+}
+namespace avx512 {
+const FindKernels& find_kernels();
+}
+#endif
+
+const FindKernels& find_kernels(Isa isa) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case Isa::avx512: return avx512::find_kernels();
+        case Isa::avx2: return avx2::find_kernels();
+#endif
+        default: return scalar::find_kernels();
+    }
+}
+
+void OrderedGate::enter(std::uint64_t number) {
+    // The worker before is nearly always there already, or about to be: look a while before going to sleep.
+    for (int looks = 0;; ++looks) {
+        const std::uint64_t turn = turn_.load(std::memory_order_acquire);
+        if (turn == number) return;
+        if (turn == CLOSED) throw GateClosed{};
+        if (looks > 200) turn_.wait(turn, std::memory_order_acquire);
+    }
+}
+
+void OrderedGate::leave() {
+    std::uint64_t turn = turn_.load(std::memory_order_relaxed);
+    if (turn != CLOSED) turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_release, std::memory_order_relaxed);
+    turn_.notify_all();
+}
+
+void OrderedGate::close() {
+    turn_.store(CLOSED, std::memory_order_release);
+    turn_.notify_all();
+}
+
+TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, std::uint64_t first, usize bytes)
+    : source(src), dialect(dia), kernels(find_kernels(isa)), begin(first), tile_bytes(bytes) {}
+
+std::uint64_t TileScan::tile_count() const { return (source.size() - begin + tile_bytes - 1) / tile_bytes; }
+
+namespace {
+
+// Read along with a tile, so that its last record is nearly always there without a second read.
+constexpr usize LOOKAHEAD = 4096;
+constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
+constexpr usize MAX_ENDS = RECORD_INDEX;
+
+std::unique_ptr<u32[]> grown(const std::unique_ptr<u32[]>& old, usize used, usize capacity) {
+    auto array = std::make_unique_for_overwrite<u32[]>(capacity);
+    std::copy_n(old.get(), used, array.get());
+    return array;
+}
+
+}  // namespace
+
+void TileReader::reserve(usize bytes) {
+    const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds
+    if (needed <= capacity_) return;
+    const usize capacity = std::max(needed, capacity_ + capacity_ / 2);
+    ends_ = grown(ends_, index_.end_count, capacity);
+    starts_ = grown(starts_, index_.start_count, capacity);
+    last_ = grown(last_, index_.record_count, capacity);
+    capacity_ = capacity;
+}
+
+void TileReader::index_range(usize from, usize to, usize owned) {
+    if (to > MAX_TILE_TEXT || index_.end_count > MAX_ENDS - (to - from)) {
+        throw std::length_error("the record that holds byte " + std::to_string(window_.begin() + from) +
+                                " is longer than 4 GiB, or has more than 2^30 fields");
+    }
+    reserve(to);
+    index_.ends = ends_.get();
+    index_.record_starts = starts_.get();
+    index_.record_last = last_.get();
+    scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
+}
+
+// A tile that begins inside a record sees that record's end first; it belongs to an earlier tile.
+bool TileReader::finished() const {
+    const u64 foreign = scan_.dialect.automaton.is_idle(tile_.entry_state) ? 0 : 1;
+    return index_.start_count == 0 || index_.record_count >= index_.start_count + foreign;
+}
+
+// The end of input ends an open record, as a line end would at that place.
+void TileReader::close_last_record() {
+    const u8 state = index_.state;
+    const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
+    tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
+    last_[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
+    ends_[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
+}
+
+const Tile* TileReader::next() {
+    const std::uint64_t number = scan_.next_tile.fetch_add(1, std::memory_order_relaxed);
+    if (number >= scan_.tile_count()) return nullptr;
+    const std::uint64_t begin = scan_.begin + number * scan_.tile_bytes;
+    const usize owned = static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.source.size() - begin));
+    window_.open(begin, owned + LOOKAHEAD);
+
+    u8 map[MAX_STATES];
+    scan_.kernels.summarise(scan_.dialect, window_.data(), owned, map);
+    scan_.gate.enter(number);
+    const u8 entry = scan_.state;
+    scan_.state = map[entry];
+    scan_.gate.leave();
+
+    index_ = TileIndex{};
+    index_.state = entry;
+    tile_ = Tile{};
+    tile_.entry_state = entry;
+    index_range(0, owned, owned);
+    usize indexed = owned;
+    for (usize step = 1024; !finished(); step *= 2) {
+        if (indexed + step > window_.size()) window_.extend(indexed + step);
+        if (indexed == window_.size()) {
+            close_last_record();
+            break;
+        }
+        const usize to = std::min(window_.size(), indexed + step);
+        index_range(indexed, to, owned);
+        indexed = to;
+    }
+    present(number);
+    return &tile_;
+}
+
+void TileReader::present(std::uint64_t number) {
+    const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;
+    const u32 dropped = foreign ? (last_[0] & RECORD_INDEX) + 1 : 0;
+    tile_.number = number;
+    tile_.begin = window_.begin();
+    tile_.text = window_.data();
+    tile_.records = index_.start_count;
+    tile_.ends = ends_.get() + dropped;
+    tile_.starts = starts_.get();
+    tile_.last = last_.get() + (foreign ? 1 : 0);
+    if (dropped != 0) {
+        for (usize i = 0; i < tile_.records; ++i) last_[i + 1] -= dropped;
+    }
+    tile_.blank_lines = index_.blank_lines;
+    tile_.has_quotes = index_.has_quotes;
+    tile_.has_strays = index_.has_strays;
+    tile_.has_high_bytes = index_.has_high_bytes;
+}
+
+std::vector<u32> TileReader::strays() const {
+    std::vector<u32> found;
+    if (tile_.records == 0 || !tile_.has_strays) return found;
+    const Automaton& a = scan_.dialect.automaton;
+    const usize first = tile_.starts[0];
+    const usize end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
+    u8 state = tile_.entry_state;
+    for (usize at = 0; at <= end && at < window_.size(); ++at) {
+        const u32 group = a.class_of[tile_.text[at]];
+        if ((a.emit[group][state] & EMIT_STRAY) && at >= first) found.push_back(static_cast<u32>(at));
+        state = a.next[group][state];
+    }
+    return found;
+}
+
+namespace {
+
+void append_tile(const Tile& tile, const Dialect& dialect, const std::vector<u32>& strays, Structure& to) {
+    const u64 begin = tile.begin;
+    usize field = 0;
+    for (usize record = 0; record < tile.records; ++record) {
+        const usize last = tile.last[record] & RECORD_INDEX;
+        const bool blank = tile.last[record] & BLANK_RECORD;
+        if (!blank) {
+            to.record_starts.push_back(begin + tile.starts[record]);
+            to.field_counts.push_back(last - field + 1);
+            to.comments.push_back(tile.last[record] & COMMENT_RECORD);
+            for (usize f = field; f < last; ++f) to.field_ends.push_back(begin + tile.ends[f] - (dialect.separator_length - 1));
+            to.field_ends.push_back(begin + tile.ends[last] - (dialect.line_end_length - 1));
+        } else {
+            ++to.blank_lines;
+        }
+        field = last + 1;
+    }
+    for (const u32 at : strays) to.strays.push_back(begin + at);
+    to.blank_lines += tile.blank_lines;
+    to.unclosed_quote |= tile.unclosed_quote;
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+Structure find_structure(const Source& source, const Dialect& dialect, Isa isa, unsigned threads, usize tile_bytes) {
+    TileScan scan(source, dialect, isa, 0, tile_bytes);
+    std::vector<Structure> parts(scan.tile_count());
+    run_parallel(threads, [&](unsigned) {
+        try {
+            TileReader reader(scan);
+            while (const Tile* tile = reader.next()) append_tile(*tile, dialect, reader.strays(), parts[tile->number]);
+        } catch (const GateClosed&) {
+        } catch (...) {
+            scan.gate.close();
+            throw;
+        }
+    });
+    Structure whole;
+    for (const Structure& part : parts) {
+        append(whole.record_starts, part.record_starts);
+        append(whole.field_counts, part.field_counts);
+        append(whole.field_ends, part.field_ends);
+        append(whole.strays, part.strays);
+        append(whole.comments, part.comments);
+        whole.blank_lines += part.blank_lines;
+        whole.unclosed_quote |= part.unclosed_quote;
+    }
+    return whole;
+}
+
+}  // namespace headrace

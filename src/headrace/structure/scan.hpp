@@ -1,0 +1,107 @@
+// Structure of a whole source, tile by tile, on several threads. Every tile is summarised from every state; the
+// summaries are composed in tile order, which tells each tile the state it begins in; then it is indexed.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/cpu.hpp"
+#include "sources/source.hpp"
+#include "structure/find.hpp"
+
+namespace headrace {
+
+const FindKernels& find_kernels(Isa isa);
+
+// Thrown in the workers that wait for one that failed; the one that failed throws the reason.
+struct GateClosed {};
+
+// Lets workers through in the order of their tile numbers: an exclusive scan over tiles whose step is whatever the
+// caller does between enter and leave.
+class OrderedGate {
+public:
+    void enter(std::uint64_t number);
+    void leave();
+    // Wakes everyone who waits, or ever will: enter throws GateClosed.
+    void close();
+
+private:
+    static constexpr std::uint64_t CLOSED = ~std::uint64_t{0};
+    std::atomic<std::uint64_t> turn_{0};
+};
+
+// One tile's owned records. Arrays hold `records` items; positions count from the tile's first byte.
+struct Tile {
+    std::uint64_t number = 0;
+    std::uint64_t begin = 0;  // in the source
+    const u8* text = nullptr;
+    const u32* ends = nullptr;
+    const u32* starts = nullptr;
+    const u32* last = nullptr;  // per record, the index in `ends` of its last end, and its marks
+    usize records = 0;
+    u64 blank_lines = 0;
+    u8 entry_state = 0;
+    bool has_quotes = false;
+    bool has_strays = false;
+    bool has_high_bytes = false;
+    bool unclosed_quote = false;  // the input ended inside the last record's quotes
+};
+
+// What the tiles of one pass share.
+struct TileScan {
+    TileScan(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize tile_bytes);
+    std::uint64_t tile_count() const;
+
+    const Source& source;
+    const Dialect& dialect;
+    const FindKernels& kernels;
+    const std::uint64_t begin;
+    const usize tile_bytes;
+    std::atomic<std::uint64_t> next_tile{0};
+    OrderedGate gate;
+    u8 state = 0;  // at the beginning of the tile whose turn it is
+};
+
+// A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
+class TileReader {
+public:
+    explicit TileReader(TileScan& scan) : scan_(scan), window_(scan.source) {}
+
+    // The next tile that nobody has taken, or nullptr after the last; valid until the next call.
+    const Tile* next();
+
+    // Positions of malformed quotes in the tile's records, in order.
+    std::vector<u32> strays() const;
+
+private:
+    void reserve(usize bytes);
+    void index_range(usize from, usize to, usize owned);
+    void close_last_record();
+    void present(std::uint64_t number);
+    bool finished() const;
+
+    TileScan& scan_;
+    Window window_;
+    std::unique_ptr<u32[]> ends_, starts_, last_;
+    usize capacity_ = 0;
+    TileIndex index_{};
+    Tile tile_;
+};
+
+// Absolute positions, for tests and for whoever wants the structure alone.
+struct Structure {
+    std::vector<std::uint64_t> record_starts;
+    std::vector<std::uint64_t> field_counts;
+    std::vector<std::uint64_t> field_ends;  // of the fields' bytes, separators and line ends excluded
+    std::vector<std::uint64_t> strays;
+    std::vector<bool> comments;
+    std::uint64_t blank_lines = 0;
+    bool unclosed_quote = false;
+};
+
+Structure find_structure(const Source& source, const Dialect& dialect, Isa isa, unsigned threads, usize tile_bytes);
+
+}  // namespace headrace

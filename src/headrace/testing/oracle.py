@@ -1,0 +1,246 @@
+"""Sequential readers that say what a text means, for tests to compare fast ones with.
+
+`split` is written from the rules of a dialect alone, with a cursor and look-ahead, and knows no automaton; `split_by_automaton`
+walks a table byte by byte. Where the two agree, the table is right; what is parallel is then compared with either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headrace.structure.automaton import Automaton, Emit, compose
+from headrace.structure.dialect import Dialect
+
+_SPACE = 0x20
+
+
+@dataclass(slots=True)
+class OracleRecord:
+    """One record, or one comment line.
+
+    Parameters
+    ----------
+    start, end
+        Offsets of the first byte and past the last one, without the line end.
+    fields
+        Raw byte ranges, quotes and skipped spaces included; of a comment line one range, the whole line.
+    comment
+        True for a comment line.
+    strays
+        Offsets of the bytes at which quoting is malformed.
+    unclosed
+        True where the input ends inside quotes.
+    """
+
+    start: int
+    end: int
+    fields: list[tuple[int, int]]
+    comment: bool = False
+    strays: list[int] = field(default_factory=list)
+    unclosed: bool = False
+
+
+@dataclass(slots=True)
+class OracleStructure:
+    """The records of a text in order, comment lines among them, and the number of blank lines skipped."""
+
+    records: list[OracleRecord] = field(default_factory=list)
+    blank_lines: int = 0
+
+
+def split(data: bytes, dialect: Dialect) -> OracleStructure:
+    """Records and fields of `data`, read from left to right.
+
+    Examples
+    --------
+    >>> split(b'a,"b\\nc"\\n', Dialect()).records[0].fields
+    [(0, 1), (2, 7)]
+    """
+    structure = OracleStructure()
+    pos = 0
+    while pos < len(data):
+        blank = _line_end_at(data, pos, dialect)
+        if blank and dialect.skip_blank_lines:
+            structure.blank_lines += 1
+            pos += blank
+        elif dialect.comment is not None and data.startswith(dialect.comment, pos):
+            record, pos = _read_comment(data, pos, dialect)
+            structure.records.append(record)
+        else:
+            reader = _RecordReader(data, pos, dialect)
+            structure.records.append(reader.read())
+            pos = reader.pos
+    return structure
+
+
+def _line_end_at(data: bytes, pos: int, dialect: Dialect) -> int:
+    """Length of the line end at `pos`, 0 where there is none."""
+    ends = (b"\r\n", b"\r", b"\n") if dialect.line_end is None else (dialect.line_end,)
+    return next((len(end) for end in ends if data.startswith(end, pos)), 0)
+
+
+def _read_comment(data: bytes, start: int, dialect: Dialect) -> tuple[OracleRecord, int]:
+    pos = start + len(dialect.comment or b"")
+    while pos < len(data) and not _line_end_at(data, pos, dialect):
+        pos += 1
+    return OracleRecord(start, pos, [(start, pos)], comment=True), pos + _line_end_at(data, pos, dialect)
+
+
+class _RecordReader:
+    """Reads the one record that starts at `pos`, and leaves `pos` past its line end."""
+
+    def __init__(self, data: bytes, pos: int, dialect: Dialect) -> None:
+        self.data, self.pos, self.dialect = data, pos, dialect
+        self.quote = dialect.quote[0] if dialect.quote else None
+        self.escape = dialect.escape[0] if dialect.escape else None
+        self.record = OracleRecord(pos, pos, [])
+
+    def read(self) -> OracleRecord:
+        while self._read_field():
+            pass
+        return self.record
+
+    def _read_field(self) -> bool:
+        """Reads one field and the delimiter after it; True if the record goes on."""
+        data, dialect, start = self.data, self.dialect, self.pos
+        self.pos = _skip_spaces(data, start, len(data), dialect)
+        if self._byte() == self.quote:
+            self._read_quoted()
+        while self.pos < len(data):
+            ended = _line_end_at(data, self.pos, dialect)
+            separated = len(dialect.sep) if data.startswith(dialect.sep, self.pos) else 0
+            if ended or separated:
+                self._close_field(start)
+                self.pos += ended + separated
+                return separated > 0
+            if self._byte() == self.quote:
+                self._stray(self.pos)
+                self._read_quoted()
+            elif self._byte() == self.escape:
+                self.pos = min(self.pos + 2, len(data))
+            else:
+                self.pos += 1
+        self._close_field(start)
+        return False
+
+    def _read_quoted(self) -> None:
+        """From an opening quote to past the quote that closes it."""
+        data = self.data
+        self.pos += 1
+        while self.pos < len(data):
+            byte = self._byte()
+            self.pos = min(self.pos + (2 if byte == self.escape else 1), len(data))
+            if byte != self.quote:
+                continue
+            if self._byte() != self.quote:
+                self._check_after_quotes()
+                return
+            if not self.dialect.double_quote:
+                self._stray(self.pos)
+            self.pos += 1
+        self.record.unclosed = True
+
+    def _check_after_quotes(self) -> None:
+        """Only a delimiter may follow. Where one begins but breaks off, as in ``"x"|y`` with sep ``||``, the fault is at y."""
+        after = self.data[self.pos : self.pos + 8]
+        ends = (b"\r", b"\n") if self.dialect.line_end is None else (self.dialect.line_end,)
+        common = max(_common_prefix(after, delimiter) for delimiter in (self.dialect.sep, *ends))
+        if self.pos + common < len(self.data) and not any(after.startswith(d) for d in (self.dialect.sep, *ends)):
+            self._stray(self.pos + common)
+
+    def _byte(self) -> int:
+        """The byte at the cursor; -1 at the end of the input."""
+        return self.data[self.pos] if self.pos < len(self.data) else -1
+
+    def _stray(self, offset: int) -> None:
+        if offset not in self.record.strays:
+            self.record.strays.append(offset)
+
+    def _close_field(self, start: int) -> None:
+        self.record.fields.append((start, self.pos))
+        self.record.end = self.pos
+
+
+def _common_prefix(a: bytes, b: bytes) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _skip_spaces(data: bytes, start: int, end: int, dialect: Dialect) -> int:
+    while dialect.skip_initial_space and start < end and data[start] == _SPACE:
+        start += 1
+    return start
+
+
+def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[bytes, bool]:
+    """Content of the raw field ``data[start:end]``, and whether it was quoted.
+
+    Of a quoted field the opening quote and the first quote that closes it are left out, and quotes doubled between them count
+    once; whatever stands after the closing quote (which is malformed) is kept as it is. Escapes are undone everywhere; an
+    escape with nothing after it stands for itself.
+
+    Examples
+    --------
+    >>> field_text(b'"a""b"', 0, 6, Dialect())
+    (b'a"b', True)
+    """
+    pos = _skip_spaces(data, start, end, dialect)
+    quoted = inside = dialect.quote is not None and data[pos:end].startswith(dialect.quote)
+    pos += quoted
+    text = bytearray()
+    while pos < end:
+        byte, following = data[pos : pos + 1], data[pos + 1 : min(pos + 2, end)]
+        pos += 1
+        if byte == dialect.escape and following:
+            text += following
+            pos += 1
+        elif inside and byte == dialect.quote:
+            inside = dialect.double_quote and following == dialect.quote
+            if inside:
+                text += byte
+                pos += 1
+        else:
+            text += byte
+    return bytes(text), quoted
+
+
+def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
+    """The same as `split`, read off the emits of an automaton."""
+    structure = OracleStructure()
+    record = OracleRecord(0, 0, [])
+    state = field_start = 0
+    for pos, byte in enumerate(data):
+        state, emit = automaton.step(state, byte)
+        if emit & Emit.OPEN:
+            record, field_start = OracleRecord(pos, pos, []), pos
+        if emit & Emit.STRAY:
+            record.strays.append(pos)
+        if emit & Emit.BLANK:
+            structure.blank_lines += 1
+        elif emit & (Emit.REC | Emit.FLD):
+            length = automaton.line_end_length if emit & Emit.REC else automaton.sep_length
+            record.end = pos - (length - 1)
+            record.fields.append((field_start, record.end))
+            field_start = pos + 1
+        if emit & Emit.REC and not emit & Emit.BLANK:
+            record.comment = bool(emit & Emit.COMMENT)
+            structure.records.append(record)
+    if state not in automaton.idle:
+        record.end = len(data)
+        record.fields.append((field_start, record.end))
+        record.comment = state in automaton.comment
+        record.unclosed = state in automaton.quoted
+        structure.records.append(record)
+    return structure
+
+
+def reference_state_scan(data: bytes, automaton: Automaton, chunk: int) -> list[int]:
+    """The state before each chunk of `chunk` bytes and, last, after the whole input, by composing the chunks' state maps.
+
+    This is the scan that a parallel reader does, in order: ``[0]`` for no input, ``1 + ceil(len(data) / chunk)`` entries.
+    """
+    prefix = automaton.identity
+    states = [prefix[0]]
+    for start in range(0, len(data), chunk):
+        prefix = compose(prefix, automaton.state_map(data[start : start + chunk]))
+        states.append(prefix[0])
+    return states

@@ -1,0 +1,123 @@
+"""Hypothesis strategies for dialects and texts, made so that special bytes meet often. Needs hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from headrace.structure.dialect import Dialect
+
+_PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
+
+
+def dialects() -> st.SearchStrategy[Dialect]:
+    """Valid dialects of all options; separators and line ends of 1 to 8 bytes over two letters, so that many overlap themselves."""
+    return _dialects()
+
+
+@st.composite
+def _dialects(draw: st.DrawFn) -> Dialect:
+    skip_initial_space = draw(st.booleans())
+    seps = [b",", b"\t", b"||", b"aab", b"abab", b"::", b", ", b"\0"] + ([] if skip_initial_space else [b" "])
+    line_ends = [None, None, b"\n", b"\r\n", b"\r", b";", b";;", b"\r\r\n"]
+    comments = [None, None, b"#", b"//", b"#//", b"##"]
+    return Dialect(
+        sep=draw(st.sampled_from(seps) | _words(b"ab")),
+        quote=draw(st.sampled_from([b'"', b'"', b"'", None])),
+        double_quote=draw(st.booleans()),
+        escape=draw(st.sampled_from([None, None, b"\\", b'"'])),
+        comment=draw(st.sampled_from(comments) | _words(b"#/")),
+        line_end=draw(st.sampled_from(line_ends) | _words(b"\n;")),
+        skip_initial_space=skip_initial_space,
+        skip_blank_lines=draw(st.booleans()),
+    )
+
+
+def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
+    return st.lists(st.sampled_from(alphabet), min_size=1, max_size=8).map(bytes)
+
+
+def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
+    """Texts of special bytes, whole delimiters and a little content in any order, or well-formed tables."""
+    parts = [*_line_ends(dialect), dialect.sep, dialect.quote, dialect.escape, dialect.comment]
+    whole = [part for part in parts if part]
+    single = [bytes([byte]) for byte in b"".join(whole)]
+    tokens = st.sampled_from(whole) | st.sampled_from(single) | st.sampled_from(_PLAIN)
+    mixed = st.lists(tokens, max_size=max_tokens).map(b"".join)
+    return mixed | well_formed_tables(dialect).map(lambda table: table.data)
+
+
+@dataclass(frozen=True, slots=True)
+class WellFormed:
+    """A table as cells, and one way to write it."""
+
+    rows: list[list[bytes]]
+    data: bytes
+
+
+def well_formed_tables(dialect: Dialect, max_rows: int = 6, max_columns: int = 4) -> st.SearchStrategy[WellFormed]:
+    """Tables that `dialect` can hold, written so that reading gives the same cells back.
+
+    Without quotes and escapes cells hold plain bytes only. A sole empty cell, which would be a blank line, is quoted, or not
+    made where there are no quotes.
+    """
+    return _well_formed_tables(dialect, max_rows, max_columns)
+
+
+@st.composite
+def _well_formed_tables(draw: st.DrawFn, dialect: Dialect, max_rows: int, max_columns: int) -> WellFormed:
+    columns = draw(st.integers(1, max_columns))
+    cells = _cells(dialect, min_size=1 if columns == 1 and dialect.quote is None else 0)
+    rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns), max_size=max_rows))
+    line_ends = _line_ends(dialect)
+    data = b""
+    for number, row in enumerate(rows, 1):
+        data += dialect.sep.join([draw(_written(cell, columns == 1, dialect)) for cell in row])
+        if number < len(rows) or draw(st.booleans()):
+            data += draw(st.sampled_from(line_ends))
+    return WellFormed(rows, data)
+
+
+def _line_ends(dialect: Dialect) -> Sequence[bytes]:
+    return (b"\n", b"\r\n", b"\r") if dialect.line_end is None else (dialect.line_end,)
+
+
+def _special(dialect: Dialect) -> bytes:
+    """Bytes that a cell may hold only within quotes or after escapes; a space among them where it may be skipped."""
+    space = b" " if dialect.skip_initial_space else b""
+    parts = (*_line_ends(dialect), dialect.sep, dialect.quote, dialect.escape, dialect.comment, space)
+    return b"".join(part or b"" for part in parts)
+
+
+def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:
+    special = _special(dialect)
+    plain = [part for part in _PLAIN if not set(part) & set(special)]
+    if dialect.escape is not None:
+        writable = special
+    elif dialect.quote is not None:
+        writable = bytes(b for b in special if dialect.double_quote or b != dialect.quote[0])
+    else:
+        writable = b""
+    parts = plain + [bytes([byte]) for byte in writable]
+    return st.lists(st.sampled_from(parts), min_size=min_size, max_size=8).map(b"".join)
+
+
+def _written(cell: bytes, sole: bool, dialect: Dialect) -> st.SearchStrategy[bytes]:
+    """The ways to write one cell: bare where that is safe, with escapes, within quotes."""
+    special = _special(dialect)
+    ways = []
+    if not set(cell) & set(special) and not (sole and not cell):
+        ways.append(cell)
+    elif dialect.escape is not None and cell:
+        ways.append(b"".join((dialect.escape if byte in special else b"") + bytes([byte]) for byte in cell))
+    if dialect.quote is not None:
+        ways.append(dialect.quote + _within_quotes(cell, dialect.quote, dialect) + dialect.quote)
+    return st.sampled_from(ways)
+
+
+def _within_quotes(cell: bytes, quote: bytes, dialect: Dialect) -> bytes:
+    if dialect.escape is not None:
+        cell = cell.replace(dialect.escape, dialect.escape * 2)
+    return cell.replace(quote, quote * 2 if dialect.double_quote else (dialect.escape or b"") + quote)

@@ -1,0 +1,140 @@
+// Kinds of texts by example, and the laws of their join on all triples.
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "columns/rules/infer.hpp"
+
+using namespace headrace;
+
+namespace {
+
+Kind kind_of(const std::string& text) {
+    const std::vector<u8> exact(text.begin(), text.end());
+    return classify(exact.data(), exact.size());
+}
+
+struct Examples {
+    Kind kind;
+    std::vector<std::string> texts;
+};
+
+void test_classes() {
+    const std::vector<Examples> examples = {
+        {Kind::natural, {"0", "5", "42", "9223372036854775807"}},
+        {Kind::negative, {"-1", "-0", "-9223372036854775808"}},
+        {Kind::uint64, {"9223372036854775808", "18446744073709551615"}},
+        {Kind::big_int,
+         {"18446744073709551616", "-9223372036854775809", "123456789012345678901234567890", std::string(400, '9')}},
+        {Kind::float64,
+         {"0.5", "-0.5", ".5", "5.", "1e5", "1E+05", "-1.5e-3", "1e-400", "0e999", "0.0", "nan", "NaN", "inf", "-inf",
+          "Infinity", "1.7976931348623157e308", "123456789012345678901234567890.0"}},
+        {Kind::date, {"2024-02-29", "0000-01-01", "0001-01-01", "9999-12-31"}},
+        {Kind::timestamp_us,
+         {"2024-02-29T12:00", "2024-02-29 12:00:00", "2024-02-29T12:00:00.123456", "0001-01-01T00:00:00.5"}},
+        {Kind::timestamp_ns,
+         {"2024-02-29T12:00:00.1234567", "2024-02-29 12:00:00.000000000", "1677-09-21T00:12:43.145224192",
+          "2262-04-11T23:47:16.854775807"}},
+        {Kind::timestamp_us_utc, {"2024-02-29T12:00Z", "2024-02-29 12:00:00.5+02:00", "0000-01-01T00:00+23:59"}},
+        {Kind::timestamp_ns_utc, {"2024-02-29T12:00:00.1234567z", "2262-04-12T00:47:16.854775807+01"}},
+        {Kind::text,
+         {"",
+          "+5",
+          "+1.5",
+          "+inf",
+          "007",
+          "-01",
+          "00.5",
+          "-00.5",
+          "00",
+          "1e400",
+          "-1e400",
+          "1,5",
+          "12x",
+          "x",
+          "-",
+          ".",
+          "e5",
+          " 1",
+          "1 ",
+          "true",
+          "-+5",
+          "--5",
+          "2023-02-29",
+          "2024-1-1",
+          "2024-02-29T24:00",
+          "1677-09-21T00:12:43.145224191",
+          "2262-04-11T23:47:16.854775808",
+          "1066-10-14T09:00:00.0000001",
+          "2024-02-29T12:00:00.1234567891",
+          "infinite",
+          "0x10",
+          "12:00",
+          "\xC3\xA9"}},
+    };
+    for (const Examples& group : examples) {
+        for (const std::string& text : group.texts) {
+            CHECK_EQ(kind_of(text), group.kind);
+            if (kind_of(text) != group.kind) std::cerr << "  text: " << text << '\n';
+        }
+    }
+}
+
+Kind kind(u32 number) { return static_cast<Kind>(number); }
+
+void test_join_laws() {
+    for (u32 a = 0; a < KIND_COUNT; ++a) {
+        CHECK_EQ(join(kind(a), kind(a)), kind(a));
+        CHECK_EQ(join(Kind::empty, kind(a)), kind(a));
+        CHECK_EQ(join(kind(a), Kind::text), Kind::text);
+        for (u32 b = 0; b < KIND_COUNT; ++b) {
+            const Kind both = join(kind(a), kind(b));
+            CHECK_EQ(join(kind(b), kind(a)), both);
+            CHECK_EQ(join(kind(a), both), both);
+            for (u32 c = 0; c < KIND_COUNT; ++c) {
+                CHECK_EQ(join(both, kind(c)), join(kind(a), join(kind(b), kind(c))));
+            }
+        }
+    }
+}
+
+void test_joins() {
+    struct Join {
+        Kind a, b, result;
+    };
+    const Join joins[] = {
+        {Kind::natural, Kind::negative, Kind::negative},
+        {Kind::natural, Kind::uint64, Kind::uint64},
+        {Kind::negative, Kind::uint64, Kind::big_int},
+        {Kind::natural, Kind::big_int, Kind::big_int},
+        {Kind::negative, Kind::big_int, Kind::big_int},
+        {Kind::uint64, Kind::big_int, Kind::big_int},
+        {Kind::natural, Kind::float64, Kind::float64},
+        {Kind::negative, Kind::float64, Kind::float64},
+        {Kind::uint64, Kind::float64, Kind::float64},
+        {Kind::big_int, Kind::float64, Kind::float64},
+        {Kind::date, Kind::timestamp_us, Kind::timestamp_us},
+        {Kind::date, Kind::timestamp_ns, Kind::timestamp_ns},
+        {Kind::timestamp_us, Kind::timestamp_ns, Kind::timestamp_ns},
+        {Kind::timestamp_us_utc, Kind::timestamp_ns_utc, Kind::timestamp_ns_utc},
+    };
+    u32 comparable = 0;
+    for (const Join& example : joins) {
+        CHECK_EQ(join(example.a, example.b), example.result);
+        CHECK_EQ(join(example.b, example.a), example.result);
+    }
+    // All other pairs of different kinds, none of them empty, are text.
+    for (u32 a = 1; a < KIND_COUNT; ++a) {
+        for (u32 b = a + 1; b < KIND_COUNT; ++b) comparable += join(kind(a), kind(b)) != Kind::text;
+    }
+    CHECK_EQ(comparable, u32{sizeof joins / sizeof joins[0]});
+}
+
+}  // namespace
+
+int main() {
+    test_classes();
+    test_join_laws();
+    test_joins();
+    return check::finish();
+}
