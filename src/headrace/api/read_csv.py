@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from headrace.api.report import ColumnReport, Evidence, Report, Skipped
+from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.api.table import Table
 from headrace.columns.load import LoadPlan, Loaded, ValueOptions, first_record, load, text_begin, tile_bytes_for
 from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, SchemaOptions, plan_columns
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.options import resolve_aliases
+from headrace.core.options import Given, resolve_aliases
 from headrace.sources.open import OpenSource, SourceLike, open_source
 from headrace.structure.dialect import Dialect
 
@@ -169,8 +169,7 @@ def read_csv(
     [-753, None]
     """
     given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
-    given = resolve_aliases(given, aliases, ALIASES, defaults=read_csv.__kwdefaults__)
-    options = _options(given)
+    options = _parse(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
     begun = time.perf_counter()
     with open_source(source) as opened:
         begin = text_begin(opened)
@@ -178,23 +177,97 @@ def read_csv(
         planned = plan_columns(first, options.schema)
         prepared = time.perf_counter()
         loaded = load(opened, options.dialect, _load_plan(opened, first, planned, begin, options))
-        report = _report(opened, planned, loaded, options)
-    seconds = {"prepare": prepared - begun, **loaded.seconds, "total": time.perf_counter() - begun}
-    rejects = Table(loaded.rejects)
-    return Table(dict(zip(planned.names, loaded.columns, strict=True)), rejects=rejects, report=replace(report, seconds=seconds))
+        done = time.perf_counter()
+    seconds = {"prepare": prepared - begun, **loaded.seconds, "total": done - begun}
+    return Table(
+        dict(zip(planned.names, loaded.columns, strict=True)),
+        rejects=Table(loaded.rejects),
+        report=_report(opened.size, planned, loaded, options.context, seconds),
+    )
 
 
-def _options(given: dict[str, object]) -> CsvOptions:
-    context = given["context"] or Context()
-    if not isinstance(context, Context):
-        raise OptionError(f"context must be a headrace.Context, not {context!r}")
-    if given["threads"] is not None:
-        context = replace(context, threads=given["threads"])
-    context = replace(context, device=Device.parse(given["device"]))
+def _parse(values: dict[str, object]) -> CsvOptions:
+    given = Given(values)
+    context = Context() if values["context"] is None else given.instance("context", Context)
+    if (threads := given.count("threads")) is not None:
+        context = replace(context, threads=threads)
+    dialect = Dialect(
+        sep=values["sep"],  # type: ignore[arg-type]
+        quote=values["quote_char"],  # type: ignore[arg-type]
+        double_quote=given.flag("double_quote"),
+        escape=values["escape_char"],  # type: ignore[arg-type]
+        comment=values["comment"],  # type: ignore[arg-type]
+        line_end=values["lineterminator"],  # type: ignore[arg-type]
+        skip_initial_space=given.flag("skip_initial_space"),
+        skip_blank_lines=given.flag("skip_blank_lines"),
+    )
+    schema = SchemaOptions(
+        header=values["header"],  # type: ignore[arg-type]
+        names=values["names"],  # type: ignore[arg-type]
+        schema=values["schema"],  # type: ignore[arg-type]
+        dtypes=values["dtypes"],
+        infer_schema=given.flag("infer_schema"),
+    )
     return CsvOptions(
-        dialect=_dialect(given),
-        schema=SchemaOptions(**{name: given[name] for name in ("header", "names", "schema", "dtypes", "infer_schema")}),
-        values=_values(given),
-        context=context,
-        chunk_bytes=_chunk_bytes(given["chunk_bytes"]),
+        dialect=dialect,
+        schema=schema,
+        values=_value_options(given),
+        context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
+        chunk_bytes=given.count("chunk_bytes"),
+    )
+
+
+def _value_options(given: Given) -> ValueOptions:
+    true_words, false_words = given.texts("true_values"), given.texts("false_values")
+    if both := sorted(set(true_words) & set(false_words)):
+        raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
+    return ValueOptions(
+        null_texts=given.texts("null_values"),
+        true_words=true_words,
+        false_words=false_words,
+        quoted_null=given.flag("quoted_null"),
+        on_error=given.choice("on_error", ("raise", "null", "reject")),
+        shrink=given.flag("shrink"),
+    )
+
+
+def _load_plan(
+    opened: OpenSource, first: FirstRecord | None, planned: PlannedColumns, begin: int, options: CsvOptions
+) -> LoadPlan:
+    values, context = options.values, options.context
+    return LoadPlan(
+        columns=list(zip(planned.names, planned.types, strict=True)),
+        begin=begin,
+        header=planned.header,
+        values=values,
+        threads=context.thread_count,
+        tile_bytes=options.chunk_bytes or tile_bytes_for(opened.size, first),
+        memory_limit=context.memory_limit or 0,
+        isa=context.isa,
+    )
+
+
+def _report(
+    size: int, planned: PlannedColumns, loaded: Loaded, context: Context, seconds: dict[str, float]
+) -> Report:
+    counts = loaded.counts
+    skipped = Skipped(counts["header"], counts["blank"], counts["comment"])
+    parts = zip(planned.names, planned.types, loaded.columns, loaded.evidence, strict=True)
+    return Report(
+        bytes=size,
+        records=counts["records"] + skipped.total,
+        rows=counts["rows"],
+        rejected=counts["rejected"],
+        skipped=skipped,
+        faults=len(next(iter(loaded.rejects.values()))),
+        columns=tuple(
+            ColumnReport(name, column.type, given is None, evidence, column.null_count)
+            for name, given, column, evidence in parts
+        ),
+        renamed=planned.renamed,
+        seconds=seconds,
+        passes=counts["passes"],
+        device=str(context.device),
+        threads=context.thread_count,
+        isa=context.isa_name,
     )

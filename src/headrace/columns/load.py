@@ -42,12 +42,7 @@ class LoadPlan:
     columns: list[tuple[str, DataType | None]]
     begin: int
     header: int | None
-    null_texts: tuple[bytes, ...]
-    true_words: tuple[bytes, ...]
-    false_words: tuple[bytes, ...]
-    quoted_null: bool
-    on_error: str
-    shrink: bool
+    values: ValueOptions
     threads: int
     tile_bytes: int
     memory_limit: int
@@ -134,7 +129,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: _column(parts, faults) for name, parts in made["rejects"]}
-    if plan.on_error == "raise" and faults:
+    if plan.values.on_error == "raise" and faults:
         raise _parse_error(rejects)
     columns = tuple(_column(parts, counts["rows"]) for parts in made["columns"])
     evidence = tuple(None if found is None else Evidence(*found) for found in made["evidence"])
@@ -159,7 +154,7 @@ def _parse_error(rejects: dict[str, Column]) -> ParseError:
         column=first["column"],
         kind=first["kind"],
         expected=first["expected"],
-        text=str(text).encode(),
+        text=text,
     )
 
 

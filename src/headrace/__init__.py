@@ -1,0 +1,47 @@
+"""Raw delimited data to typed columns, massively parallel, with the same answer everywhere.
+
+>>> import headrace
+>>> headrace.read_csv(b"a,b\\n1,x\\n")["a"].to_pylist()
+[1]
+"""
+
+from headrace.api.read_csv import read_csv
+from headrace.api.report import Report
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.errors import (
+    EmptyInputError,
+    HeadraceError,
+    MemoryLimitError,
+    MissingDependencyError,
+    OptionError,
+    ParseError,
+    SourceError,
+    UnsupportedDeviceError,
+)
+from headrace.structure.dialect import Dialect
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Column",
+    "Context",
+    "DataType",
+    "Device",
+    "Dialect",
+    "EmptyInputError",
+    "HeadraceError",
+    "MemoryLimitError",
+    "MissingDependencyError",
+    "OptionError",
+    "ParseError",
+    "Report",
+    "SourceError",
+    "Table",
+    "UnsupportedDeviceError",
+    "__version__",
+    "read_csv",
+]

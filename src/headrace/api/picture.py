@@ -1,0 +1,77 @@
+"""A table as text."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from headrace.columns.column import Column
+
+_ROWS = 10
+_CELL = 32
+_GAP = "…"
+
+
+def table_picture(columns: Mapping[str, Column], num_rows: int) -> str:
+    """Names, types, and the first and last rows, as wide as the terminal."""
+    shape = f"shape: ({num_rows:_}, {len(columns):_})"
+    if not columns:
+        return shape
+    drawn = _fit([_drawn(name, column, num_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns)
+    widths = [max(map(_width, cells)) for cells in drawn]
+    lines = [" │ ".join(_pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in zip(*drawn, strict=True)]
+    rule = "─┼─".join("─" * width for width in widths)
+    return "\n".join([shape, *lines[:2], rule, *lines[2:]])
+
+
+def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
+    """Cells of a column from top to bottom."""
+    if num_rows <= _ROWS:
+        cells = [_cell(value) for value in column.to_pylist()]
+    else:
+        head, tail = column[: _ROWS // 2].to_pylist(), column[num_rows - _ROWS // 2 :].to_pylist()
+        cells = [*map(_cell, head), _GAP, *map(_cell, tail)]
+    return [_cut(name), str(column.type), *cells]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return _cut(str(value).replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t"))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CELL else text[: _CELL - 1] + _GAP
+
+
+def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
+    """Columns that fit `width`, the middle ones left out."""
+    def total(chosen: Sequence[list[str]]) -> int:
+        return sum(max(map(_width, cells)) + 3 for cells in chosen)
+
+    if total(columns) <= width:
+        return columns
+    gap = [[_GAP] * len(columns[0])]
+    left, right = 1, 0
+    while left + right < len(columns):
+        more_left, more_right = (left + 1, right) if left <= right else (left, right + 1)
+        chosen = [*columns[:more_left], *gap, *columns[len(columns) - more_right :]]
+        if total(chosen) > width:
+            break
+        left, right = more_left, more_right
+    return [*columns[:left], *gap, *columns[len(columns) - right :]]
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal that `text` takes."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))

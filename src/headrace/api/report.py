@@ -1,0 +1,119 @@
+"""What a read did: counts that add up, types with their evidence, seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headrace.columns.load import Evidence
+from headrace.columns.types import DataType
+
+__all__ = ["ColumnReport", "Evidence", "Report", "Skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Records that an option left out."""
+
+    header: int = 0
+    blank: int = 0
+    comment: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.header + self.blank + self.comment
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReport:
+    """How a column came to its type.
+
+    Parameters
+    ----------
+    name, type
+        Of the column.
+    inferred
+        False if the caller gave the type.
+    evidence
+        The first field that no narrower type would have held; None for a given type, or where all fields are null.
+    nulls
+        Rows that are null.
+    """
+
+    name: str
+    type: DataType
+    inferred: bool
+    evidence: Evidence | None
+    nulls: int
+
+    def __str__(self) -> str:
+        if not self.inferred:
+            why = "given"
+        elif self.evidence is None:
+            why = "no value"
+        else:
+            why = f"record {self.evidence.record}: {self.evidence.text.decode('utf-8', 'backslashreplace')!r}"
+        return f"{self.name}: {self.type} ({why}; {self.nulls} null)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Account of one read.
+
+    Parameters
+    ----------
+    bytes
+        Size of the source.
+    records
+        Everything between two line ends: rows, rejected and left out.
+    rows
+        Rows of the table.
+    rejected
+        Records that are in ``table.rejects`` and not in the table.
+    skipped
+        Records that an option left out.
+    faults
+        Rows of ``table.rejects``, those of kept records included.
+    columns
+        Types and their evidence.
+    renamed
+        Names of the header that had to change: position and name, and what it is now.
+    seconds
+        ``prepare``, ``total`` and ``finish`` in wall time; ``find`` and ``convert`` add up all threads.
+    passes
+        How often the text was read: a second time if a type that the first records suggested did not hold to the end.
+    device, threads, isa
+        Where the work ran.
+    """
+
+    bytes: int
+    records: int
+    rows: int
+    rejected: int
+    skipped: Skipped
+    faults: int
+    columns: tuple[ColumnReport, ...]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    passes: int = 1
+    device: str = "cpu"
+    threads: int = 1
+    isa: str = ""
+
+    def check(self) -> None:
+        """Raise AssertionError unless records = rows + rejected + skipped."""
+        found = self.rows + self.rejected + self.skipped.total
+        if self.records != found:
+            raise AssertionError(f"{self.records} records, but {found} rows, rejected and skipped")
+
+    def __str__(self) -> str:
+        skipped = self.skipped
+        lines = [
+            f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
+            f"{skipped.total:_} skipped ({skipped.header} header, {skipped.blank} blank, {skipped.comment} comment)",
+            f"{self.faults:_} faults; {self.passes} pass(es) on {self.device}, {self.threads} thread(s), {self.isa}",
+            "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
+        ]
+        lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
+        return "\n".join(lines + [f"  {column}" for column in self.columns])

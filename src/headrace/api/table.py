@@ -1,0 +1,156 @@
+"""A table: named columns of one length, and the ways out to other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+from headrace.api.picture import table_picture
+from headrace.api.report import Report
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.export.arrow import schema_capsule, stream_capsule
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+class Table:
+    """Columns by name, in order; immutable.
+
+    Parameters
+    ----------
+    columns
+        Name to column, all of one length.
+    rejects
+        One row for each fault of the read: ``record``, ``kept``, ``line``, ``line_byte``, ``byte``, ``column``, ``kind``, ``expected``,
+        ``field``, ``text``.
+    report
+        Account of the read.
+    """
+
+    __slots__ = ("_columns", "_rejects", "_report")
+
+    def __init__(
+        self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None
+    ) -> None:
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) > 1:
+            raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
+        self._columns = dict(columns)
+        self._rejects = rejects
+        self._report = report
+
+    @property
+    def num_rows(self) -> int:
+        """Rows."""
+        return len(next(iter(self._columns.values()))) if self._columns else 0
+
+    @property
+    def num_columns(self) -> int:
+        """Columns."""
+        return len(self._columns)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names, in order."""
+        return list(self._columns)
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """Name to column."""
+        return MappingProxyType(self._columns)
+
+    @property
+    def schema(self) -> Mapping[str, DataType]:
+        """Name to type."""
+        return MappingProxyType({name: column.type for name, column in self._columns.items()})
+
+    @property
+    def rejects(self) -> Table:
+        """Faults of the read that made this table, one row each; empty if there were none."""
+        return self._rejects if self._rejects is not None else Table({})
+
+    @property
+    def report(self) -> Report:
+        """Account of the read that made this table.
+
+        Raises
+        ------
+        AttributeError
+            No read made it: it is a slice, or a table of rejects.
+        """
+        if self._report is None:
+            raise AttributeError("only the table that a read gives has a report")
+        return self._report
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    @overload
+    def __getitem__(self, key: str | int) -> Column: ...
+    @overload
+    def __getitem__(self, key: slice) -> Table: ...
+    def __getitem__(self, key: str | int | slice) -> Column | Table:
+        """Column by name or position; or rows, sharing this table's memory."""
+        if isinstance(key, slice):
+            return Table({name: column[key] for name, column in self._columns.items()})
+        if isinstance(key, int):
+            return list(self._columns.values())[key]
+        if key not in self._columns:
+            raise KeyError(str(OptionError.unknown("column", key, self._columns)))
+        return self._columns[key]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow C stream of one batch, without a copy. A requested schema is ignored, as the interface allows."""
+        return stream_capsule(self._columns, self.num_rows)
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow C schema: a struct of the columns."""
+        return schema_capsule(self._columns)
+
+    def to_arrow(self) -> pa.Table:
+        """PyArrow table on this table's memory."""
+        return _needed("pyarrow", "arrow", "to_arrow()").table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
+        _needed("pandas", "pandas", "to_pandas()")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Polars data frame."""
+        return _needed("polars", "polars", "to_polars()").DataFrame(self)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """DuckDB relation that reads this table's memory, in `connection` or in DuckDB's default one."""
+        module = _needed("duckdb", "duckdb", "to_duckdb()")
+        return (connection or module).from_arrow(self.to_arrow())
+
+    def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Name to NumPy array; see `Column.to_numpy`."""
+        return {name: column.to_numpy() for name, column in self._columns.items()}
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """Name to list of Python values; see `Column.to_pylist`."""
+        return {name: column.to_pylist() for name, column in self._columns.items()}
+
+    def __repr__(self) -> str:
+        return table_picture(self._columns, self.num_rows)
+
+
+def _needed(package: str, extra: str, what: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingDependencyError.of(package, extra, what) from None

@@ -1,0 +1,1 @@
+"""Typed columns: schemas, conversion, inference."""

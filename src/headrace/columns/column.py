@@ -1,0 +1,188 @@
+"""One column: Arrow's layout in memory, read with the standard library alone."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+from headrace.columns.types import UNITS, DataType
+from headrace.core.buffer import Buffer
+from headrace.core.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_DATE = datetime.date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Values of one type, some of them null.
+
+    Parameters
+    ----------
+    type
+        Type of every value.
+    length
+        Rows.
+    null_count
+        Rows that are null.
+    values
+        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes.
+    validity
+        One bit a row, 1 for a value; None if no row is null.
+    offsets
+        Of strings: where each row's bytes begin, and behind the last where they end.
+    offset
+        Rows to leave out in front, in all buffers (a slice shares its buffers).
+    """
+
+    type: DataType
+    length: int
+    null_count: int
+    values: Buffer
+    validity: Buffer | None = None
+    offsets: Buffer | None = None
+    offset: int = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_pylist())
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> Column: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        """Value of a row, None for null; or a part of the column that shares its memory (step 1)."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.length)
+            if step != 1:
+                raise ValueError(f"a slice of a column has step 1, not {step}")
+            return self.slice(start, max(stop - start, 0))
+        row = key + self.length if key < 0 else key
+        if not 0 <= row < self.length:
+            raise IndexError(f"row {key} of a column with {self.length} rows")
+        return self.slice(row, 1).to_pylist()[0]
+
+    def slice(self, start: int, length: int) -> Column:
+        """`length` rows from `start` on; nothing is copied."""
+        nulls = 0
+        if self.validity is not None:
+            nulls = length - sum(_bits(self.validity, self.offset + start, length))
+        return replace(self, offset=self.offset + start, length=length, null_count=nulls)
+
+    def to_pylist(self) -> list[Any]:
+        """All rows as Python values; null is None.
+
+        Timestamps of nanoseconds become integers of nanoseconds since 1970, because `datetime` would cut them; so do times that
+        `datetime` does not reach (before year 1, after 9999).
+        """
+        values = self._python_values()
+        if self.validity is None:
+            return values
+        present = _bits(self.validity, self.offset, self.length)
+        return [value if there else None for value, there in zip(values, present, strict=True)]
+
+    def _python_values(self) -> list[Any]:
+        if self.type.is_string:
+            return self._strings()
+        if self.type.name == "bool":
+            return _bits(self.values, self.offset, self.length)
+        raw = memoryview(self.values).cast(self.type.struct_format)[self.offset : self.offset + self.length].tolist()
+        if self.type.name == "date32":
+            return [_date(days) for days in raw]
+        if self.type.name == "timestamp" and self.type.unit != "ns":
+            return [_datetime(count, UNITS[self.type.unit or "us"], self.type.tz is not None) for count in raw]
+        return raw
+
+    def _strings(self) -> list[str]:
+        if self.offsets is None:
+            raise ValueError("a column of strings has offsets")
+        ends = memoryview(self.offsets).cast(self.type.struct_format)[self.offset : self.offset + self.length + 1].tolist()
+        if not ends:
+            return []
+        base = ends[0]
+        text = bytes(memoryview(self.values)[base : ends[-1]])
+        return [text[begin - base : end - base].decode() for begin, end in zip(ends, ends[1:], strict=False)]
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The column as a NumPy array.
+
+        Numbers, dates (``datetime64[D]``) and timestamps without nulls; numbers and timestamps share the column's memory then. With
+        nulls: floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
+        with None for null.
+        """
+        try:
+            import numpy as np
+        except ImportError:
+            raise MissingDependencyError.of("numpy", "numpy", "to_numpy()") from None
+        if self.type.is_string:
+            array = np.empty(self.length, dtype=object)
+            array[:] = self.to_pylist()
+            return array
+        array = self._numpy_values(np)
+        if self.validity is None:
+            return array
+        missing = ~np.unpackbits(
+            np.frombuffer(self.validity, np.uint8), bitorder="little", count=self.offset + self.length
+        ).astype(bool)[self.offset :]
+        if array.dtype.kind in "iub":
+            return np.ma.MaskedArray(array, missing)  # type: ignore[no-any-return, no-untyped-call]
+        array = array.copy()
+        array[missing] = np.nan if array.dtype.kind == "f" else np.datetime64("NaT")
+        return array
+
+    def _numpy_values(self, np: Any) -> np.ndarray[Any, Any]:
+        if self.type.name == "bool":
+            count = self.offset + self.length
+            bits = np.unpackbits(np.frombuffer(self.values, np.uint8), bitorder="little", count=count)
+            return bits[self.offset :].astype(bool)  # type: ignore[no-any-return]
+        array = np.frombuffer(self.values, self.type.numpy_name, self.offset + self.length)[self.offset :]
+        return array.astype("datetime64[D]") if self.type.name == "date32" else array  # type: ignore[no-any-return]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.to_numpy()
+        if dtype is not None and array.dtype != dtype:
+            array = array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
+        from headrace.export.arrow import column_capsules
+
+        return column_capsules(self)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(value) for value in self[:5].to_pylist())
+        more = ", ..." if self.length > 5 else ""
+        return f"Column({self.type}, {self.length:_} rows, {self.null_count:_} null)[{shown}{more}]"
+
+
+def _bits(buffer: Buffer, start: int, count: int) -> list[bool]:
+    """`count` bits from bit `start` on, least significant first."""
+    if count == 0:
+        return []
+    data = memoryview(buffer)[start // 8 : (start + count + 7) // 8]
+    bits = [bool(byte >> i & 1) for byte in data for i in range(8)]
+    return bits[start % 8 : start % 8 + count]
+
+
+def _date(days: int) -> datetime.date | int:
+    try:
+        return _EPOCH_DATE + datetime.timedelta(days=days)
+    except OverflowError:
+        return days
+
+
+def _datetime(count: int, units: int, utc: bool) -> datetime.datetime | int:
+    try:
+        moment = _EPOCH + datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
+    except OverflowError:
+        return count
+    return moment.replace(tzinfo=datetime.UTC) if utc else moment

@@ -1,0 +1,110 @@
+"""Every error that headrace raises. Each is also the builtin that a caller would catch."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HeadraceError(Exception):
+    """Base of all errors of this package."""
+
+
+class OptionError(HeadraceError, ValueError):
+    """A call makes no sense: an unknown option, a value of the wrong kind, options that contradict each other."""
+
+    @classmethod
+    def unknown(cls, what: str, value: object, valid: Iterable[str]) -> OptionError:
+        """An error that names the nearest of the valid values.
+
+        Examples
+        --------
+        >>> print(OptionError.unknown("option", "delimeter", ["delimiter", "header"]))
+        unknown option 'delimeter'; did you mean 'delimiter'?
+        """
+        names = list(valid)
+        near = difflib.get_close_matches(str(value), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(names[:30])}"
+        return cls(f"unknown {what} {value!r}; {hint}")
+
+
+class SourceError(HeadraceError, OSError):
+    """A source cannot be read, or is not what it was when it was opened."""
+
+
+class EmptyInputError(HeadraceError, ValueError):
+    """The input holds no record, and nothing says what its columns are."""
+
+
+class MemoryLimitError(HeadraceError, MemoryError):
+    """A result does not fit the limit, or the memory there is; everything taken for it was given back."""
+
+
+class UnsupportedDeviceError(HeadraceError, RuntimeError):
+    """This build, or this machine, has no such device."""
+
+
+class MissingDependencyError(HeadraceError, ImportError):
+    """An optional package is needed."""
+
+    @classmethod
+    def of(cls, package: str, extra: str, what: str) -> MissingDependencyError:
+        """An error that says how to get `package`."""
+        return cls(f"{what} needs {package}; install it with: pip install 'headrace[{extra}]'")
+
+
+_MEANINGS = {
+    "type": "expected {expected}, got {text}",
+    "overflow": "{text} does not fit {expected}",
+    "encoding": "the text is not UTF-8: {text}",
+    "quote": "a quote where none may stand, or text behind a closing quote: {text}",
+    "unclosed_quote": "the input ends inside quotes that begin here: {text}",
+    "too_few_fields": "too few fields: {text}",
+    "too_many_fields": "too many fields: {text}",
+}
+_SHOWN = 80
+
+
+class ParseError(HeadraceError, ValueError):
+    """A record that does not fit.
+
+    Parameters
+    ----------
+    record
+        Number of the data record, from 1.
+    line
+        Physical line that the record begins in, from 1.
+    byte
+        Offset of the fault in the source, from 0.
+    column
+        Name of the column; None if the whole record is at fault.
+    kind
+        ``"type"``, ``"overflow"``, ``"encoding"``, ``"quote"``, ``"unclosed_quote"``, ``"too_few_fields"`` or ``"too_many_fields"``.
+    expected
+        Type of the column.
+    text
+        The field, or the record where it is at fault.
+    """
+
+    def __init__(
+        self, *, record: int, line: int, byte: int, column: str | None, kind: str, expected: str | None, text: str
+    ) -> None:
+        self.record = record
+        self.line = line
+        self.byte = byte
+        self.column = column
+        self.kind = kind
+        self.expected = expected
+        self.text = text
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+        where = f"record {record} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
+        what = _MEANINGS[kind].format(expected=expected, text=repr(shown))
+        super().__init__(f"{where}: {what}; pass on_error='null' or 'reject' to go on and find such records in .rejects")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        names = ("record", "line", "byte", "column", "kind", "expected", "text")
+        return _remake, ({name: getattr(self, name) for name in names},)
+
+
+def _remake(fields: dict[str, object]) -> ParseError:
+    return ParseError(**fields)  # type: ignore[arg-type]

@@ -1,0 +1,108 @@
+"""Keyword options: the names that other libraries use for them, and what to say of names that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from headrace.core.errors import OptionError
+
+ValueT = TypeVar("ValueT")
+
+
+def resolve_aliases(
+    given: dict[str, object], extra: Mapping[str, object], aliases: Mapping[str, str], defaults: Mapping[str, object]
+) -> dict[str, object]:
+    """`given` options with those that came under another name.
+
+    Parameters
+    ----------
+    given
+        Options under their own names, defaults included.
+    extra
+        What came under any other name.
+    aliases
+        Other name to own name.
+    defaults
+        Values of options that nobody gave.
+
+    Raises
+    ------
+    OptionError
+        A name is unknown, or an option came twice.
+
+    Examples
+    --------
+    >>> resolve_aliases({"sep": ","}, {"delimiter": ";"}, {"delimiter": "sep"}, {"sep": ","})
+    {'sep': ';'}
+    """
+    resolved = dict(given)
+    seen: dict[str, str] = {}
+    for name, value in extra.items():
+        if name not in aliases:
+            raise OptionError.unknown("option", name, (*given, *aliases))
+        own = aliases[name]
+        if given[own] is not defaults[own] and given[own] != defaults[own]:
+            raise OptionError(f"{own} and its other name {name} are both given; pass one of them")
+        if own in seen:
+            raise OptionError(f"{seen[own]} and {name} are both {own}; pass one of them")
+        seen[own] = name
+        resolved[own] = value
+    return resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Options as they came, taken out by name and checked.
+
+    Parameters
+    ----------
+    values
+        Name to value.
+    """
+
+    values: Mapping[str, object]
+
+    def flag(self, name: str) -> bool:
+        """A bool, and nothing that merely counts as one."""
+        value = self.values[name]
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} must be True or False, not {value!r}")
+        return value
+
+    def choice(self, name: str, valid: tuple[str, ...]) -> str:
+        """One of a few texts."""
+        value = self.values[name]
+        if value not in valid:
+            raise OptionError.unknown(name, value, valid)
+        return str(value)
+
+    def texts(self, name: str) -> tuple[bytes, ...]:
+        """One text or several, as UTF-8, each once."""
+        value = self.values[name]
+        several = (value,) if isinstance(value, str | bytes) else value
+        try:
+            listed = list(several)  # type: ignore[call-overload]
+        except TypeError:
+            raise OptionError(f"{name} must be a text or several, not {value!r}") from None
+        for text in listed:
+            if not isinstance(text, str | bytes):
+                raise OptionError(f"{name} holds {text!r}, which is no text")
+        return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
+
+    def instance(self, name: str, kind: type[ValueT]) -> ValueT:
+        """A value of a class."""
+        value = self.values[name]
+        if not isinstance(value, kind):
+            raise OptionError(f"{name} must be a {kind.__name__}, not {value!r}")
+        return value
+
+    def count(self, name: str) -> int | None:
+        """A positive whole number, or None."""
+        value = self.values[name]
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
+        return value

@@ -1,0 +1,1 @@
+"""Columns handed to other libraries."""

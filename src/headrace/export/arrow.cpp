@@ -1,0 +1,148 @@
+#include "export/arrow.hpp"
+
+#include <cerrno>
+
+namespace headrace {
+namespace {
+
+constexpr std::int64_t NULLABLE = 2;
+
+// What an exported structure points to; freed by its release callback.
+struct SchemaParts {
+    std::string format, name;
+    std::vector<std::unique_ptr<ArrowSchema>> owned;
+    std::vector<ArrowSchema*> children;
+};
+
+struct ArrayParts {
+    std::shared_ptr<void> keeper;
+    std::vector<const void*> buffers;
+    std::vector<std::unique_ptr<ArrowArray>> owned;
+    std::vector<ArrowArray*> children;
+};
+
+// A consumer may have moved a child out, whose release is null then.
+template <class Arrow, class Parts>
+void release(Arrow* exported) {
+    auto* parts = static_cast<Parts*>(exported->private_data);
+    for (Arrow* child : parts->children) {
+        if (child->release != nullptr) child->release(child);
+    }
+    exported->release = nullptr;
+    delete parts;
+}
+
+void fill_schema(std::unique_ptr<SchemaParts> parts, std::int64_t flags, ArrowSchema* out) {
+    for (const auto& child : parts->owned) parts->children.push_back(child.get());
+    *out = ArrowSchema{};
+    out->format = parts->format.c_str();
+    out->name = parts->name.c_str();
+    out->flags = flags;
+    out->n_children = static_cast<std::int64_t>(parts->children.size());
+    out->children = parts->children.data();
+    out->release = release<ArrowSchema, SchemaParts>;
+    out->private_data = parts.release();
+}
+
+void fill_array(std::unique_ptr<ArrayParts> parts, std::int64_t length, ArrowArray* out) {
+    for (const auto& child : parts->owned) parts->children.push_back(child.get());
+    *out = ArrowArray{};
+    out->length = length;
+    out->n_buffers = static_cast<std::int64_t>(parts->buffers.size());
+    out->buffers = parts->buffers.data();
+    out->n_children = static_cast<std::int64_t>(parts->children.size());
+    out->children = parts->children.data();
+    out->release = release<ArrowArray, ArrayParts>;
+    out->private_data = parts.release();
+}
+
+void export_column_array(const ArrowBatch& batch, const ArrowColumn& column, ArrowArray* out) {
+    auto parts = std::make_unique<ArrayParts>();
+    parts->keeper = batch.keeper;
+    for (const std::uintptr_t address : column.buffers) parts->buffers.push_back(reinterpret_cast<const void*>(address));
+    fill_array(std::move(parts), batch.length, out);
+    out->null_count = column.null_count;
+    out->offset = column.offset;
+}
+
+void export_struct(const ArrowBatch& batch, ArrowArray* out) {
+    auto parts = std::make_unique<ArrayParts>();
+    parts->keeper = batch.keeper;
+    parts->buffers.push_back(nullptr);  // a struct's validity: none
+    for (const ArrowColumn& column : batch.columns) {
+        parts->owned.push_back(std::make_unique<ArrowArray>());
+        export_column_array(batch, column, parts->owned.back().get());
+    }
+    fill_array(std::move(parts), batch.length, out);
+}
+
+struct StreamParts {
+    std::shared_ptr<const ArrowBatch> batch;
+    bool delivered = false;
+};
+
+StreamParts& parts_of(ArrowArrayStream* stream) { return *static_cast<StreamParts*>(stream->private_data); }
+
+// The interface is C: no exception may leave these.
+int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+    try {
+        export_schema(*parts_of(stream).batch, out);
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
+    }
+    return 0;
+}
+
+int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
+    StreamParts& parts = parts_of(stream);
+    if (parts.delivered) {
+        *out = ArrowArray{};  // released: the end
+        return 0;
+    }
+    try {
+        export_struct(*parts.batch, out);
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
+    }
+    parts.delivered = true;
+    return 0;
+}
+
+const char* stream_error(ArrowArrayStream*) { return "no more memory for the description of the columns"; }
+
+void release_stream(ArrowArrayStream* stream) {
+    delete &parts_of(stream);
+    stream->release = nullptr;
+}
+
+}  // namespace
+
+void export_column_schema(const ArrowColumn& column, ArrowSchema* out) {
+    auto parts = std::make_unique<SchemaParts>();
+    parts->format = column.format;
+    parts->name = column.name;
+    fill_schema(std::move(parts), NULLABLE, out);
+}
+
+void export_schema(const ArrowBatch& batch, ArrowSchema* out) {
+    auto parts = std::make_unique<SchemaParts>();
+    parts->format = "+s";
+    for (const ArrowColumn& column : batch.columns) {
+        parts->owned.push_back(std::make_unique<ArrowSchema>());
+        export_column_schema(column, parts->owned.back().get());
+    }
+    fill_schema(std::move(parts), 0, out);
+}
+
+void export_column(const ArrowBatch& batch, ArrowArray* out) { export_column_array(batch, batch.columns.front(), out); }
+
+void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out) {
+    *out = ArrowArrayStream{};
+    out->get_schema = stream_schema;
+    out->get_next = stream_next;
+    out->get_last_error = stream_error;
+    out->release = release_stream;
+    out->private_data = new StreamParts{std::move(batch)};
+}
+
+}  // namespace headrace

@@ -1,0 +1,68 @@
+// Arrow's C data interface, made from a description of columns; no Arrow library is needed. The structures are those of the
+// published interface.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct ArrowSchema {
+    const char* format;
+    const char* name;
+    const char* metadata;
+    std::int64_t flags;
+    std::int64_t n_children;
+    ArrowSchema** children;
+    ArrowSchema* dictionary;
+    void (*release)(ArrowSchema*);
+    void* private_data;
+};
+
+struct ArrowArray {
+    std::int64_t length;
+    std::int64_t null_count;
+    std::int64_t offset;
+    std::int64_t n_buffers;
+    std::int64_t n_children;
+    const void** buffers;
+    ArrowArray** children;
+    ArrowArray* dictionary;
+    void (*release)(ArrowArray*);
+    void* private_data;
+};
+
+struct ArrowArrayStream {
+    int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);
+    int (*get_next)(ArrowArrayStream*, ArrowArray* out);
+    const char* (*get_last_error)(ArrowArrayStream*);
+    void (*release)(ArrowArrayStream*);
+    void* private_data;
+};
+
+namespace headrace {
+
+// One column as it goes out: `buffers` are the addresses that its format asks for, 0 for none.
+struct ArrowColumn {
+    std::string name;
+    std::string format;
+    std::int64_t null_count = 0;
+    std::int64_t offset = 0;
+    std::vector<std::uintptr_t> buffers;
+};
+
+// Columns of one length, and whatever keeps their memory alive.
+struct ArrowBatch {
+    std::vector<ArrowColumn> columns;
+    std::int64_t length = 0;
+    std::shared_ptr<void> keeper;
+};
+
+// Each fills `out`; the receiver calls out->release.
+void export_schema(const ArrowBatch& batch, ArrowSchema* out);         // a struct of all columns
+void export_column_schema(const ArrowColumn& column, ArrowSchema* out);
+void export_column(const ArrowBatch& batch, ArrowArray* out);          // the batch's only column
+void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out);  // one batch
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Where records and fields are: dialects, and the search for structure."""
