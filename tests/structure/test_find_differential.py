@@ -1,0 +1,103 @@
+"""The native search for structure against the sequential oracle: any dialect, tile size, thread count, instruction set, way."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace import Context, Dialect, _native
+from headrace.sources.open import open_source
+from headrace.structure.find import Structure, find_structure
+from headrace.testing.oracle import split
+from headrace.testing.strategies import dialects, texts
+
+ISAS = _native.isas()
+TILES = [1, 2, 3, 5, 31, 63, 64, 65, 127, 128, 4096]
+BLOCK = 64
+
+
+def found(data: bytes, dialect: Dialect, *, isa: str = "", threads: int = 1, tile: int = 64, masks: bool = True) -> Structure:
+    with open_source(data) as source:
+        return find_structure(source, dialect, context=Context(threads=threads, isa=isa), tile_bytes=tile, use_masks=masks)
+
+
+def expected(data: bytes, dialect: Dialect) -> Structure:
+    oracle = split(data, dialect)
+    return Structure(
+        record_starts=[record.start for record in oracle.records],
+        field_counts=[len(record.fields) for record in oracle.records],
+        field_ends=[end for record in oracle.records for _, end in record.fields],
+        comments=[record.comment for record in oracle.records],
+        strays=sorted(at for record in oracle.records for at in record.strays),
+        blank_lines=oracle.blank_lines,
+        unclosed_quote=any(record.unclosed for record in oracle.records),
+    )
+
+
+@st.composite
+def dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = draw(dialects())
+    return dialect, draw(texts(dialect))
+
+
+@st.composite
+def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = Dialect(
+        sep=draw(st.sampled_from([",", "\t", "|"])),
+        quote=draw(st.sampled_from(['"', "'", None])),
+        double_quote=draw(st.booleans()),
+        line_end=draw(st.sampled_from([None, "\n", "\r", ";"])),
+        skip_blank_lines=draw(st.booleans()),
+    )
+    return dialect, draw(texts(dialect, max_tokens=200))
+
+
+@given(dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
+@settings(max_examples=1500, deadline=None, derandomize=True)
+def test_any_dialect(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
+    dialect, data = case
+    assert found(data, dialect, tile=tile, threads=threads, isa=isa) == expected(data, dialect)
+
+
+@given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))
+@settings(max_examples=1500, deadline=None, derandomize=True)
+def test_masks_and_automaton_find_the_same(case: tuple[Dialect, bytes], tile: int, isa: str) -> None:
+    dialect, data = case
+    by_masks = found(data, dialect, tile=tile, isa=isa)
+    assert by_masks == found(data, dialect, tile=tile, isa=isa, masks=False)
+    assert by_masks == expected(data, dialect)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("marker", [b",", b"\n", b"\r\n", b'"', b'""', b'"\n', b",,", b"\n\n"])
+def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
+    """Each special text at each place around the border of two blocks."""
+    dialect = Dialect()
+    for place in range(BLOCK - 4, BLOCK + 4):
+        data = b"x" * place + marker + b"y,z\n" + b"w" * BLOCK
+        for tile, masks in product((1, BLOCK - 1, BLOCK, BLOCK + 1, 4096), (True, False)):
+            assert found(data, dialect, tile=tile, isa=isa, masks=masks) == expected(data, dialect), (place, tile, masks)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("masks", [True, False])
+def test_state_maps_are_the_automatons(isa: str, masks: bool) -> None:
+    """Summaries compose from the left to the right and not the other way round: the operator is not commutative."""
+    dialect = Dialect()
+    native = _native.Dialect.make(dialect, masks)
+    texts_of_all_lengths = [(b'a,"b""c",d\r\n' * 12)[start : start + size] for start in range(12) for size in range(0, 140, 7)]
+    for text in texts_of_all_lengths:
+        assert _native.state_map(native, text, isa) == dialect.automaton.state_map(text)
+    opened, closed = _native.state_map(native, b'"', isa), _native.state_map(native, b"\n", isa)
+    assert bytes(closed[s] for s in opened) != bytes(opened[s] for s in closed)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_records_longer_than_many_tiles(threads: int) -> None:
+    long = b'"' + b"x,\n" * 20_000 + b'"'
+    data = b"a,b\n" + long + b"," + long + b"\nc,d\n"
+    for tile in (100, 1000, 1 << 20):
+        assert found(data, Dialect(), tile=tile, threads=threads) == expected(data, Dialect())
