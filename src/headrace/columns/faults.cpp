@@ -111,7 +111,7 @@ LoadedColumn column_of(const std::vector<bool>& values) {
     LoadedColumn column;
     column.type.id = TypeId::boolean;
     const usize bytes = (values.size() + 7) / 8;
-    column.values = Region(bytes, nullptr);
+    column.values = Region(bytes, nullptr, Region::Content::zero);
     column.values.ensure(bytes);
     for (usize i = 0; i < values.size(); ++i) column.values.as<u8>()[i / 8] |= static_cast<u8>(values[i] << (i % 8));
     column.values.trim(bytes);
@@ -125,10 +125,11 @@ LoadedColumn column_of(const std::vector<std::optional<std::string>>& values) {
     for (const auto& value : values) bytes += value ? value->size() : 0;
     column.values = Region(bytes, nullptr);
     column.offsets = Region((values.size() + 1) * 8, nullptr);
-    column.validity = Region((values.size() + 7) / 8, nullptr);
+    column.validity = Region((values.size() + 7) / 8, nullptr, Region::Content::zero);
     column.values.ensure(bytes);
     column.offsets.ensure((values.size() + 1) * 8);
     column.validity.ensure((values.size() + 7) / 8);
+    column.offsets.as<i64>()[0] = 0;
     i64 end = 0;
     for (usize i = 0; i < values.size(); ++i) {
         if (values[i]) {

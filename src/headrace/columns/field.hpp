@@ -37,9 +37,34 @@ HR_FN usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
     return n;
 }
 
+#if defined(HR_ISA_AVX512)
+
+// Undoes doubled quotes, 64 bytes at a time and whatever is in them: quotes come in pairs, and the first of each goes. Bytes
+// `inside` a pair are those from its first quote up to its second.
+HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
+    u8* out = to;
+    u64 inside = 0;  // all ones if a pair is cut by the block's border
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const u64 valid = n - pos >= BLOCK ? ~u64{0} : (u64{1} << (n - pos)) - 1;
+        const __m512i bytes = _mm512_loadu_si512(p + pos);
+        const u64 quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(quote))) & valid;
+        const u64 pairs = prefix_xor(quotes) ^ inside;
+        const u64 kept = valid & ~(quotes & pairs);
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, bytes));
+        out += count_ones(kept);
+        inside = static_cast<u64>(static_cast<i64>(pairs) >> 63);
+    }
+    return static_cast<usize>(out - to);
+}
+
+#endif
+
 // Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it is.
 HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
+#if defined(HR_ISA_AVX512)
+    if (doubled && dialect.escape < 0) return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
+#endif
     const auto marks = [&](const Block& block) {
         const u64 quotes = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
         return quotes | (dialect.escape >= 0 ? block.equals(static_cast<u8>(dialect.escape)) : 0);

@@ -130,12 +130,14 @@ void LoadPass::allocate(bool exact) {
         if (is_string(column.type)) {
             column.offsets = Region((rows + 1) * bits / 8, result_.budget);
             column.offsets.ensure(bits / 8);
+            std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
             column.values = Region(exact ? string_bytes_[c] : bytes, result_.budget);
         } else {
-            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget);
+            const auto content = bits == 1 ? Region::Content::zero : Region::Content::any;
+            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget, content);
         }
         column.values.ensure(0);
-        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget);
+        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget, Region::Content::zero);
         null_bits_[c].ensure(0);
     }
 }

@@ -67,6 +67,7 @@ void bind_core(nb::module_& m) {
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
+    m.def("release_unused_memory", &release_unused_memory);
     m.def("hardware_threads", &hardware_threads);
 }
 

@@ -1,16 +1,18 @@
 #include "core/memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace headrace {
 namespace {
 
-constexpr std::size_t PAGE = 4096;
 constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 // Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
 constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
@@ -20,7 +22,72 @@ constexpr std::size_t COMMIT_STEP = std::size_t{64} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
+std::size_t physical_memory() {
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+// Mappings that wait for their next use, the latest last. At most a quarter of the machine's memory waits.
+class WaitingMappings {
+public:
+    // One for the process, never destroyed: buffers may outlive any static.
+    static WaitingMappings& instance() {
+        static WaitingMappings* const waiting = new WaitingMappings;
+        return *waiting;
+    }
+
+    // The tightest that has room, or one with reserved = 0. Of equal ones that which waits longest: a table like the one that
+    // was given back then finds each column's memory again.
+    Mapping take(std::size_t length) {
+        const std::lock_guard lock(mutex_);
+        std::size_t best = waiting_.size();
+        for (std::size_t i = 0; i < waiting_.size(); ++i) {
+            const bool fits = waiting_[i].reserved >= length;
+            if (fits && (best == waiting_.size() || waiting_[i].reserved < waiting_[best].reserved)) best = i;
+        }
+        return best == waiting_.size() ? Mapping{} : remove(best);
+    }
+
+    void give(const Mapping& mapping) {
+        if (mapping.dirty == 0 || madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
+            munmap(mapping.data, mapping.reserved);
+            return;
+        }
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(mapping);
+        bytes_ += mapping.dirty;
+        while (bytes_ > limit_) unmap(remove(0));
+    }
+
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        while (!waiting_.empty()) unmap(remove(0));
+    }
+
+private:
+    Mapping remove(std::size_t i) {
+        const Mapping mapping = waiting_[i];
+        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+        bytes_ -= mapping.dirty;
+        return mapping;
+    }
+    static void unmap(const Mapping& mapping) { munmap(mapping.data, mapping.reserved); }
+
+    std::mutex mutex_;
+    std::vector<Mapping> waiting_;
+    std::size_t bytes_ = 0;
+    const std::size_t limit_ = physical_memory() / 4;
+};
+
+Mapping map_anew(std::size_t length, bool huge) {
+    void* mapped = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    if (huge) madvise(mapped, length, MADV_HUGEPAGE);
+    return {static_cast<std::byte*>(mapped), length, 0, 0};
+}
+
 }  // namespace
+
+void release_unused_memory() { WaitingMappings::instance().clear(); }
 
 void Budget::charge(std::size_t bytes) {
     const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
@@ -30,27 +97,27 @@ void Budget::charge(std::size_t bytes) {
                               std::to_string(before) + " in use, " + std::to_string(bytes) + " more asked for)");
 }
 
-Region::Region(std::size_t bound, std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {
+Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content)
+    : content_(content), budget_(std::move(budget)) {
     const std::size_t size = bound + SLACK;
     if (size < MAPPED_FROM) {
         charge_to(size);
-        data_ = static_cast<std::byte*>(std::aligned_alloc(64, round_up(size, 64)));
+        heap_size_ = round_up(size, 64);
+        data_ = static_cast<std::byte*>(std::aligned_alloc(64, heap_size_));
         if (data_ == nullptr) throw std::bad_alloc();
-        std::memset(data_, 0, size);
-        committed_ = size;
+        std::memset(data_, 0, heap_size_);
         return;
     }
     const std::size_t length = round_up(size, HUGE_PAGE);
-    void* mapped = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<std::byte*>(mapped);
-    reserved_ = length;
-    if (bound >= HUGE_FROM) madvise(data_, length, MADV_HUGEPAGE);
+    mapping_ = WaitingMappings::instance().take(length);
+    if (!is_mapped()) mapping_ = map_anew(length, bound >= HUGE_FROM);
+    data_ = mapping_.data;
 }
 
 Region::~Region() {
-    if (reserved_ != 0) {
-        munmap(data_, reserved_);
+    if (is_mapped()) {
+        mapping_.dirty = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
+        WaitingMappings::instance().give(mapping_);
     } else {
         std::free(data_);
     }
@@ -60,8 +127,10 @@ Region::~Region() {
 void Region::swap(Region& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(used_, other.used_);
-    std::swap(committed_, other.committed_);
-    std::swap(reserved_, other.reserved_);
+    std::swap(heap_size_, other.heap_size_);
+    std::swap(mapping_, other.mapping_);
+    std::swap(content_, other.content_);
+    std::swap(cleared_, other.cleared_);
     std::swap(charged_, other.charged_);
     std::swap(budget_, other.budget_);
 }
@@ -72,31 +141,45 @@ void Region::charge_to(std::size_t bytes) {
     charged_ = bytes;
 }
 
+// Clears what an earlier user left in bytes [cleared_, end).
+void Region::clear_to(std::size_t end) {
+    const std::size_t dirty_end = std::min(end, mapping_.dirty);
+    if (content_ == Content::zero && dirty_end > cleared_) std::memset(data_ + cleared_, 0, dirty_end - cleared_);
+    cleared_ = std::max(cleared_, end);
+}
+
 void Region::ensure(std::size_t used) {
     used_ = std::max(used_, used);
     const std::size_t needed = used + SLACK;
-    if (needed <= committed_) {
-        if (reserved_ != 0) charge_to(needed);
+    if (!is_mapped()) {
+        if (needed > heap_size_) throw std::bad_alloc();  // the bound was wrong: never write past it
         return;
     }
-    if (needed > reserved_) throw std::bad_alloc();  // the bound was wrong: never write past it
+    if (needed > mapping_.reserved) throw std::bad_alloc();
     charge_to(needed);
-    const std::size_t target = std::min(reserved_, round_up(std::max(needed, committed_ + COMMIT_STEP), HUGE_PAGE));
-    if (mprotect(data_ + committed_, target - committed_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    committed_ = target;
+    if (needed > mapping_.committed) {
+        const std::size_t step = std::max(needed, mapping_.committed + COMMIT_STEP);
+        const std::size_t target = std::min(mapping_.reserved, round_up(step, HUGE_PAGE));
+        if (mprotect(data_ + mapping_.committed, target - mapping_.committed, PROT_READ | PROT_WRITE) != 0) {
+            throw std::bad_alloc();
+        }
+        mapping_.committed = target;
+    }
+    clear_to(needed);
 }
 
 void Region::trim(std::size_t used) {
     used_ = used;
-    if (reserved_ == 0) return;
-    const std::size_t keep = std::max(round_up(used + SLACK, PAGE), PAGE);
-    if (keep >= reserved_) return;
-    munmap(data_ + keep, reserved_ - keep);
-    reserved_ = keep;
-    committed_ = std::min(committed_, keep);
-    if (budget_ && charged_ > keep) {
-        budget_->refund(charged_ - keep);
-        charged_ = keep;
+    if (!is_mapped()) return;
+    // Pages behind the end that this or an earlier user touched go back; the address space costs nothing.
+    const std::size_t keep = round_up(used + SLACK, HUGE_PAGE);
+    if (keep < mapping_.committed) {
+        madvise(data_ + keep, mapping_.committed - keep, MADV_DONTNEED);
+        mapping_.dirty = std::min(mapping_.dirty, keep);
+    }
+    if (budget_ && charged_ > used + SLACK) {
+        budget_->refund(charged_ - used - SLACK);
+        charged_ = used + SLACK;
     }
 }
 

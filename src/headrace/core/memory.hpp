@@ -33,13 +33,28 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
+// Address space with memory in it that a region has given back. It waits for the next region: the kernel may take the pages
+// if it needs them (MADV_FREE), and until then the next user saves their first touch, which costs more than parsing does.
+struct Mapping {
+    std::byte* data = nullptr;
+    std::size_t reserved = 0;
+    std::size_t committed = 0;
+    std::size_t dirty = 0;  // bytes from here on are zero
+};
+
+// Gives waiting memory back to the system.
+void release_unused_memory();
+
 class Region {
 public:
+    // What memory holds before it is written.
+    enum class Content { any, zero };
+
     // Bytes past the used end that may be read and written, so that vector code may overshoot.
     static constexpr std::size_t SLACK = 64;
 
     Region() = default;
-    Region(std::size_t bound, std::shared_ptr<Budget> budget);
+    Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any);
     ~Region();
     Region(Region&& other) noexcept { swap(other); }
     Region& operator=(Region&& other) noexcept {
@@ -47,7 +62,7 @@ public:
         return *this;
     }
 
-    // Makes bytes [0, used) readable and writable; what was never written reads as zero. Not for two threads at once.
+    // Makes bytes [0, used) readable and writable. Not for two threads at once.
     void ensure(std::size_t used);
 
     // Gives back everything past `used`, which becomes the size.
@@ -63,11 +78,15 @@ public:
 private:
     void swap(Region& other) noexcept;
     void charge_to(std::size_t bytes);
+    void clear_to(std::size_t end);
+    bool is_mapped() const { return mapping_.reserved != 0; }
 
     std::byte* data_ = nullptr;
     std::size_t used_ = 0;
-    std::size_t committed_ = 0;
-    std::size_t reserved_ = 0;  // 0: data_ came from the heap
+    std::size_t heap_size_ = 0;
+    Mapping mapping_;  // reserved 0: data_ came from the heap
+    Content content_ = Content::any;
+    std::size_t cleared_ = 0;  // of content zero: bytes before this are as the region's user left them
     std::size_t charged_ = 0;
     std::shared_ptr<Budget> budget_;
 };

@@ -13,16 +13,26 @@ HR_BEGIN_NAMESPACE
 
 constexpr usize BLOCK = 64;
 
+// Whether any of many blocks has a byte outside ASCII is what HighBytes gathers.
 #if defined(HR_ISA_AVX512)
 
 class Block {
 public:
     explicit Block(const u8* p) : bytes_(_mm512_loadu_si512(p)) {}
     u64 equals(u8 c) const { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(static_cast<char>(c))); }
-    u64 high_bits() const { return _mm512_movepi8_mask(bytes_); }
 
 private:
+    friend class HighBytes;
     __m512i bytes_;
+};
+
+class HighBytes {
+public:
+    void add(const Block& block) { seen_ = _mm512_or_si512(seen_, block.bytes_); }
+    bool any() const { return _mm512_movepi8_mask(seen_) != 0; }
+
+private:
+    __m512i seen_ = _mm512_setzero_si512();
 };
 
 #elif defined(HR_ISA_AVX2)
@@ -36,14 +46,23 @@ public:
         const __m256i wanted = _mm256_set1_epi8(static_cast<char>(c));
         return join(_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted));
     }
-    u64 high_bits() const { return join(low_, high_); }
 
 private:
+    friend class HighBytes;
     static u64 join(__m256i low, __m256i high) {
         return static_cast<u32>(_mm256_movemask_epi8(low)) |
                static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(high))) << 32;
     }
     __m256i low_, high_;
+};
+
+class HighBytes {
+public:
+    void add(const Block& block) { seen_ = _mm256_or_si256(seen_, _mm256_or_si256(block.low_, block.high_)); }
+    bool any() const { return _mm256_movemask_epi8(seen_) != 0; }
+
+private:
+    __m256i seen_ = _mm256_setzero_si256();
 };
 
 #else
@@ -56,19 +75,26 @@ public:
         for (usize i = 0; i < 8; ++i) mask |= gather(zero_bytes(words_[i] ^ c * EACH)) << (8 * i);
         return mask;
     }
-    u64 high_bits() const {
-        u64 mask = 0;
-        for (usize i = 0; i < 8; ++i) mask |= gather(words_[i] & 0x80 * EACH) << (8 * i);
-        return mask;
-    }
 
 private:
+    friend class HighBytes;
     static constexpr u64 EACH = 0x0101010101010101;
     // 0x80 in exactly the bytes that are zero: adding 0x7F carries into the top bit of any other byte.
     static u64 zero_bytes(u64 x) { return ~(((x & 0x7F * EACH) + 0x7F * EACH) | x | 0x7F * EACH); }
     // The eight top bits side by side; the multiplication moves bit 8 i + 7 to bit 56 + i.
     static u64 gather(u64 tops) { return ((tops >> 7) * 0x0102040810204080) >> 56; }
     u64 words_[8];
+};
+
+class HighBytes {
+public:
+    void add(const Block& block) {
+        for (const u64 word : block.words_) seen_ |= word;
+    }
+    bool any() const { return (seen_ & 0x80 * Block::EACH) != 0; }
+
+private:
+    u64 seen_ = 0;
 };
 
 #endif
@@ -132,6 +158,13 @@ HR_FN usize flatten(u64 bits, u32 base, u32* out) {
     }
 #endif
     return count;
+}
+
+// The same where there is seldom more than one: no vector is needed for none or one, and which it is costs no branch.
+HR_FN usize flatten_few(u64 bits, u32 base, u32* out) {
+    if (bits & (bits - 1)) return flatten(bits, base, out);
+    *out = base + static_cast<u32>(count_ones(bits - 1) & 63);
+    return bits != 0;
 }
 
 HR_END_NAMESPACE

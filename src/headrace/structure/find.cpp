@@ -43,7 +43,7 @@ u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool 
     return last == '\n' ? states.start : states.unquoted;
 }
 
-void summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+bool summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
     int quotes = 0;
     if (dialect.quote >= 0) {
         const u8 quote = static_cast<u8>(dialect.quote);
@@ -56,6 +56,7 @@ void summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
         const bool inside = (dialect.automaton.is_quoted(s) ? 1 : 0) ^ (quotes & 1);
         to[s] = plain_state(dialect, states, text[n - 1], inside);
     }
+    return quotes != 0;
 }
 
 // What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
@@ -118,7 +119,7 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
         masks.blanks = 0;
     }
     masks.strays = 0;
-    if (HasQuote && (quotes | carry.after_closing)) {
+    if (HasQuote) {
         const u64 opening = quotes & inside;
         const u64 closing = quotes & ~inside;
         const u64 after_closing = closing << 1 | carry.after_closing;
@@ -127,8 +128,6 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
         const u64 may_follow = separators | line_ends | quotes;
         masks.strays = (opening & ~may_open) | (after_closing & ~may_follow & valid);
         carry.after_closing = closing >> 63;
-    }
-    if (HasQuote) {
         carry.inside = static_cast<u64>(static_cast<i64>(inside) >> 63);
         carry.after_separator = separators >> 63;
     }
@@ -139,7 +138,8 @@ template <bool HasQuote>
 void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
-    u64 all_quotes = 0, all_strays = 0, all_high = 0;
+    u64 all_quotes = 0, all_strays = 0;
+    HighBytes high;
     u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
@@ -148,12 +148,12 @@ void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, u
         const PlainMasks masks = find_masks<HasQuote>(dialect, block, valid, carry, quotes);
         all_quotes |= quotes;
         all_strays |= masks.strays;
-        all_high |= block.high_bits() & valid;
+        high.add(block);
         const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
         const u32 base = static_cast<u32>(pos);
         const u64 all_ends = masks.separators | masks.records;
-        records += flatten(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
-        starts += flatten(masks.starts & owned, base, index.record_starts + starts);
+        records += flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
+        starts += flatten_few(masks.starts & owned, base, index.record_starts + starts);
         ends += flatten(all_ends, base, index.ends + ends);
         if (masks.blanks) index.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));
     }
@@ -162,7 +162,7 @@ void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, u
     index.record_count = records;
     index.has_quotes |= all_quotes != 0;
     index.has_strays |= all_strays != 0;
-    index.has_high_bytes |= all_high != 0;
+    index.has_high_bytes |= high.any();
     if (to > from) index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0);
 }
 
@@ -246,11 +246,12 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     const u32 other = a.groups - 1;
     u8 state = index.state;
     usize done = from;
-    u64 all_high = 0, all_quotes = 0;
+    u64 all_quotes = 0;
+    HighBytes high;
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
         const u64 valid = low_bits(to - pos);
-        all_high |= block.high_bits() & valid;
+        high.add(block);
         if (dialect.quote >= 0) all_quotes |= block.equals(static_cast<u8>(dialect.quote)) & valid;
         for (u64 special = special_bytes(dialect, block) & valid; special != 0; special &= special - 1) {
             const usize at = pos + static_cast<usize>(trailing_zeros(special));
@@ -269,26 +270,29 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
         state = a.next[other][state];
     }
     index.state = state;
-    index.has_high_bytes |= all_high != 0;
+    index.has_high_bytes |= high.any();
     index.has_quotes |= all_quotes != 0;
 }
 
 // ---- the face ----
 
-void summarise(const Dialect& dialect, const u8* text, usize n, u8* to) {
-    if (n == 0) {
-        for (u32 s = 0; s < dialect.automaton.states; ++s) to[s] = static_cast<u8>(s);
-    } else if (dialect.plain) {
-        summarise_plain(dialect, text, n, to);
-    } else {
-        summarise_any(dialect, text, n, to);
-    }
+bool summarise(const Dialect& dialect, const u8* text, usize n, u8* to) {
+    if (n != 0 && dialect.plain) return summarise_plain(dialect, text, n, to);
+    summarise_any(dialect, text, n, to);
+    return true;
+}
+
+// Without quotes in the range, before it, or just closed, nothing in it can be inside quotes or malformed.
+bool may_meet_quotes(const Dialect& dialect, const TileIndex& index) {
+    if (dialect.quote < 0) return false;
+    const bool near = dialect.automaton.is_quoted(index.state) || index.state == PlainStates(dialect).quote_end;
+    return near || !index.free_of_quotes;
 }
 
 void index(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     if (!dialect.plain) {
         index_any(dialect, text, from, to, limit, index);
-    } else if (dialect.quote >= 0) {
+    } else if (may_meet_quotes(dialect, index)) {
         index_plain<true>(dialect, text, from, to, limit, index);
     } else {
         index_plain<false>(dialect, text, from, to, limit, index);

@@ -21,14 +21,15 @@ struct TileIndex {
     u64 record_count;
     u64 blank_lines;  // left out between records, by the tile that has their line end
     u8 state;         // of the automaton, before the next byte
+    bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
     bool has_quotes;
     bool has_strays;
-    bool has_high_bytes;  // bytes outside ASCII
+    bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
 };
 
 struct FindKernels {
-    // The state after the n bytes for every state before them: to[s] for s < states.
-    void (*summarise)(const Dialect& dialect, const u8* text, usize n, u8* to);
+    // The state after the n bytes for every state before them: to[s] for s < states. Returns whether they hold a quote.
+    bool (*summarise)(const Dialect& dialect, const u8* text, usize n, u8* to);
 
     // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
     // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.

@@ -117,7 +117,7 @@ const Tile* TileReader::next() {
     window_.open(begin, owned + LOOKAHEAD);
 
     u8 map[MAX_STATES];
-    scan_.kernels.summarise(scan_.dialect, window_.data(), owned, map);
+    const bool quotes = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
     scan_.state = map[entry];
@@ -127,7 +127,9 @@ const Tile* TileReader::next() {
     index_.state = entry;
     tile_ = Tile{};
     tile_.entry_state = entry;
+    index_.free_of_quotes = !quotes;
     index_range(0, owned, owned);
+    index_.free_of_quotes = false;
     usize indexed = owned;
     for (usize step = 1024; !finished(); step *= 2) {
         if (indexed + step > window_.size()) window_.extend(indexed + step);

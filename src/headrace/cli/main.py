@@ -1,0 +1,111 @@
+"""The command `headrace`: what it takes, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from headrace import __version__
+from headrace.cli import demo, load
+from headrace.core.errors import (
+    EmptyInputError,
+    HeadraceError,
+    MemoryLimitError,
+    MissingDependencyError,
+    OptionError,
+    ParseError,
+)
+
+DATA_FAULT, MISUSE, NO_ACCESS, NO_PACKAGE, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4, 130, 141
+
+_EPILOG = """\
+exit codes:
+  0    done; also if records were rejected as --on-error asked (they are counted and shown)
+  1    the data is at fault: the first bad record is shown, nothing is written
+  2    the command makes no sense: an unknown option, column, type or suffix
+  3    a file cannot be read or written, or memory does not suffice
+  4    an optional package is missing; the message says how to install it
+  130  interrupted (Ctrl-C); no half file is left
+  141  the reader of the output went away (as in: headrace demo | head)
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv
+        Arguments without the command's name; None for those of the process.
+
+    Returns
+    -------
+    int
+        Exit code, as the help explains.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    parser = _parser()
+    try:
+        given = parser.parse_args(argv)
+        code: int = given.run(given)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: 0 after --help and --version, 2 after a usage message
+        return stop.code if isinstance(stop.code, int) else MISUSE
+    except KeyboardInterrupt:
+        return _fail(INTERRUPTED, "interrupted")
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it exits, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except (HeadraceError, OSError, MemoryError) as error:
+        return _fail(_code_of(error), _message_of(error))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="headrace",
+        description="Raw delimited data to typed columns, fast, and with every bad record accounted for.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"headrace {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    load.add_parser(commands, _EPILOG)
+    demo.add_parser(commands)
+    return parser
+
+
+def _code_of(error: Exception) -> int:
+    if isinstance(error, ParseError | EmptyInputError):
+        return DATA_FAULT
+    if isinstance(error, OptionError):
+        return MISUSE
+    if isinstance(error, MissingDependencyError):
+        return NO_PACKAGE
+    return NO_ACCESS
+
+
+def _message_of(error: Exception) -> str:
+    if isinstance(error, ParseError):
+        # The library's message ends with what a Python caller can do about it.
+        what = str(error).rpartition("; pass on_error=")[0] or str(error)
+        return f"{what}\nTo go on past bad records: --on-error reject, and --rejects FILE to keep them."
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename!r}: {error.strerror}"
+    if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
+        return "out of memory"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error)
+
+
+def _fail(code: int, message: str) -> int:
+    print(f"headrace: {message}", file=sys.stderr)
+    return code

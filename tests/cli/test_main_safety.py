@@ -1,0 +1,212 @@
+"""The command where things go wrong: its exit code, its words, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from headrace.cli.main import main
+
+MODULE = [sys.executable, "-m", "headrace"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.csv"
+    path.write_text("a,b\n1,2\n3,x\n4,5,6\n")
+    return path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_data_fault_says_where_and_what_to_do(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["load", str(source), "--to", str(tmp_path / "o.parquet"), "--dtypes", "b=int64"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "headrace: record 2 (line 3, byte 10), column 'b': expected int64, got 'x'\n"
+        "To go on past bad records: --on-error reject, and --rejects FILE to keep them.\n"
+    )
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").touch()
+    assert main(["load", str(tmp_path / "in.csv"), "--to", str(tmp_path / "o.parquet")]) == 1
+    assert "holds no record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["laod"], "invalid choice: 'laod'"),
+        (["load"], "FILE, --to"),
+        (["load", "{in}"], "--to"),
+        (["load", "{in}", "--to", "{dir}/o.csv"], "'.csv' names no format; valid: .parquet, .arrow, .feather"),
+        (["load", "{in}", "--to", "{dir}/o"], "no suffix"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/r.txt"], "valid: .parquet"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/./o.parquet"], "is the same file as"),
+        (["load", "{dir}/l.parquet", "--to", "{dir}/l.parquet"], "is the same file as"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--seperator", ";"], "unrecognized arguments: --seperator"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--sep", ""], "sep"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--sep", "123456789"], "1 to 8 bytes"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--quote", "ab"], "quote"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--threads", "0"], "threads must be a positive whole number"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--threads", "two"], "invalid int value: 'two'"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--header", "--no-header"], "not allowed with"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--names", "x"], "1 names are given"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--names", "x,x"], "more than once"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", "bb=int64"], "did you mean 'b'?"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", "b=int46"], "did you mean"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", "b=int64,c"], "'c' is not NAME=TYPE"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", "b="], "'b=' is not NAME=TYPE"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", ""], "is not NAME=TYPE"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--dtypes", "b=int8,b=int16"], "given twice"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--on-error", "ignore"], "invalid choice: 'ignore'"),
+    ],
+)
+def test_misuse_is_exit_2(
+    source: Path, tmp_path: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled = [argument.replace("{in}", str(source)).replace("{dir}", str(tmp_path)) for argument in arguments]
+    assert main(filled) == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert "Traceback" not in said.err
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_an_input_is_never_overwritten_through_a_link(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    link = tmp_path / "link.parquet"
+    link.symlink_to(source)
+    assert main(["load", str(source), "--to", str(link)]) == 2
+    assert "is the same file as" in capsys.readouterr().err
+    assert source.read_text().startswith("a,b\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "to", "words"),
+    [
+        ("missing.csv", "o.parquet", "missing.csv': No such file or directory"),
+        (".", "o.parquet", "is a directory"),
+        ("in.csv", "nowhere/o.parquet", "nowhere': No such file or directory"),
+        ("in.csv", "folder.parquet", "folder.parquet': Is a directory"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_exit_3(
+    source: Path, tmp_path: Path, file: str, to: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.parquet").mkdir()
+    assert main(["load", str(tmp_path / file), "--to", str(tmp_path / to), "--on-error", "reject"]) == 3
+    assert words in capsys.readouterr().err
+    assert names(tmp_path) == ["folder.parquet", "in.csv"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_permissions_are_exit_3(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source.chmod(0)
+    assert main(["load", str(source), "--to", str(tmp_path / "o.parquet")]) == 3
+    assert "Permission denied" in capsys.readouterr().err
+    locked = tmp_path / "locked"
+    locked.mkdir(0o500)
+    assert main(["load", str(source), "--to", str(locked / "o.parquet")]) == 3
+    assert "Permission denied" in capsys.readouterr().err
+
+
+def test_without_pyarrow_the_message_says_how_to_get_it(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert main(["load", str(tmp_path / "not even read.csv"), "--to", str(tmp_path / "o.parquet")]) == 4
+    assert "pip install 'headrace[parquet]'" in capsys.readouterr().err
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_name_that_is_not_utf8_is_no_traceback(tmp_path: Path) -> None:
+    done = subprocess.run([*MODULE, "load", b"\xff.csv", "--to", "o.parquet"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == 3
+    assert b"No such file" in done.stderr
+
+
+def test_bytes_of_the_data_do_not_reach_the_terminal_raw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "in.csv"
+    source.write_bytes(b"a,b\n1,\x1b[2J\xff\n")
+    assert main(["load", str(source), "--to", str(tmp_path / "o.arrow")]) == 1
+    assert main(["load", str(source), "--to", str(tmp_path / "o.arrow"), "--on-error", "reject"]) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+
+
+def test_an_ascii_terminal_is_enough(source: Path, tmp_path: Path) -> None:
+    source.write_text("é\n1\n")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*MODULE, "load", str(source), "--to", str(tmp_path / "o.arrow")], env=environment, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\xe9: int64" in done.stdout
+
+
+def test_ctrl_c_is_exit_130_and_leaves_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "in.csv"
+    os.mkfifo(pipe)
+    process = subprocess.Popen([*MODULE, "load", str(pipe), "--to", str(tmp_path / "o.parquet")], stderr=subprocess.PIPE, text=True)
+    try:
+        with pipe.open("w") as writing:  # opens when the command opens it for reading; the command then waits for the end
+            writing.write("a,b\n1,2\n")
+            writing.flush()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, said) == (130, "headrace: interrupted\n")
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_full_disk_leaves_what_was_there_before(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.csv", tmp_path / "o.arrow"
+    source.write_text("a\n1\n")
+    assert main(["load", str(source), "--to", str(out), "-q"]) == 0
+    before = out.read_bytes()
+    source.write_text("a\n" + "".join(f"{i}\n" for i in range(100_000)))
+    done = subprocess.run(
+        [*MODULE, "load", str(source), "--to", str(out)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert out.read_bytes() == before
+    assert names(tmp_path) == ["in.csv", "o.arrow"]
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    process = subprocess.Popen([*MODULE, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(60), said) == (141, b"")
+
+
+def test_a_pipe_can_be_read(tmp_path: Path) -> None:
+    out = tmp_path / "o.parquet"
+    done = subprocess.run(
+        [*MODULE, "load", "/dev/stdin", "--to", str(out), "-q"], input=b"a\n1\n2\n", capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert pq.read_table(out).to_pydict() == {"a": [1, 2]}
