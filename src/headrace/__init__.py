@@ -5,6 +5,7 @@
 [1]
 """
 
+from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Report
 from headrace.api.table import Table
@@ -44,4 +45,5 @@ __all__ = [
     "UnsupportedDeviceError",
     "__version__",
     "read_csv",
+    "release_unused_memory",
 ]

@@ -134,7 +134,8 @@ def test_without_pyarrow_the_message_says_how_to_get_it(
 
 
 def test_a_name_that_is_not_utf8_is_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run([*MODULE, "load", b"\xff.csv", "--to", "o.parquet"], cwd=tmp_path, capture_output=True, timeout=60)
+    command = [*MODULE, "load", bytes(tmp_path) + b"/\xff.csv", "--to", str(tmp_path / "o.parquet")]
+    done = subprocess.run(command, capture_output=True, timeout=60)
     assert done.returncode == 3
     assert b"No such file" in done.stderr
 
@@ -144,8 +145,11 @@ def test_bytes_of_the_data_do_not_reach_the_terminal_raw(tmp_path: Path, capsys:
     source.write_bytes(b"a,b\n1,\x1b[2J\xff\n")
     assert main(["load", str(source), "--to", str(tmp_path / "o.arrow")]) == 1
     assert main(["load", str(source), "--to", str(tmp_path / "o.arrow"), "--on-error", "reject"]) == 0
+    source.write_bytes(b"a\x1b[2J,b\n1,2\n")
+    assert main(["load", str(source), "--to", str(tmp_path / "o.arrow")]) == 0
     said = capsys.readouterr()
     assert "\x1b" not in said.out + said.err
+    assert "a\\x1b[2J: int64" in said.out
 
 
 def test_an_ascii_terminal_is_enough(source: Path, tmp_path: Path) -> None:
@@ -161,7 +165,9 @@ def test_an_ascii_terminal_is_enough(source: Path, tmp_path: Path) -> None:
 def test_ctrl_c_is_exit_130_and_leaves_nothing(tmp_path: Path) -> None:
     pipe = tmp_path / "in.csv"
     os.mkfifo(pipe)
-    process = subprocess.Popen([*MODULE, "load", str(pipe), "--to", str(tmp_path / "o.parquet")], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*MODULE, "load", str(pipe), "--to", str(tmp_path / "o.parquet")], stderr=subprocess.PIPE, text=True
+    )
     try:
         with pipe.open("w") as writing:  # opens when the command opens it for reading; the command then waits for the end
             writing.write("a,b\n1,2\n")

@@ -41,7 +41,9 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".PARQUET"])
-def test_a_loaded_file_is_read_back_as_it_was(source: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_loaded_file_is_read_back_as_it_was(
+    source: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / f"out{suffix}"
     assert main(["load", str(source), "--to", str(out)]) == 0
     read = pq.read_table if suffix.lower() == ".parquet" else feather.read_table

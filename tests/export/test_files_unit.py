@@ -30,7 +30,9 @@ def every_type() -> headrace.Table:
     """A value and a null of every type."""
     row = [VALUES.get(kind, "2024-02-29T12:34:56" if kind.startswith("timestamp") else "42") for kind in TYPES]
     text = "|".join(row) + "\n" + "|".join(["NULL"] * len(row)) + "\n"
-    return headrace.read_csv(text.encode(), sep="|", header=False, schema=dict(zip(TYPES, TYPES, strict=True)), null_values="NULL")
+    return headrace.read_csv(
+        text.encode(), sep="|", header=False, schema=dict(zip(TYPES, TYPES, strict=True)), null_values="NULL"
+    )
 
 
 def read_back(path: Path) -> pa.Table:

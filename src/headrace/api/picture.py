@@ -19,9 +19,14 @@ def table_picture(columns: Mapping[str, Column], num_rows: int) -> str:
     shape = f"shape: ({num_rows:_}, {len(columns):_})"
     if not columns:
         return shape
-    drawn = _fit([_drawn(name, column, num_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns)
+    drawn = _fit(
+        [_drawn(name, column, num_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
+    )
     widths = [max(map(_width, cells)) for cells in drawn]
-    lines = [" │ ".join(_pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in zip(*drawn, strict=True)]
+    lines = [
+        " │ ".join(_pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*drawn, strict=True)
+    ]
     rule = "─┼─".join("─" * width for width in widths)
     return "\n".join([shape, *lines[:2], rule, *lines[2:]])
 
@@ -52,6 +57,7 @@ def _cut(text: str) -> str:
 
 def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
     """Columns that fit `width`, the middle ones left out."""
+
     def total(chosen: Sequence[list[str]]) -> int:
         return sum(max(map(_width, cells)) + 3 for cells in chosen)
 

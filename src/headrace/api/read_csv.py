@@ -247,9 +247,7 @@ def _load_plan(
     )
 
 
-def _report(
-    size: int, planned: PlannedColumns, loaded: Loaded, context: Context, seconds: dict[str, float]
-) -> Report:
+def _report(size: int, planned: PlannedColumns, loaded: Loaded, context: Context, seconds: dict[str, float]) -> Report:
     counts = loaded.counts
     skipped = Skipped(counts["header"], counts["blank"], counts["comment"])
     parts = zip(planned.names, planned.types, loaded.columns, loaded.evidence, strict=True)
@@ -261,8 +259,7 @@ def _report(
         skipped=skipped,
         faults=len(next(iter(loaded.rejects.values()))),
         columns=tuple(
-            ColumnReport(name, column.type, given is None, evidence, column.null_count)
-            for name, given, column, evidence in parts
+            ColumnReport(name, column.type, given is None, evidence, column.null_count) for name, given, column, evidence in parts
         ),
         renamed=planned.renamed,
         seconds=seconds,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace.api.picture import table_picture
 from headrace.api.report import Report
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
@@ -38,9 +36,7 @@ class Table:
 
     __slots__ = ("_columns", "_rejects", "_report")
 
-    def __init__(
-        self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None
-    ) -> None:
+    def __init__(self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None) -> None:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
@@ -126,7 +122,8 @@ class Table:
     def to_pandas(self) -> pd.DataFrame:
         """pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
         _needed("pandas", "pandas", "to_pandas()")
-        return self.to_arrow().to_pandas()
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def to_polars(self) -> pl.DataFrame:
         """Polars data frame."""
@@ -146,11 +143,13 @@ class Table:
         return {name: column.to_pylist() for name, column in self._columns.items()}
 
     def __repr__(self) -> str:
+        from headrace.api.picture import table_picture  # not needed to read
+
         return table_picture(self._columns, self.num_rows)
 
 
 def _needed(package: str, extra: str, what: str) -> Any:
     try:
-        return import_module(package)
+        return __import__(package)
     except ImportError:
         raise MissingDependencyError.of(package, extra, what) from None

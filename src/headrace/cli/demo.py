@@ -45,7 +45,10 @@ def run(given: argparse.Namespace) -> int:
     print("\nNow the same bytes with one field changed to text and one record cut short:\n")
     _show('broken = headrace.read_csv(bad, schema=table.schema, null_values=["", "NA"], on_error="reject")', _account(broken))
     for fault in _rows_of(broken.rejects):
-        _show(f"broken.rejects, fault in record {fault['record']}", "\n".join(f"  {key:10}{value!r}" for key, value in fault.items()))
+        _show(
+            f"broken.rejects, fault in record {fault['record']}",
+            "\n".join(f"  {key:10}{value!r}" for key, value in fault.items()),
+        )
 
     header, _, records = text.partition(b"\n")
     large = read_csv(header + b"\n" + records * _REPEATS, null_values=_NULLS)
@@ -103,9 +106,8 @@ def _show(call: str, result: object) -> None:
 
 def _account(table: Table) -> str:
     report = table.report
-    return (
-        f"{report.records:_} records = {report.rows:_} rows + {report.rejected:_} rejected + {report.skipped.total:_} skipped (the header)"
-    )
+    parts = f"{report.rows:_} rows + {report.rejected:_} rejected + {report.skipped.total:_} skipped (the header)"
+    return f"{report.records:_} records = {parts}"
 
 
 def _rows_of(table: Table) -> list[dict[str, Any]]:

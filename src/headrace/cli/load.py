@@ -51,7 +51,10 @@ def _add_dialect(group: Any) -> None:
     group.add_argument("--comment", metavar="PREFIX", help="leave out lines that begin so (default: none)")
     header = group.add_mutually_exclusive_group()
     header.add_argument(
-        "--header", action="store_true", default="infer", help="the first record holds the names (default: if all of it is text)"
+        "--header",
+        action="store_true",
+        default="infer",
+        help="the first record holds the names (default: if all of it is text)",
     )
     header.add_argument("--no-header", action="store_false", dest="header", help="the first record is data")
 
@@ -129,8 +132,9 @@ def _check_paths(given: argparse.Namespace) -> None:
 def _summary(given: argparse.Namespace, table: Table, write_seconds: float) -> str:
     report, skipped = table.report, table.report.skipped
     seconds = report.seconds["total"]
+    rate = f"{report.bytes / seconds / 1e6:_.1f} MB/s, {report.threads} thread(s)"
     written = " + ".join(f"{os.path.getsize(path):_} bytes" for path in (given.to, given.rejects) if path)
-    columns = [f"  {name}: {kind}" for name, kind in list(table.schema.items())[:_COLUMNS_SHOWN]]
+    columns = [f"  {_printable(name)}: {kind}" for name, kind in list(table.schema.items())[:_COLUMNS_SHOWN]]
     if table.num_columns > _COLUMNS_SHOWN:
         columns.append(f"  ... and {table.num_columns - _COLUMNS_SHOWN:_} more")
     return "\n".join(
@@ -140,10 +144,15 @@ def _summary(given: argparse.Namespace, table: Table, write_seconds: float) -> s
             f"records  {report.records:_} = {report.rows:_} rows + {report.rejected:_} rejected + {skipped.total:_} skipped "
             f"({skipped.header:_} header, {skipped.blank:_} blank, {skipped.comment:_} comment)",
             *(f"renamed  {old} to {new!r}" for old, new in report.renamed.items()),
-            f"read     {report.bytes:_} bytes in {seconds:.3f} s: {report.bytes / seconds / 1e6:_.1f} MB/s, {report.threads} thread(s)",
+            f"read     {report.bytes:_} bytes in {seconds:.3f} s: {rate}",
             f"written  {written} in {write_seconds:.3f} s",
         ]
     )
+
+
+def _printable(text: str) -> str:
+    """`text` with an escape in place of each character that could steer a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _faults(given: argparse.Namespace, table: Table) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
+from headrace import _native
 from headrace.columns.types import UNITS, DataType
 from headrace.core.buffer import Buffer
-from headrace.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,17 +94,21 @@ class Column:
             return self._strings()
         if self.type.name == "bool":
             return _bits(self.values, self.offset, self.length)
-        raw = memoryview(self.values).cast(self.type.struct_format)[self.offset : self.offset + self.length].tolist()
+        raw = self._cast(self.values)[self.offset : self.offset + self.length].tolist()
         if self.type.name == "date32":
             return [_date(days) for days in raw]
         if self.type.name == "timestamp" and self.type.unit != "ns":
             return [_datetime(count, UNITS[self.type.unit or "us"], self.type.tz is not None) for count in raw]
-        return raw
+        return list(raw)
+
+    def _cast(self, buffer: Buffer) -> memoryview[Any]:
+        whole = buffer.nbytes // (self.type.bits // 8) * (self.type.bits // 8)
+        return memoryview(buffer)[:whole].cast(self.type.struct_format)  # type: ignore[call-overload, no-any-return]
 
     def _strings(self) -> list[str]:
         if self.offsets is None:
             raise ValueError("a column of strings has offsets")
-        ends = memoryview(self.offsets).cast(self.type.struct_format)[self.offset : self.offset + self.length + 1].tolist()
+        ends = self._cast(self.offsets)[self.offset : self.offset + self.length + 1].tolist()
         if not ends:
             return []
         base = ends[0]
@@ -118,33 +122,9 @@ class Column:
         nulls: floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
         with None for null.
         """
-        try:
-            import numpy as np
-        except ImportError:
-            raise MissingDependencyError.of("numpy", "numpy", "to_numpy()") from None
-        if self.type.is_string:
-            array = np.empty(self.length, dtype=object)
-            array[:] = self.to_pylist()
-            return array
-        array = self._numpy_values(np)
-        if self.validity is None:
-            return array
-        missing = ~np.unpackbits(
-            np.frombuffer(self.validity, np.uint8), bitorder="little", count=self.offset + self.length
-        ).astype(bool)[self.offset :]
-        if array.dtype.kind in "iub":
-            return np.ma.MaskedArray(array, missing)  # type: ignore[no-any-return, no-untyped-call]
-        array = array.copy()
-        array[missing] = np.nan if array.dtype.kind == "f" else np.datetime64("NaT")
-        return array
+        from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
-    def _numpy_values(self, np: Any) -> np.ndarray[Any, Any]:
-        if self.type.name == "bool":
-            count = self.offset + self.length
-            bits = np.unpackbits(np.frombuffer(self.values, np.uint8), bitorder="little", count=count)
-            return bits[self.offset :].astype(bool)  # type: ignore[no-any-return]
-        array = np.frombuffer(self.values, self.type.numpy_name, self.offset + self.length)[self.offset :]
-        return array.astype("datetime64[D]") if self.type.name == "date32" else array  # type: ignore[no-any-return]
+        return as_numpy(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.to_numpy()
@@ -152,11 +132,17 @@ class Column:
             array = array.astype(dtype)
         return array.copy() if copy else array
 
+    def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[int]]:
+        """Name, Arrow format, null count, offset and the addresses of the buffers (0 for none), for the C data interface."""
+        buffers = [self.validity.address if self.validity is not None else 0]
+        if self.offsets is not None:
+            buffers.append(self.offsets.address)
+        buffers.append(self.values.address)
+        return name, self.type.arrow_format, self.null_count, self.offset, buffers
+
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
-        from headrace.export.arrow import column_capsules
-
-        return column_capsules(self)
+        return _native.arrow_column(self.arrow_description(), self.length, self)
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self[:5].to_pylist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -151,9 +150,7 @@ def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     return tuple(names), renamed
 
 
-def _settle_types(
-    names: tuple[str, ...], found: list[str] | None, options: SchemaOptions
-) -> tuple[DataType | None, ...]:
+def _settle_types(names: tuple[str, ...], found: list[str] | None, options: SchemaOptions) -> tuple[DataType | None, ...]:
     default = None if options.infer_schema else parse_type("string")
     types: list[DataType | None] = [default] * len(names)
     if isinstance(options.schema, Mapping):
@@ -183,11 +180,11 @@ def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> N
     unknown = [name for name in schema if name not in names]
     missing = [name for name in names if name not in schema]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], names, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; the header has: {', '.join(names[:20])}"
-        raise OptionError(f"schema names {unknown[0]!r}, which the header does not have{hint}")
+        raise OptionError.unknown("column in schema", unknown[0], names)
     if missing:
-        raise OptionError(f"schema lacks column {missing[0]!r} of the header; pass dtypes= to give the types of some columns only")
+        raise OptionError(
+            f"schema lacks column {missing[0]!r} of the header; pass dtypes= to give the types of some columns only"
+        )
 
 
 def _position(key: object, names: tuple[str, ...]) -> int:

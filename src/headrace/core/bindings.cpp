@@ -62,6 +62,7 @@ BorrowedBytes::~BorrowedBytes() { PyBuffer_Release(&view_); }
 void bind_core(nb::module_& m) {
     nb::class_<HostBuffer>(m, "Buffer", nb::type_slots(buffer_slots))
         .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region.data()); })
+        .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region.size(); });
     m.def("copy_of", &copy_of);
     m.def("type_list", &type_list);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -22,6 +21,8 @@ class OptionError(HeadraceError, ValueError):
         >>> print(OptionError.unknown("option", "delimeter", ["delimiter", "header"]))
         unknown option 'delimeter'; did you mean 'delimiter'?
         """
+        import difflib  # seldom needed, and slow to import
+
         names = list(valid)
         near = difflib.get_close_matches(str(value), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(names[:30])}"

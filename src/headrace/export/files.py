@@ -25,7 +25,8 @@ class ArrowStream(Protocol):
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     """Write a table to a file whose suffix names the format.
 
-    The file is written beside its place and moved there when it is whole, so that a full disk or Ctrl-C leaves what was there before.
+    The file is written beside its place and moved there when it is whole, so that a full disk or Ctrl-C leaves what was there
+    before.
 
     Parameters
     ----------
@@ -58,7 +59,9 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
         stream = arrow.RecordBatchReader.from_stream(table)
         with file_format.open(writer, sink, stream.schema) as out:
             for batch in stream:
-                out.write_batch(batch)
+                # Of a batch without rows that came through the C interface, PyArrow 26 can make an unreadable IPC file.
+                if batch.num_rows:
+                    out.write_batch(batch)
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
