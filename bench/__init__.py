@@ -1,0 +1,1 @@
+"""Benchmarks: data, cases, contenders, and a runner that checks every answer before it times it."""

@@ -1,0 +1,34 @@
+"""What machine a result is from."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = ("headrace", "pyarrow", "polars", "duckdb", "pandas", "numpy")
+
+
+def description() -> dict[str, str]:
+    """Processor, cores, memory, kernel, versions."""
+    return {
+        "processor": _field("/proc/cpuinfo", "model name"),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": _field("/proc/meminfo", "MemTotal"),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        **{package: _version(package) for package in PACKAGES},
+    }
+
+
+def _field(path: str, name: str) -> str:
+    lines = Path(path).read_text().splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "?")
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
