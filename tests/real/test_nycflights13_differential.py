@@ -173,7 +173,6 @@ def test_same_in_small_pieces_and_small_types(folder: Path, name: str) -> None:
     assert different_cells(whole, read(folder / name, FORM, shrink=True).to_arrow()) == []
 
 
-@pytest.mark.xfail(strict=True, reason="with shrink the evidence is the first integer, not the first that needs the size")
 def test_evidence_of_small_types(folder: Path) -> None:
     """An int16 is there because of a number that no int8 holds, and the report shows the first such number."""
     table = read(folder / "flights.csv", FORM, shrink=True)

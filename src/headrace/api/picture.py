@@ -48,10 +48,16 @@ def _cell(value: object) -> str:
         return repr(value)
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
-    return _cut(str(value).replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t"))
+    return _cut(str(value))
+
+
+def visible(text: str) -> str:
+    """Text without characters that a terminal would obey: a line break is shown as two characters."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _cut(text: str) -> str:
+    text = visible(text[: 2 * _CELL])
     return text if len(text) <= _CELL else text[: _CELL - 1] + _GAP
 
 

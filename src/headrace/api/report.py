@@ -54,7 +54,8 @@ class ColumnReport:
             why = "no value"
         else:
             why = f"record {self.evidence.record}: {self.evidence.text.decode('utf-8', 'backslashreplace')!r}"
-        return f"{self.name}: {self.type} ({why}; {self.nulls} null)"
+        name = self.name if self.name.isprintable() else repr(self.name)
+        return f"{name}: {self.type} ({why}; {self.nulls:_} null)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +113,7 @@ class Report:
         lines = [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
             f"{skipped.total:_} skipped ({skipped.header} header, {skipped.blank} blank, {skipped.comment} comment)",
-            f"{self.faults:_} faults; {self.passes} pass(es) on {self.device}, {self.threads} thread(s), {self.isa}",
+            f"faults: {self.faults:_}; passes over the text: {self.passes}; device {self.device}, threads {self.threads}, {self.isa}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]

@@ -12,7 +12,7 @@ from typing import Any
 
 from headrace import Table, read_csv
 from headrace.core.errors import OptionError
-from headrace.export.files import check_target, write_table
+from headrace.api.files import check_target, write_table
 
 _FAULTS_SHOWN = 5
 _COLUMNS_SHOWN = 30

@@ -138,7 +138,8 @@ class Column:
         if self.offsets is not None:
             buffers.append(self.offsets.address)
         buffers.append(self.values.address)
-        return name, self.type.arrow_format, self.null_count, self.offset, buffers
+        # Some readers stumble over an offset into nothing.
+        return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""

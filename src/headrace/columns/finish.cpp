@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "columns/locate.hpp"
 #include "columns/pass.hpp"
 #include "core/pool.hpp"
 
@@ -137,63 +138,92 @@ bool fits(i64 low, i64 high) {
     return low >= static_cast<i64>(std::numeric_limits<To>::min()) && high <= static_cast<i64>(std::numeric_limits<To>::max());
 }
 
-// Nulls are zero in memory, which every type holds.
-void shrink_int(LoadedColumn& column, u64 rows) {
-    const i64* values = column.values.as<i64>();
-    const auto [low, high] = std::minmax_element(values, values + rows);
-    const i64 least = rows ? *low : 0, most = rows ? *high : 0;
-    const auto to = [&]<class T>(T, TypeId id) {
-        if (column.type.id != TypeId::int64 || !fits<T>(least, most)) return;
-        narrow<i64, T>(column.values, rows);
-        column.type.id = id;
-    };
-    to(i8{}, TypeId::int8);
-    to(u8{}, TypeId::uint8);
-    to(i16{}, TypeId::int16);
-    to(u16{}, TypeId::uint16);
-    to(i32{}, TypeId::int32);
-    to(u32{}, TypeId::uint32);
+// The narrowest type that holds integers from `low` to `high`.
+TypeId narrowest(i64 low, i64 high) {
+    if (fits<i8>(low, high)) return TypeId::int8;
+    if (fits<u8>(low, high)) return TypeId::uint8;
+    if (fits<i16>(low, high)) return TypeId::int16;
+    if (fits<u16>(low, high)) return TypeId::uint16;
+    if (fits<i32>(low, high)) return TypeId::int32;
+    if (fits<u32>(low, high)) return TypeId::uint32;
+    return TypeId::int64;
 }
 
-void shrink_float(LoadedColumn& column, u64 rows) {
+void narrow_to(LoadedColumn& column, TypeId id, u64 rows) {
+    switch (id) {
+        case TypeId::int8: narrow<i64, i8>(column.values, rows); break;
+        case TypeId::uint8: narrow<i64, u8>(column.values, rows); break;
+        case TypeId::int16: narrow<i64, i16>(column.values, rows); break;
+        case TypeId::uint16: narrow<i64, u16>(column.values, rows); break;
+        case TypeId::int32: narrow<i64, i32>(column.values, rows); break;
+        case TypeId::uint32: narrow<i64, u32>(column.values, rows); break;
+        default: return;
+    }
+    column.type.id = id;
+}
+
+// Nulls are zero in memory, which every type holds. Returns the first row by which the type was settled: rows up to it need
+// it, or NO_ROW where the first value of all did.
+u64 shrink_int(LoadedColumn& column, u64 rows) {
+    const i64* values = column.values.as<i64>();
+    const auto [least, most] = std::minmax_element(values, values + rows);
+    const TypeId id = rows == 0 ? TypeId::int8 : narrowest(*least, *most);
+    u64 settled = NO_ROW;
+    i64 low = 0, high = 0;
+    for (u64 row = 0; row < rows && id != TypeId::int8; ++row) {
+        low = std::min(low, values[row]);
+        high = std::max(high, values[row]);
+        if (narrowest(low, high) != id) continue;
+        settled = row;
+        break;
+    }
+    narrow_to(column, id, rows);
+    return settled;
+}
+
+u64 shrink_float(LoadedColumn& column, u64 rows) {
     const double* values = column.values.as<double>();
-    const bool exact = std::all_of(values, values + rows, [](double value) {
-        return value != value || static_cast<double>(static_cast<float>(value)) == value;
+    const double* const inexact = std::find_if(values, values + rows, [](double value) {
+        return value == value && static_cast<double>(static_cast<float>(value)) != value;
     });
-    if (!exact) return;
+    if (inexact != values + rows) return static_cast<u64>(inexact - values);
     narrow<double, float>(column.values, rows);
     column.type.id = TypeId::float32;
+    return NO_ROW;
 }
 
-void finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows) {
+// Returns the row that settled a shrunk column's type, or NO_ROW.
+u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows) {
     make_validity(column, rows);
     if (column.type.id == TypeId::large_string && column.values.size() <= 0x7FFFFFFF &&
         plan.columns[c].type.id != TypeId::large_string) {
         narrow<i64, i32>(column.offsets, rows + 1);
         column.type.id = TypeId::string;
     }
-    if (!plan.shrink || !plan.columns[c].inferred) return;
-    if (column.type.id == TypeId::int64) shrink_int(column, rows);
-    if (column.type.id == TypeId::float64) shrink_float(column, rows);
+    if (!plan.shrink || !plan.columns[c].inferred) return NO_ROW;
+    if (column.type.id == TypeId::int64) return shrink_int(column, rows);
+    return column.type.id == TypeId::float64 ? shrink_float(column, rows) : NO_ROW;
 }
 
 }  // namespace
 
-void finish_result(const LoadPlan& plan, LoadResult& result) {
+void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result) {
     const auto start = std::chrono::steady_clock::now();
     order_faults(result.faults);
     result.rejected = rejected_records(result.faults);
     if (plan.on_error == OnError::raise && !result.faults.empty()) return;
     const std::vector<u64> removed = plan.on_error == OnError::reject ? rejected_rows(result.faults) : std::vector<u64>{};
     const u64 rows = result.counts.rows - removed.size();
+    std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
     run_parallel(static_cast<unsigned>(std::min<usize>(plan.threads, result.columns.size())), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
-            finish_column(plan, c, result.columns[c], rows);
+            settled[c] = finish_column(plan, c, result.columns[c], rows);
         }
     });
     result.counts.rows = rows;
+    if (plan.shrink) locate_evidence(source, dialect, plan, settled, result);
     result.seconds.finish = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

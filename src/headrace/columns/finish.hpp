@@ -6,7 +6,7 @@
 namespace headrace {
 
 // Orders the faults; with OnError::reject takes the rows of value faults out of every column; makes validity bitmaps; with
-// LoadPlan::shrink narrows inferred columns.
-void finish_result(const LoadPlan& plan, LoadResult& result);
+// LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
+void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
 
 }  // namespace headrace

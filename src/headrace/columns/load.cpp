@@ -65,7 +65,7 @@ public:
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
         }
-        finish_result(plan_, result_);
+        finish_result(source_, dialect_, plan_, result_);
         return std::move(result_);
     }
 

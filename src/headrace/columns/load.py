@@ -17,7 +17,17 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
 UTF8_MARK = b"\xef\xbb\xbf"
-_OTHER_MARKS = {b"\xff\xfe": "UTF-16 (little endian)", b"\xfe\xff": "UTF-16 (big endian)"}
+_FOREIGN = {
+    b"\xff\xfe": "UTF-16 text; decode it first, e.g. open(path, encoding='utf-16')",
+    b"\xfe\xff": "UTF-16 text; decode it first, e.g. open(path, encoding='utf-16')",
+    b"\x1f\x8b": "gzip; decompress it first, e.g. gzip.open(path)",
+    b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
+    b"BZh": "bzip2; decompress it first, e.g. bz2.open(path)",
+    b"\xfd7zXZ": "xz; decompress it first, e.g. lzma.open(path)",
+    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PAR1": "Parquet; read it with a reader of Parquet",
+}
+"""How files begin that are no text in UTF-8, and what to do with them."""
 _MOST_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
 """So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
@@ -86,12 +96,12 @@ def text_begin(source: OpenSource) -> int:
     Raises
     ------
     SourceError
-        The mark is another encoding's.
+        The source begins as UTF-16, as a compressed file or as Parquet does.
     """
-    start = source.native.read(0, 4)
-    for mark, name in _OTHER_MARKS.items():
+    start = source.native.read(0, 8)
+    for mark, what in _FOREIGN.items():
         if start.startswith(mark):
-            raise SourceError(f"{source.name} is {name}; decode it to UTF-8 first, e.g. open(path, encoding='utf-16')")
+            raise SourceError(f"{source.name} is {what}")
     return len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
 
 

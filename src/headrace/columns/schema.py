@@ -89,7 +89,7 @@ def plan_columns(first: FirstRecord | None, options: SchemaOptions) -> PlannedCo
 
 
 def _texts(record: FirstRecord) -> list[str]:
-    return [field.decode("utf-8", "backslashreplace").strip() for field in record.fields]
+    return [field.decode("utf-8", "backslashreplace") for field in record.fields]
 
 
 def _given_names(options: SchemaOptions) -> list[str] | None:
@@ -128,7 +128,13 @@ def _settle_names(
         types = options.schema if isinstance(options.schema, Sequence) else None
         count = len(types) if types is not None else len(first.fields) if first else 0
         return tuple(f"column_{i + 1}" for i in range(count)), {}
-    return (tuple(given), {}) if options.names is not None and given is not None else _unique(found)
+    if options.names is not None and given is not None:
+        return tuple(given), {}
+    names, renamed = _unique(found)
+    for position, field in enumerate(first.fields if first else ()):
+        if field.decode("utf-8", "replace").encode() != field:
+            renamed[f"{position + 1}: {field!r} (not UTF-8)"] = names[position]
+    return names, renamed
 
 
 def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:

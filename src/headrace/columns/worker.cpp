@@ -28,10 +28,14 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
     for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
 }
 
-// The characters that numbers, dates, times and the words nan and inf are made of; a null text of these alone might be taken
-// for a value.
+// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the rules,
+// which ask for nulls first.
 bool looks_like_value(const std::string& text) {
-    return !text.empty() && text.find_first_not_of("0123456789+-.:eEtTzZ nNaAiIfFyY") == std::string::npos;
+    return !text.empty() && text.find_first_not_of("0123456789-.:T ") == std::string::npos;
+}
+
+bool holds_text(const std::vector<std::string>& texts, const std::string& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 WordList append_words(std::vector<Word>& words, usize& next, const std::vector<std::string>& texts) {
@@ -56,7 +60,8 @@ TileWorker::TileWorker(LoadPass& pass)
     rules_.quoted_may_be_null = plan.quoted_null;
     for (const std::string& text : plan.null_texts) {
         rules_.empty_is_null |= text.empty();
-        rules_.nulls_look_like_values |= looks_like_value(text);
+        const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
+        rules_.nulls_look_like_values |= looks_like_value(text) || is_word;
     }
     for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
 }

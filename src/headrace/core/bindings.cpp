@@ -75,6 +75,8 @@ void bind_core(nb::module_& m) {
 }  // namespace headrace
 
 NB_MODULE(_native, m) {
+    // What was handed over through Arrow may outlive the interpreter: that is its right, and no leak.
+    nanobind::set_leak_warnings(false);
     headrace::bind_core(m);
     headrace::bind_sources(m);
     headrace::bind_structure(m);
