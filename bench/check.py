@@ -37,10 +37,9 @@ def differences(found: dict[str, Any], expected: dict[str, Any], *, exact: bool)
     """The first difference as a text, "" if there is none. Empty strings and nulls are one: peers do not tell them apart."""
     if found["rows"] != expected["rows"] or list(found["columns"]) != list(expected["columns"]):
         return f"{found['rows']} rows of {list(found['columns'])[:5]}, not {expected['rows']} of {list(expected['columns'])[:5]}"
-    for name, wanted in expected["columns"].items():
+    for name, array in expected["columns"].items():
         column = found["columns"][name]
-        if not exact and column.type != wanted.type:
-            wanted = wanted.cast(column.type)
+        wanted = array if exact or column.type == array.type else array.cast(column.type)
         if pa.types.is_string(wanted.type):
             same = pc.fill_null(column, "").equals(pc.fill_null(wanted, ""))
         elif pa.types.is_floating(wanted.type):

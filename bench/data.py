@@ -14,15 +14,14 @@ import subprocess
 import sys
 import venv
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
 from bench.cases import DEFAULT_BYTES
 
-WORDS = (
-    'the food was great, and service ""friendly"" but a bit slow\n we will be back for sure , really nice place to sit outside'
-).split(" ")
+TEXT = 'the food was great, and service ""friendly"" but a bit slow\n we will be back for sure , really nice place to sit outside'
 
 
 def folder() -> Path:
@@ -100,13 +99,12 @@ def _taxi() -> Iterator[bytes]:
 def _quoted() -> Iterator[bytes]:
     """Like reviews: every field quoted, text with commas, line breaks and doubled quotes, 660 bytes a record."""
     random = np.random.default_rng(3)
-    words = np.array(WORDS, dtype=object)
+    words = np.array(TEXT.split(" "), dtype=object)
     texts = [" ".join(words[random.integers(0, len(words), k)]) for k in random.integers(20, 200, 4000)]
     yield b'"review_id","user_id","business_id","stars","useful","funny","cool","text","date"\n'
-    i = 0
-    while True:
+    for first in count(1, 20_000):
         records = []
-        for i in range(i + 1, i + 20_001):
+        for i in range(first, first + 20_000):
             when = f"2019-{i % 12 + 1:02d}-{i % 28 + 1:02d} {i % 24:02d}:{i % 60:02d}:{i * 7 % 60:02d}"
             ids = f'"r{i:021d}","u{i * 7919 % 10**9:021d}","b{i * 104729 % 10**9:021d}"'
             records.append(f'{ids},"{i % 5 + 1}.0","{i % 17}","{i % 7}","{i % 11}","{texts[i % 4000]}","{when}"\n')

@@ -35,7 +35,9 @@ def main() -> None:
             contenders = [("headrace", threads) for threads in _thread_counts()]
         else:
             contenders = [(contender, options.threads) for contender in options.contenders.split(",")]
-        results.append({"case": name, "file_bytes": path.stat().st_size, "rows": _measure(name, path, contenders, options.repeat)})
+        results.append(
+            {"case": name, "file_bytes": path.stat().st_size, "rows": _measure(name, path, contenders, options.repeat)}
+        )
         sys.stdout.write(_table(results[-1]) + "\n")
         sys.stdout.flush()
     if options.out:
@@ -97,11 +99,15 @@ def _summary(contender: str, threads: int, size: int, heard: list[dict[str, obje
     seconds = [float(str(answer["seconds"])) for answer in heard[1:]]
     again = seconds[1:]
     memory = {} if contender in LIMITS else {"memory": heard[-1]["peak"], "result": heard[0]["result"]}
-    return row | memory | {
-        "first": size / seconds[0] / 1e9,
-        "best": size / min(again) / 1e9,
-        "median": size / statistics.median(again) / 1e9,
-    }
+    return (
+        row
+        | memory
+        | {
+            "first": size / seconds[0] / 1e9,
+            "best": size / min(again) / 1e9,
+            "median": size / statistics.median(again) / 1e9,
+        }
+    )
 
 
 def _table(result: dict[str, object]) -> str:

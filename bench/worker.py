@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.cases import CASES, Case
-from bench.contenders import CONTENDERS, LIMITS
 from bench.check import differences, fingerprint
+from bench.contenders import CONTENDERS, LIMITS
 
 
 def main() -> None:

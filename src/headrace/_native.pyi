@@ -1,7 +1,7 @@
 """The native part: what touches every byte. Its contracts are the Python modules that call it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace.columns.load import LoadPlan
 from headrace.structure import dialect as _dialect
@@ -36,8 +36,6 @@ class Dialect:
     @property
     def plain(self) -> bool: ...
 
-_ColumnParts = tuple[str, int, Buffer, Buffer | None, Buffer | None]
-
 def copy_of(source: object) -> Buffer: ...
 def type_list() -> list[tuple[str, int]]: ...
 def isas() -> list[str]: ...
@@ -51,7 +49,7 @@ def peek(source: Source, dialect: Dialect, isa: str, begin: int, count: int) -> 
 def line_numbers(source: Source, positions: Sequence[int], threads: int) -> list[int]: ...
 def kind_of(text: bytes) -> str: ...
 
-_Described = tuple[str, str, int, int, list[int]]
+_Described: TypeAlias = tuple[str, str, int, int, list[int]]
 
 def arrow_stream(columns: list[_Described], length: int, keeper: object) -> object: ...
 def arrow_schema(columns: list[_Described]) -> object: ...

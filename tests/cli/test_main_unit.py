@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.feather as feather
-import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather, ipc
 
 import headrace
 from headrace.cli.load import _dtypes, _names

@@ -6,13 +6,13 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import headrace
 from headrace.core.errors import MissingDependencyError, OptionError
@@ -101,7 +101,7 @@ def test_a_failure_while_writing_leaves_what_was_there(
         def __init__(self, out: Any) -> None:
             self.out = out
 
-        def __enter__(self) -> Failing:
+        def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None:

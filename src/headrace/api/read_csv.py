@@ -9,7 +9,7 @@ from typing import Literal
 
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.api.table import Table
-from headrace.columns.load import LoadPlan, Loaded, ValueOptions, first_record, load, text_begin, tile_bytes_for
+from headrace.columns.load import Loaded, LoadPlan, ValueOptions, first_record, load, text_begin, tile_bytes_for
 from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, SchemaOptions, plan_columns
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -123,8 +123,8 @@ def read_csv(
         Leave out empty lines; otherwise each is a record of one empty field.
     on_error
         What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
-        text that is not UTF-8. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose structure is
-        wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``.
+        text that is not UTF-8. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
+        structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``.
     context
         Threads, memory limit and instruction set; `device` and `threads` are short for its fields.
     threads
@@ -154,9 +154,10 @@ def read_csv(
 
     Notes
     -----
-    Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp (us, or ns if a value needs it; UTC if
-    the values have offsets), else string. Numbers with leading zeros ('007') or '+' stay text. ``report.columns`` names the record
-    that forced each type.
+    Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp (us, or ns if a value needs it;
+    UTC if
+    the values have offsets), else string. Numbers with leading zeros ('007') or '+' stay text. ``report.columns`` names the
+    record that forced each type.
 
     The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020): every chunk is read from every state it may
     begin in, and a scan over the chunks picks the right one.

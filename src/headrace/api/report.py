@@ -113,7 +113,8 @@ class Report:
         lines = [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
             f"{skipped.total:_} skipped ({skipped.header} header, {skipped.blank} blank, {skipped.comment} comment)",
-            f"faults: {self.faults:_}; passes over the text: {self.passes}; device {self.device}, threads {self.threads}, {self.isa}",
+            f"faults: {self.faults:_}; passes over the text: {self.passes}",
+            f"device: {self.device}, {self.isa}; threads: {self.threads}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]

@@ -28,8 +28,8 @@ class Table:
     columns
         Name to column, all of one length.
     rejects
-        One row for each fault of the read: ``record``, ``kept``, ``line``, ``line_byte``, ``byte``, ``column``, ``kind``, ``expected``,
-        ``field``, ``text``.
+        One row for each fault of the read: ``record``, ``kept``, ``line``, ``line_byte``, ``byte``, ``column``, ``kind``,
+        ``expected``, ``field``, ``text``.
     report
         Account of the read.
     """

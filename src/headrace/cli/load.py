@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from headrace import Table, read_csv
-from headrace.core.errors import OptionError
 from headrace.api.files import check_target, write_table
+from headrace.core.errors import OptionError
 
 _FAULTS_SHOWN = 5
 _COLUMNS_SHOWN = 30

@@ -1,3 +1,5 @@
+#include "core/bindings.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -10,7 +12,6 @@
 #include "columns/infer.hpp"
 #include "columns/load.hpp"
 #include "columns/pass.hpp"
-#include "core/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 
@@ -168,19 +169,29 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
 
 std::string_view kind_name(Kind kind) {
     switch (kind) {
-        case Kind::empty: return "empty";
-        case Kind::boolean: return "bool";
+        case Kind::empty:
+            return "empty";
+        case Kind::boolean:
+            return "bool";
         case Kind::natural:
-        case Kind::negative: return "int64";
-        case Kind::uint64: return "uint64";
-        case Kind::big_int: return "big_int";
-        case Kind::float64: return "float64";
-        case Kind::date: return "date32";
+        case Kind::negative:
+            return "int64";
+        case Kind::uint64:
+            return "uint64";
+        case Kind::big_int:
+            return "big_int";
+        case Kind::float64:
+            return "float64";
+        case Kind::date:
+            return "date32";
         case Kind::timestamp_us:
-        case Kind::timestamp_ns: return "timestamp";
+        case Kind::timestamp_ns:
+            return "timestamp";
         case Kind::timestamp_us_utc:
-        case Kind::timestamp_ns_utc: return "timestamp with offset";
-        case Kind::text: break;
+        case Kind::timestamp_ns_utc:
+            return "timestamp with offset";
+        case Kind::text:
+            break;
     }
     return "text";
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
@@ -113,12 +114,13 @@ class Column:
             return []
         base = ends[0]
         text = bytes(memoryview(self.values)[base : ends[-1]])
-        return [text[begin - base : end - base].decode() for begin, end in zip(ends, ends[1:], strict=False)]
+        return [text[begin - base : end - base].decode() for begin, end in pairwise(ends)]
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """The column as a NumPy array.
 
-        Numbers, dates (``datetime64[D]``) and timestamps without nulls; numbers and timestamps share the column's memory then. With
+        Numbers, dates (``datetime64[D]``) and timestamps without nulls; numbers and timestamps share the column's memory
+        then. With
         nulls: floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
         with None for null.
         """

@@ -1,8 +1,8 @@
 // Fields to typed values, one column of one tile at a time, compiled once for each instruction set.
 //
-// A column's loop knows its type, so nothing is decided per field but what the field itself demands: a fast form takes the
-// common shapes, and whatever it declines (nulls, odd shapes, misfits) goes to the slow path, where the shared rules decide.
-// Cost per field: 8 bytes of index and the field's text are read, the value is written.
+// A column's loop knows its type, so nothing is decided per field but what the field itself demands: a fast form takes
+// the common shapes, and whatever it declines (nulls, odd shapes, misfits) goes to the slow path, where the shared
+// rules decide. Cost per field: 8 bytes of index and the field's text are read, the value is written.
 #include "columns/convert.hpp"
 
 #include "columns/fast_number.hpp"
@@ -37,7 +37,8 @@ template <class T, class Shape>
     if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
     if (job.inferred) {
         const Kind kind = classify_field(*job.rules, field.text, field.size);
-        const bool fits = holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
+        const bool fits =
+            holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
         // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
         if (!fits) {
             const bool held = holds(static_cast<Kind>(job.guess), kind);
@@ -51,8 +52,8 @@ template <class T, class Shape>
     return false;
 }
 
-// The loop of every fixed-width type. A shape has the type's `fast` form, which may decline, its `rule`, the reference, and,
-// where there are lanes, `eight`, which converts eight rows and returns those that it declines.
+// The loop of every fixed-width type. A shape has the type's `fast` form, which may decline, its `rule`, the reference,
+// and, where there are lanes, `eight`, which converts eight rows and returns those that it declines.
 template <class T, class Shape, class Store>
 HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
     const ColumnFields fields(rows, job.column);
@@ -142,7 +143,8 @@ struct DateShape {
         __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(10));
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm512_cvtepi64_epi32(days_of_lanes(head, day_text, fine)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values),
+                            _mm512_cvtepi64_epi32(days_of_lanes(head, day_text, fine)));
         return static_cast<__mmask8>(~fine);
     }
 #endif
@@ -173,7 +175,8 @@ struct TimestampShape {
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
         const Lane64 between = _mm512_and_si512(_mm512_srli_epi64(day_text, 16), all_lanes(0xFF));
-        const __mmask8 split = _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
+        const __mmask8 split =
+            _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
         fine &= split;
         const Lane64 days = days_of_lanes(head, day_text, fine);
         const Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
@@ -225,7 +228,8 @@ usize convert_bool(const TileRows& rows, const ColumnJob& job) {
     });
 }
 
-// Text is checked on the bytes as they stand in the file, so that a fault's place is exact: what unquoting takes away is ASCII.
+// Text is checked on the bytes as they stand in the file, so that a fault's place is exact: what unquoting takes away
+// is ASCII.
 bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
     const usize invalid = find_invalid_utf8(field.text, field.size);
     if (invalid == field.size) return true;
@@ -267,8 +271,8 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     return {nulls, static_cast<usize>(out - job.string_bytes)};
 }
 
-// A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no field
-// is a value.
+// A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no
+// field is a value.
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     for (usize row = 0; row < rows.rows; ++row) {
@@ -277,28 +281,43 @@ ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
         const u32 start = fields.start(row);
         const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
         if (is_null(*job.rules, field.text, field.size, field.quoted)) continue;
-        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(*job.rules, field.text, field.size)), start);
+        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(*job.rules, field.text, field.size)),
+                         start);
     }
     return {rows.rows, 0};
 }
 
 usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
     switch (job.type.id) {
-        case TypeId::boolean: return convert_bool(rows, job);
-        case TypeId::int8: return convert_int<i8>(rows, job);
-        case TypeId::int16: return convert_int<i16>(rows, job);
-        case TypeId::int32: return convert_int<i32>(rows, job);
-        case TypeId::int64: return convert_int<i64>(rows, job);
-        case TypeId::uint8: return convert_int<u8>(rows, job);
-        case TypeId::uint16: return convert_int<u16>(rows, job);
-        case TypeId::uint32: return convert_int<u32>(rows, job);
-        case TypeId::uint64: return convert_int<u64>(rows, job);
-        case TypeId::float32: return convert_float<float>(rows, job);
-        case TypeId::float64: return convert_float<double>(rows, job);
-        case TypeId::date32: return convert_date(rows, job);
-        case TypeId::timestamp: return convert_timestamp(rows, job);
+        case TypeId::boolean:
+            return convert_bool(rows, job);
+        case TypeId::int8:
+            return convert_int<i8>(rows, job);
+        case TypeId::int16:
+            return convert_int<i16>(rows, job);
+        case TypeId::int32:
+            return convert_int<i32>(rows, job);
+        case TypeId::int64:
+            return convert_int<i64>(rows, job);
+        case TypeId::uint8:
+            return convert_int<u8>(rows, job);
+        case TypeId::uint16:
+            return convert_int<u16>(rows, job);
+        case TypeId::uint32:
+            return convert_int<u32>(rows, job);
+        case TypeId::uint64:
+            return convert_int<u64>(rows, job);
+        case TypeId::float32:
+            return convert_float<float>(rows, job);
+        case TypeId::float64:
+            return convert_float<double>(rows, job);
+        case TypeId::date32:
+            return convert_date(rows, job);
+        case TypeId::timestamp:
+            return convert_timestamp(rows, job);
         case TypeId::string:
-        case TypeId::large_string: break;
+        case TypeId::large_string:
+            break;
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// Converting the fields of one column of one tile: the kernels' interface. A kernel knows raw pointers alone; the misfits,
-// fields whose text is not a value of the column's type, go to a sink that load.cpp supplies.
+// Converting the fields of one column of one tile: the kernels' interface. A kernel knows raw pointers alone; the
+// misfits, fields whose text is not a value of the column's type, go to a sink that load.cpp supplies.
 #pragma once
 
 #include "core/portable.hpp"

@@ -57,7 +57,8 @@ HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     const usize before = points ? static_cast<usize>(trailing_zeros(points)) : n;
     const usize count = n - (points ? 1 : 0);
     if (count == 0) return false;
-    // Lane j takes digit j - (16 - count); digits behind the point lie one byte further on. A negative index gives zero.
+    // Lane j takes digit j - (16 - count); digits behind the point lie one byte further on. A negative index gives
+    // zero.
     const __m128i lanes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m128i digit = _mm_sub_epi8(lanes, _mm_set1_epi8(static_cast<char>(16 - count)));
     const __m128i behind = _mm_cmpgt_epi8(digit, _mm_set1_epi8(static_cast<char>(static_cast<int>(before) - 1)));
@@ -72,10 +73,11 @@ HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     return true;
 }
 
-HR_CONSTANT double EXACT_POWERS[16] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+HR_CONSTANT double EXACT_POWERS[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// Correct because mantissa and power are both exact in T, so that the one division rounds once (Clinger 1990); what is too
-// long for that goes to the rule's next step.
+// Correct because mantissa and power are both exact in T, so that the one division rounds once (Clinger 1990); what is
+// too long for that goes to the rule's next step.
 template <class T>
 HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
     const usize negative = n > 0 && *p == '-';

@@ -1,5 +1,5 @@
-// Fast forms of text to date and timestamp for the common shapes "2019-01-31" and "2019-01-31 23:59:58" (or with a T); each
-// gives what rules/parse_date.hpp gives, or declines. 19 bytes from `p` on must be readable.
+// Fast forms of text to date and timestamp for the common shapes "2019-01-31" and "2019-01-31 23:59:58" (or with a T);
+// each gives what rules/parse_date.hpp gives, or declines. 19 bytes from `p` on must be readable.
 #pragma once
 
 #include "columns/rules/parse_date.hpp"
@@ -17,7 +17,8 @@ HR_FN bool days_of(u32 year, u32 month, u32 day, i64& days) {
     if (month > 12) return false;
     const u32 leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0));
     if (day - 1 >= DAYS_IN[month] + (leap & (month == 2))) return false;
-    // Leap days of the years before this one, from year 0 (a leap year) on; 719528 days lie between 0000-01-01 and 1970-01-01.
+    // Leap days of the years before this one, from year 0 (a leap year) on; 719528 days lie between 0000-01-01 and
+    // 1970-01-01.
     const u32 before = year + 3;
     const u32 leap_days = year == 0 ? 0 : before / 4 - (year + 99) / 100 + (year + 399) / 400;
     const u32 of_year = DAYS_BEFORE[month] + (leap & (month > 2)) + day - 1;
@@ -52,7 +53,8 @@ HR_FN bool fast_date(const u8* p, usize n, i64& days) {
 
 HR_FN bool fast_timestamp(const u8* p, usize n, i64& seconds) {
     if (n != 19) return false;
-    // "2019-01-31 23:59" and, three bytes later, "9-01-31 23:59:58": the second vector has all but the year's first digits.
+    // "2019-01-31 23:59" and, three bytes later, "9-01-31 23:59:58": the second vector has all but the year's first
+    // digits.
     const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3));
     const __m128i shape = _mm_setr_epi8('0', '-', '0', '0', '-', '0', '0', ' ', '0', '0', ':', '0', '0', ':', '0', '0');

@@ -12,13 +12,20 @@ namespace headrace {
 
 std::string fault_name(Fault fault) {
     switch (fault) {
-        case Fault::type: return "type";
-        case Fault::overflow: return "overflow";
-        case Fault::encoding: return "encoding";
-        case Fault::quote: return "quote";
-        case Fault::unclosed_quote: return "unclosed_quote";
-        case Fault::too_few_fields: return "too_few_fields";
-        case Fault::too_many_fields: return "too_many_fields";
+        case Fault::type:
+            return "type";
+        case Fault::overflow:
+            return "overflow";
+        case Fault::encoding:
+            return "encoding";
+        case Fault::quote:
+            return "quote";
+        case Fault::unclosed_quote:
+            return "unclosed_quote";
+        case Fault::too_few_fields:
+            return "too_few_fields";
+        case Fault::too_many_fields:
+            return "too_many_fields";
     }
     return "";
 }
@@ -27,7 +34,9 @@ std::string type_name(const ColumnType& type) {
     std::string name;
     switch (type.id) {
 #define HR_TYPE(id, text, bits) \
-    case TypeId::id: name = text; break;
+    case TypeId::id:            \
+        name = text;            \
+        break;
 #include "core/types.def"
 #undef HR_TYPE
     }

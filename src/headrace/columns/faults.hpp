@@ -10,8 +10,8 @@ struct NamedColumn {
     LoadedColumn column;
 };
 
-// One row for each fault, in the order of the records: record, kept, line, line_byte, byte, column, kind, expected, field,
-// text. Lines count from 1 and end with LF, CR LF or CR, quoted or not; bytes count from 0.
+// One row for each fault, in the order of the records: record, kept, line, line_byte, byte, column, kind, expected,
+// field, text. Lines count from 1 and end with LF, CR LF or CR, quoted or not; bytes count from 0.
 std::vector<NamedColumn> rejects_table(const Source& source, const LoadPlan& plan, const LoadResult& result);
 
 // The line that each position, ascending, lies in.

@@ -39,8 +39,8 @@ HR_FN usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
 
 #if defined(HR_ISA_AVX512)
 
-// Undoes doubled quotes, 64 bytes at a time and whatever is in them: quotes come in pairs, and the first of each goes. Bytes
-// `inside` a pair are those from its first quote up to its second.
+// Undoes doubled quotes, 64 bytes at a time and whatever is in them: quotes come in pairs, and the first of each goes.
+// Bytes `inside` a pair are those from its first quote up to its second.
 HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
     u8* out = to;
     u64 inside = 0;  // all ones if a pair is cut by the block's border
@@ -59,11 +59,13 @@ HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
 
 #endif
 
-// Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it is.
+// Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it
+// is.
 HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
 #if defined(HR_ISA_AVX512)
-    if (doubled && dialect.escape < 0) return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
+    if (doubled && dialect.escape < 0)
+        return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
 #endif
     const auto marks = [&](const Block& block) {
         const u64 quotes = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;

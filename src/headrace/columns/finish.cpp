@@ -63,8 +63,9 @@ void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
 
 void remove_values(Region& region, usize width, const std::vector<u64>& removed, u64 rows) {
     std::byte* data = region.data();
-    for_each_kept_run(removed, rows,
-                      [&](u64 from, u64 count, u64 to) { std::memmove(data + to * width, data + from * width, count * width); });
+    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
+        std::memmove(data + to * width, data + from * width, count * width);
+    });
 }
 
 template <class Offset>
@@ -135,7 +136,8 @@ void narrow(Region& region, u64 rows) {
 
 template <class To>
 bool fits(i64 low, i64 high) {
-    return low >= static_cast<i64>(std::numeric_limits<To>::min()) && high <= static_cast<i64>(std::numeric_limits<To>::max());
+    return low >= static_cast<i64>(std::numeric_limits<To>::min()) &&
+           high <= static_cast<i64>(std::numeric_limits<To>::max());
 }
 
 // The narrowest type that holds integers from `low` to `high`.
@@ -151,19 +153,32 @@ TypeId narrowest(i64 low, i64 high) {
 
 void narrow_to(LoadedColumn& column, TypeId id, u64 rows) {
     switch (id) {
-        case TypeId::int8: narrow<i64, i8>(column.values, rows); break;
-        case TypeId::uint8: narrow<i64, u8>(column.values, rows); break;
-        case TypeId::int16: narrow<i64, i16>(column.values, rows); break;
-        case TypeId::uint16: narrow<i64, u16>(column.values, rows); break;
-        case TypeId::int32: narrow<i64, i32>(column.values, rows); break;
-        case TypeId::uint32: narrow<i64, u32>(column.values, rows); break;
-        default: return;
+        case TypeId::int8:
+            narrow<i64, i8>(column.values, rows);
+            break;
+        case TypeId::uint8:
+            narrow<i64, u8>(column.values, rows);
+            break;
+        case TypeId::int16:
+            narrow<i64, i16>(column.values, rows);
+            break;
+        case TypeId::uint16:
+            narrow<i64, u16>(column.values, rows);
+            break;
+        case TypeId::int32:
+            narrow<i64, i32>(column.values, rows);
+            break;
+        case TypeId::uint32:
+            narrow<i64, u32>(column.values, rows);
+            break;
+        default:
+            return;
     }
     column.type.id = id;
 }
 
-// Nulls are zero in memory, which every type holds. Returns the first row by which the type was settled: rows up to it need
-// it, or NO_ROW where the first value of all did.
+// Nulls are zero in memory, which every type holds. Returns the first row by which the type was settled: rows up to it
+// need it, or NO_ROW where the first value of all did.
 u64 shrink_int(LoadedColumn& column, u64 rows) {
     const i64* values = column.values.as<i64>();
     const auto [least, most] = std::minmax_element(values, values + rows);
@@ -212,7 +227,8 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     order_faults(result.faults);
     result.rejected = rejected_records(result.faults);
     if (plan.on_error == OnError::raise && !result.faults.empty()) return;
-    const std::vector<u64> removed = plan.on_error == OnError::reject ? rejected_rows(result.faults) : std::vector<u64>{};
+    const std::vector<u64> removed =
+        plan.on_error == OnError::reject ? rejected_rows(result.faults) : std::vector<u64>{};
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};

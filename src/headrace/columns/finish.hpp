@@ -1,12 +1,13 @@
-// What is left to do when all tiles are converted: faulty rows out, null marks to validity, types as small as they may be.
+// What is left to do when all tiles are converted: faulty rows out, null marks to validity, types as small as they may
+// be.
 #pragma once
 
 #include "columns/load.hpp"
 
 namespace headrace {
 
-// Orders the faults; with OnError::reject takes the rows of value faults out of every column; makes validity bitmaps; with
-// LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
+// Orders the faults; with OnError::reject takes the rows of value faults out of every column; makes validity bitmaps;
+// with LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
 
 }  // namespace headrace

@@ -8,19 +8,29 @@ HR_BEGIN_NAMESPACE
 
 HR_FN ColumnType type_of_kind(Kind kind) {
     switch (kind) {
-        case Kind::boolean: return {TypeId::boolean};
+        case Kind::boolean:
+            return {TypeId::boolean};
         case Kind::natural:
-        case Kind::negative: return {TypeId::int64};
-        case Kind::uint64: return {TypeId::uint64};
-        case Kind::float64: return {TypeId::float64};
-        case Kind::date: return {TypeId::date32};
-        case Kind::timestamp_us: return {TypeId::timestamp, 1'000'000, false};
-        case Kind::timestamp_ns: return {TypeId::timestamp, 1'000'000'000, false};
-        case Kind::timestamp_us_utc: return {TypeId::timestamp, 1'000'000, true};
-        case Kind::timestamp_ns_utc: return {TypeId::timestamp, 1'000'000'000, true};
+        case Kind::negative:
+            return {TypeId::int64};
+        case Kind::uint64:
+            return {TypeId::uint64};
+        case Kind::float64:
+            return {TypeId::float64};
+        case Kind::date:
+            return {TypeId::date32};
+        case Kind::timestamp_us:
+            return {TypeId::timestamp, 1'000'000, false};
+        case Kind::timestamp_ns:
+            return {TypeId::timestamp, 1'000'000'000, false};
+        case Kind::timestamp_us_utc:
+            return {TypeId::timestamp, 1'000'000, true};
+        case Kind::timestamp_ns_utc:
+            return {TypeId::timestamp, 1'000'000'000, true};
         case Kind::empty:
         case Kind::big_int:
-        case Kind::text: break;
+        case Kind::text:
+            break;
     }
     return {TypeId::string};
 }
@@ -29,11 +39,12 @@ HR_FN bool same_type(const ColumnType& a, const ColumnType& b) {
     return a.id == b.id && a.units_per_second == b.units_per_second && a.utc == b.utc;
 }
 
-// Whether values can be made under this guess. Without any value there is no type yet; and long integers are text only as
-// long as no float turns up, so until the whole column is seen its fields must go on saying what they are.
+// Whether values can be made under this guess. Without any value there is no type yet; and long integers are text only
+// as long as no float turns up, so until the whole column is seen its fields must go on saying what they are.
 HR_FN bool is_settled(Kind guess) { return guess != Kind::empty && guess != Kind::big_int; }
 
-// Whether a field of that kind leaves the type of a column of this guess as it is, e.g. a date in a column of timestamps.
+// Whether a field of that kind leaves the type of a column of this guess as it is, e.g. a date in a column of
+// timestamps.
 HR_FN bool holds(Kind guess, Kind kind) {
     return is_settled(guess) && same_type(type_of_kind(join(guess, kind)), type_of_kind(guess));
 }

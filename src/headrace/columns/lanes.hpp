@@ -1,6 +1,6 @@
-// Eight rows of a column at once with AVX-512: one row is a 64-bit lane. Each function converts the rows whose text has the
-// common shape, and says which have not (a bit a row); those go one by one through the rules. Text within 16 bytes behind
-// each field's start must be readable.
+// Eight rows of a column at once with AVX-512: one row is a 64-bit lane. Each function converts the rows whose text has
+// the common shape, and says which have not (a bit a row); those go one by one through the rules. Text within 16 bytes
+// behind each field's start must be readable.
 #pragma once
 
 #include "columns/field.hpp"
@@ -27,10 +27,13 @@ struct LaneFields {
     Lane64 head;  // the first eight bytes
 };
 
-HR_FN Lane64 index_entries(const u32* from, __m256i at) { return _mm512_cvtepu32_epi64(_mm256_i32gather_epi32(reinterpret_cast<const int*>(from), at, 4)); }
+HR_FN Lane64 index_entries(const u32* from, __m256i at) {
+    return _mm512_cvtepu32_epi64(_mm256_i32gather_epi32(reinterpret_cast<const int*>(from), at, 4));
+}
 
 HR_FN LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
-    const __m256i at = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(static_cast<int>(rows.columns)));
+    const __m256i at = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                          _mm256_set1_epi32(static_cast<int>(rows.columns)));
     const u32* const ends = rows.ends + row * rows.columns + fields.column();
     LaneFields lanes;
     if (fields.column() == 0) {
@@ -60,12 +63,12 @@ HR_FN void strip_quotes(LaneFields& lanes, u8 quote) {
 // Up to eight digits a lane, with or without a point.
 struct LaneDigits {
     Lane64 value;
-    Lane64 point;     // 1 in the byte where the point is, counted when the text is moved to the lane's upper end
-    __mmask8 wrong;   // something else is in the text, or two points
+    Lane64 point;    // 1 in the byte where the point is, counted when the text is moved to the lane's upper end
+    __mmask8 wrong;  // something else is in the text, or two points
 };
 
-// As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point moves
-// up by one byte over it; then neighbours are merged, to pairs, fours and eights.
+// As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point
+// moves up by one byte over it; then neighbours are merged, to pairs, fours and eights.
 HR_FN LaneDigits digits_of(Lane64 text, Lane64 size) {
     const Lane64 shift = _mm512_sub_epi64(all_lanes(64), _mm512_slli_epi64(size, 3));
     Lane64 digits = _mm512_sllv_epi64(_mm512_xor_si512(text, _mm512_set1_epi8('0')), shift);
@@ -90,7 +93,7 @@ HR_FN LaneDigits digits_of(Lane64 text, Lane64 size) {
 // [-]digits[.digits] of eight rows: at most 16 bytes, of which a sign's row may have 15 digits.
 struct LaneDecimals {
     Lane64 mantissa;
-    Lane64 decimals;     // digits behind the point
+    Lane64 decimals;  // digits behind the point
     __mmask8 negative;
     __mmask8 has_point;
     __mmask8 declined;
@@ -103,7 +106,8 @@ HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bo
     const Lane64 size = _mm512_sub_epi64(lanes.size, signs);
     const Lane64 head = _mm512_mask_srli_epi64(lanes.head, made.negative, lanes.head, 8);
     // Bytes of the head that are not the field's sign or quote.
-    const Lane64 usable = _mm512_sub_epi64(_mm512_sub_epi64(all_lanes(8), signs), _mm512_maskz_set1_epi64(lanes.quoted, 1));
+    const Lane64 usable =
+        _mm512_sub_epi64(_mm512_sub_epi64(all_lanes(8), signs), _mm512_maskz_set1_epi64(lanes.quoted, 1));
     const __mmask8 is_long = _mm512_cmpgt_epi64_mask(size, usable);
     made.declined = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
     if (canonical) {
@@ -204,7 +208,8 @@ HR_FN __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
 
 // Days since 1970-01-01 of "2019-01-31"; `fine` loses the rows that are no such date.
 HR_FN Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
-    fine &= lanes_shaped(head, "0000-00-", 0x0009090009090909) & lanes_shaped(day_text, "00\0\0\0\0\0\0", 0xFFFFFFFFFFFF0909);
+    fine &= lanes_shaped(head, "0000-00-", 0x0009090009090909) &
+            lanes_shaped(day_text, "00\0\0\0\0\0\0", 0xFFFFFFFFFFFF0909);
     const Lane64 numbers = pairs_of(head, 0x0000060503020100);
     const Lane64 part = all_lanes(0xFFFF);
     const Lane64 century = _mm512_and_si512(numbers, part);
@@ -216,15 +221,18 @@ HR_FN Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
     const __mmask8 full_century = _mm512_testn_epi64_mask(short_year, short_year);
     const __mmask8 leap = (_mm512_testn_epi64_mask(year, all_lanes(3)) & ~full_century) |
                           (full_century & _mm512_testn_epi64_mask(century, all_lanes(3)));
-    const Lane64 before = _mm512_zextsi256_si512(_mm256_setr_epi16(0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 0, 0, 0));
-    const Lane64 lengths = _mm512_zextsi256_si512(_mm256_setr_epi16(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0));
+    const Lane64 before =
+        _mm512_zextsi256_si512(_mm256_setr_epi16(0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 0, 0, 0));
+    const Lane64 lengths =
+        _mm512_zextsi256_si512(_mm256_setr_epi16(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0));
     const __mmask8 february = _mm512_cmpeq_epi64_mask(month, all_lanes(2));
     const Lane64 length = _mm512_permutexvar_epi16(month, lengths);
     const Lane64 longest = _mm512_mask_add_epi64(length, leap & february, length, all_lanes(1));
     fine &= _mm512_cmple_epu64_mask(month, all_lanes(12)) & _mm512_cmple_epu64_mask(day, longest) &
             _mm512_test_epi64_mask(day, day);
     // Leap days of the years before, from year 0 on; a century's end counts only every fourth time.
-    const Lane64 centuries = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_add_epi64(year, all_lanes(99)), all_lanes(5243)), 19);
+    const Lane64 centuries =
+        _mm512_srli_epi64(_mm512_mul_epu32(_mm512_add_epi64(year, all_lanes(99)), all_lanes(5243)), 19);
     Lane64 days = _mm512_add_epi64(_mm512_mul_epu32(year, all_lanes(365)), _mm512_permutexvar_epi16(month, before));
     days = _mm512_add_epi64(days, _mm512_srli_epi64(_mm512_add_epi64(year, all_lanes(3)), 2));
     days = _mm512_sub_epi64(days, centuries);

@@ -1,8 +1,8 @@
-// One pass over the text, or a second for the columns whose type turned out to be another than the text's beginning made
-// believe. Tiles are taken in order by several threads; a tile's rows, and its strings' bytes, get their places in the
-// result when it is its turn (OrderedGate), and from then on nobody waits for anybody.
-// Memory: the result, and per thread a tile of text with 12 bytes of index for each of its bytes at most.
-// Source: ParPaRaw (structure); Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
+// One pass over the text, or a second for the columns whose type turned out to be another than the text's beginning
+// made believe. Tiles are taken in order by several threads; a tile's rows, and its strings' bytes, get their places in
+// the result when it is its turn (OrderedGate), and from then on nobody waits for anybody. Memory: the result, and per
+// thread a tile of text with 12 bytes of index for each of its bytes at most. Source: ParPaRaw (structure);
+// Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
 #include "columns/load.hpp"
 
 #include "columns/finish.hpp"
@@ -58,8 +58,8 @@ public:
     LoadResult run() {
         sample();
         convert();
-        // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few times
-        // at most; usually there is no second pass.
+        // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
+        // times at most; usually there is no second pass.
         while (!stopped_ && follow_ledger(ledger_, guesses_)) convert();
         source_.check_unchanged();
         for (usize c = 0; c < guesses_.size(); ++c) {
@@ -102,9 +102,12 @@ private:
 
 }  // namespace
 
-LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) { return Loader(source, dialect, plan).run(); }
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
+    return Loader(source, dialect, plan).run();
+}
 
-std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize count) {
+std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
+                                       usize count) {
     const ConvertKernels& kernels = convert_kernels(isa);
     TileScan scan(source, dialect, isa, begin, 4096);
     TileReader reader(scan);

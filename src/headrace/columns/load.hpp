@@ -24,8 +24,8 @@ struct PlannedColumn {
 
 struct LoadPlan {
     std::vector<PlannedColumn> columns;
-    std::uint64_t begin = 0;                // behind the byte-order mark
-    std::optional<std::uint64_t> header;    // where the record begins that is no data
+    std::uint64_t begin = 0;              // behind the byte-order mark
+    std::optional<std::uint64_t> header;  // where the record begins that is no data
     OnError on_error = OnError::raise;
     std::vector<std::string> null_texts, true_words, false_words;
     bool quoted_null = false;
@@ -95,6 +95,7 @@ struct PeekedRecord {
     std::uint64_t begin;
     std::vector<std::string> fields;
 };
-std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize count);
+std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
+                                       usize count);
 
 }  // namespace headrace

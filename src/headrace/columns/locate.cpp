@@ -32,8 +32,8 @@ std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::v
 
 }  // namespace
 
-void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<u64>& settled,
-                     LoadResult& result) {
+void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
+                     const std::vector<u64>& settled, LoadResult& result) {
     const std::vector<Wanted> wanted = wanted_records(settled, result.faults);
     constexpr usize SHOWN = 100;
     TileScan scan(source, dialect, plan.isa, plan.begin, plan.tile_bytes);
@@ -52,7 +52,8 @@ void locate_evidence(const Source& source, const Dialect& dialect, const LoadPla
             const bool last = next->column + 1 == rows.columns;
             const u32 begin = next->column == 0 ? rows.starts[row] : rows.ends[end_at - 1] + 1;
             const u32 end = rows.ends[end_at] - ((last ? dialect.line_end_length : dialect.separator_length) - 1);
-            const std::string text(reinterpret_cast<const char*>(rows.text) + begin, std::min<usize>(end - begin, SHOWN));
+            const std::string text(reinterpret_cast<const char*>(rows.text) + begin,
+                                   std::min<usize>(end - begin, SHOWN));
             result.columns[next->column].evidence = Evidence{next->record, tile->begin + begin, text};
         }
         records += finder.counts().records;

@@ -22,17 +22,21 @@ const ConvertKernels& convert_kernels();
 const ConvertKernels& convert_kernels(Isa isa) {
     switch (isa) {
 #if defined(__x86_64__)
-        case Isa::avx512: return avx512::convert_kernels();
-        case Isa::avx2: return avx2::convert_kernels();
+        case Isa::avx512:
+            return avx512::convert_kernels();
+        case Isa::avx2:
+            return avx2::convert_kernels();
 #endif
-        default: return scalar::convert_kernels();
+        default:
+            return scalar::convert_kernels();
     }
 }
 
 usize value_bits(const ColumnType& type) {
     switch (type.id) {
 #define HR_TYPE(id, name, bits) \
-    case TypeId::id: return bits;
+    case TypeId::id:            \
+        return bits;
 #include "core/types.def"
 #undef HR_TYPE
     }
@@ -41,8 +45,8 @@ usize value_bits(const ColumnType& type) {
 
 bool is_string(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
 
-LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
-                   KindLedger& ledger, LoadResult& result)
+LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan,
+                   const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
     : source_(source),
       dialect_(dialect),
       plan_(plan),
@@ -66,7 +70,8 @@ void LoadPass::classify_only(usize bytes) {
 
 void LoadPass::run() {
     const std::uint64_t tiles = (source_.size() - plan_.begin + plan_.tile_bytes - 1) / plan_.tile_bytes;
-    const unsigned threads = static_cast<unsigned>(std::min<std::uint64_t>(plan_.threads, std::max<std::uint64_t>(tiles, 1)));
+    const unsigned threads =
+        static_cast<unsigned>(std::min<std::uint64_t>(plan_.threads, std::max<std::uint64_t>(tiles, 1)));
     const bool exact = wants_exact();
     if (exact) {
         run_tiles(Mode::measure, threads, tiles);
@@ -96,8 +101,8 @@ constexpr usize MAX_MAPPINGS = 16'000;
 
 }  // namespace
 
-// Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that only
-// measures comes first.
+// Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that
+// only measures comes first.
 bool LoadPass::wants_exact() const {
     if (plan_.exact_memory) return true;
     const usize bytes = source_.size() - plan_.begin;

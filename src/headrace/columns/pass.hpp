@@ -59,10 +59,10 @@ private:
     const std::vector<Guess>& guesses_;
     KindLedger& ledger_;
     LoadResult& result_;
-    std::vector<usize> wanted_;     // columns
-    std::vector<u64> string_bytes_; // per column, of the tiles that had their turn
+    std::vector<usize> wanted_;      // columns
+    std::vector<u64> string_bytes_;  // per column, of the tiles that had their turn
     LoadCounts counts_;
-    std::vector<Region> null_bits_; // per column, bit 1: null
+    std::vector<Region> null_bits_;         // per column, bit 1: null
     std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
     std::atomic<bool> stopped_{false};
     std::mutex faults_mutex_;

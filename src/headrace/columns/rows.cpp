@@ -2,8 +2,8 @@
 
 namespace headrace {
 
-// Every record has as many fields as there are columns just when the last end of the k-th is the k * columns-th: no field
-// needs to be looked at.
+// Every record has as many fields as there are columns just when the last end of the k-th is the k * columns-th: no
+// field needs to be looked at.
 bool TileRowsFinder::all_alike(const Tile& tile, usize header_records) const {
     const usize first_end = header_records == 0 ? 0 : tile.last[0] + 1;
     bool alike = true;
@@ -38,7 +38,8 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     return rows_;
 }
 
-std::optional<TileFault> TileRowsFinder::fault_of(const Tile& tile, usize record, usize first_end, const u32* stray) const {
+std::optional<TileFault> TileRowsFinder::fault_of(const Tile& tile, usize record, usize first_end,
+                                                  const u32* stray) const {
     const usize last = tile.last[record] & RECORD_INDEX;
     const u32 end = tile.ends[last] - (dialect_.line_end_length - 1);
     TileFault fault{};

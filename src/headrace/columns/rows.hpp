@@ -34,7 +34,9 @@ public:
     u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
     u32 record_begin(usize row) const { return rows_.starts[row]; }
     // Behind the record's last field; its line end is not included.
-    u32 record_end(usize row) const { return rows_.ends[row * columns_ + columns_ - 1] - (dialect_.line_end_length - 1); }
+    u32 record_end(usize row) const {
+        return rows_.ends[row * columns_ + columns_ - 1] - (dialect_.line_end_length - 1);
+    }
 
 private:
     bool all_alike(const Tile& tile, usize header_records) const;

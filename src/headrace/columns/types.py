@@ -153,8 +153,8 @@ def parse_type(value: object) -> DataType:
     Parameters
     ----------
     value
-        A `DataType`, its text, a Python class (int, float, bool, str, datetime.date, datetime.datetime), or a type object of Arrow,
-        Polars or NumPy, which is taken by its text.
+        A `DataType`, its text, a Python class (int, float, bool, str, datetime.date, datetime.datetime), or a type object of
+        Arrow, Polars or NumPy, which is taken by its text.
 
     Raises
     ------

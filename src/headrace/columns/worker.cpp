@@ -28,8 +28,8 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
     for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
 }
 
-// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the rules,
-// which ask for nulls first.
+// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
+// rules, which ask for nulls first.
 bool looks_like_value(const std::string& text) {
     return !text.empty() && text.find_first_not_of("0123456789-.:T ") == std::string::npos;
 }
@@ -107,9 +107,7 @@ void TileWorker::work(const Tile& tile) {
 }
 
 // A column of unknown type is handled as one of strings: it may turn out to be all null.
-bool TileWorker::is_string_job(const TileColumn& part) const {
-    return is_string(pass_.guesses_[part.column].type);
-}
+bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
 
 void TileWorker::prepare(const TileRows& rows) {
     usize strings = 0;
@@ -252,7 +250,9 @@ void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
     const bool last = worker.column_ + 1 == rows.columns;
     const u32 back = (last ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1;
     const u32 end = rows.ends[row * rows.columns + worker.column_] - back;
-    const auto text = [&] { return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN)); };
+    const auto text = [&] {
+        return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN));
+    };
     worker.kinds_.push_back({worker.column_, static_cast<Kind>(kind), worker.finder_.record_of(row), at, text()});
 }
 

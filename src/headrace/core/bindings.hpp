@@ -17,8 +17,8 @@ struct HostBuffer {
 
 nanobind::object make_buffer(Region&& region);
 
-// A Python object's bytes for as long as this lives; the object must lend them contiguous. Held without the GIL, made and
-// given back with it.
+// A Python object's bytes for as long as this lives; the object must lend them contiguous. Held without the GIL, made
+// and given back with it.
 class BorrowedBytes {
 public:
     explicit BorrowedBytes(nanobind::handle object);

@@ -8,9 +8,12 @@ namespace headrace {
 
 std::string_view isa_name(Isa isa) {
     switch (isa) {
-        case Isa::avx512: return "avx512";
-        case Isa::avx2: return "avx2";
-        case Isa::scalar: break;
+        case Isa::avx512:
+            return "avx512";
+        case Isa::avx2:
+            return "avx2";
+        case Isa::scalar:
+            break;
     }
     return "scalar";
 }
@@ -22,9 +25,9 @@ const std::vector<Isa>& available_isas() {
         __builtin_cpu_init();
         const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                           __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
-        const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-                            __builtin_cpu_supports("avx512vbmi2");
+        const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
         if (avx512) found.push_back(Isa::avx512);
         if (avx2) found.push_back(Isa::avx2);
 #endif
@@ -45,7 +48,8 @@ Isa choose_isa(std::string_view name) {
         if (isa_name(isa) == name) return isa;
         known += (known.empty() ? "" : ", ") + std::string(isa_name(isa));
     }
-    throw std::invalid_argument("instruction set '" + std::string(name) + "' is not to be had here; use one of: " + known);
+    throw std::invalid_argument("instruction set '" + std::string(name) +
+                                "' is not to be had here; use one of: " + known);
 }
 
 }  // namespace headrace

@@ -80,7 +80,8 @@ class ParseError(HeadraceError, ValueError):
     column
         Name of the column; None if the whole record is at fault.
     kind
-        ``"type"``, ``"overflow"``, ``"encoding"``, ``"quote"``, ``"unclosed_quote"``, ``"too_few_fields"`` or ``"too_many_fields"``.
+        ``"type"``, ``"overflow"``, ``"encoding"``, ``"quote"``, ``"unclosed_quote"``, ``"too_few_fields"`` or
+        ``"too_many_fields"``.
     expected
         Type of the column.
     text

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 // Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
 constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
-// From here on huge pages are asked for: they make first touches several times cheaper, and the last page's waste is small.
+// From here on huge pages are asked for: they make first touches several times cheaper, and the last page's waste is
+// small.
 constexpr std::size_t HUGE_FROM = std::size_t{32} << 20;
 constexpr std::size_t COMMIT_STEP = std::size_t{64} << 20;
 
@@ -35,8 +36,8 @@ public:
         return *waiting;
     }
 
-    // The tightest that has room, or one with reserved = 0. Of equal ones that which waits longest: a table like the one that
-    // was given back then finds each column's memory again.
+    // The tightest that has room, or one with reserved = 0. Of equal ones that which waits longest: a table like the
+    // one that was given back then finds each column's memory again.
     Mapping take(std::size_t length) {
         const std::lock_guard lock(mutex_);
         std::size_t best = waiting_.size();

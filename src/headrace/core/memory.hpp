@@ -33,8 +33,9 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
-// Address space with memory in it that a region has given back. It waits for the next region: the kernel may take the pages
-// if it needs them (MADV_FREE), and until then the next user saves their first touch, which costs more than parsing does.
+// Address space with memory in it that a region has given back. It waits for the next region: the kernel may take the
+// pages if it needs them (MADV_FREE), and until then the next user saves their first touch, which costs more than
+// parsing does.
 struct Mapping {
     std::byte* data = nullptr;
     std::size_t reserved = 0;

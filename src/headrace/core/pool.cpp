@@ -15,8 +15,8 @@ namespace {
 
 class Pool {
 public:
-    // One for the process. It is never destroyed: workers may still wait in it while the process exits. A child of fork()
-    // has none of its parent's threads, so it gets a pool of its own.
+    // One for the process. It is never destroyed: workers may still wait in it while the process exits. A child of
+    // fork() has none of its parent's threads, so it gets a pool of its own.
     static Pool& instance() {
         static std::mutex guard;
         static Pool* pool = nullptr;

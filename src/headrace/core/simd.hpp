@@ -99,8 +99,8 @@ private:
 
 #endif
 
-// Parity of the bits up to and including each one: prefix_xor(0b00100100) == 0b00011100. Of the quotes' mask it gives the
-// bytes inside quotes, the opening quote included and the closing one not.
+// Parity of the bits up to and including each one: prefix_xor(0b00100100) == 0b00011100. Of the quotes' mask it gives
+// the bytes inside quotes, the opening quote included and the closing one not.
 HR_FN u64 prefix_xor(u64 bits) {
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
     const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<i64>(bits)), _mm_set1_epi8(-1), 0);
@@ -111,8 +111,8 @@ HR_FN u64 prefix_xor(u64 bits) {
 #endif
 }
 
-// The bits of `bits` at the set bits of `mask`, side by side from bit 0: extract_bits(0b0100, 0b0110) == 0b10. With marks among
-// ends it gives each mark's number.
+// The bits of `bits` at the set bits of `mask`, side by side from bit 0: extract_bits(0b0100, 0b0110) == 0b10. With
+// marks among ends it gives each mark's number.
 HR_FN u64 extract_bits(u64 bits, u64 mask) {
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
     return _pext_u64(bits, mask);

@@ -59,7 +59,8 @@ void fill_array(std::unique_ptr<ArrayParts> parts, std::int64_t length, ArrowArr
 void export_column_array(const ArrowBatch& batch, const ArrowColumn& column, ArrowArray* out) {
     auto parts = std::make_unique<ArrayParts>();
     parts->keeper = batch.keeper;
-    for (const std::uintptr_t address : column.buffers) parts->buffers.push_back(reinterpret_cast<const void*>(address));
+    for (const std::uintptr_t address : column.buffers)
+        parts->buffers.push_back(reinterpret_cast<const void*>(address));
     fill_array(std::move(parts), batch.length, out);
     out->null_count = column.null_count;
     out->offset = column.offset;

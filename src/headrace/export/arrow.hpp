@@ -1,5 +1,5 @@
-// Arrow's C data interface, made from a description of columns; no Arrow library is needed. The structures are those of the
-// published interface.
+// Arrow's C data interface, made from a description of columns; no Arrow library is needed. The structures are those of
+// the published interface.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,9 @@ struct ArrowBatch {
 };
 
 // Each fills `out`; the receiver calls out->release.
-void export_schema(const ArrowBatch& batch, ArrowSchema* out);         // a struct of all columns
+void export_schema(const ArrowBatch& batch, ArrowSchema* out);  // a struct of all columns
 void export_column_schema(const ArrowColumn& column, ArrowSchema* out);
-void export_column(const ArrowBatch& batch, ArrowArray* out);          // the batch's only column
+void export_column(const ArrowBatch& batch, ArrowArray* out);                        // the batch's only column
 void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out);  // one batch
 
 }  // namespace headrace

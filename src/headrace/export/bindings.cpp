@@ -1,8 +1,9 @@
+#include "core/bindings.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "core/bindings.hpp"
 #include "export/arrow.hpp"
 
 namespace nb = nanobind;

@@ -14,7 +14,9 @@ PythonSource from_bytes(nb::handle object) {
     return made;
 }
 
-PythonSource from_file(int fd, std::string name) { return {nullptr, std::make_unique<FileSource>(fd, std::move(name))}; }
+PythonSource from_file(int fd, std::string name) {
+    return {nullptr, std::make_unique<FileSource>(fd, std::move(name))};
+}
 
 nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) {
     const std::uint64_t size = source.source->size();

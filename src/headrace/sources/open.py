@@ -50,8 +50,8 @@ class OpenSource:
 def open_source(source: object) -> Iterator[OpenSource]:
     """Open `source` until the block ends.
 
-    A regular file is read in pieces, never mapped and never held whole. Pipes, devices and file objects are read to their end first.
-    A file object is read from where it stands; text is taken as UTF-8.
+    A regular file is read in pieces, never mapped and never held whole. Pipes, devices and file objects are read to their
+    end first. A file object is read from where it stands; text is taken as UTF-8.
 
     Raises
     ------

@@ -9,7 +9,9 @@
 
 namespace headrace {
 
-void MemorySource::read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const { std::memcpy(to, data_ + offset, n); }
+void MemorySource::read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const {
+    std::memcpy(to, data_ + offset, n);
+}
 
 namespace {
 
@@ -36,7 +38,8 @@ void FileSource::read(std::uint64_t offset, std::size_t n, std::uint8_t* to) con
         const ssize_t got = pread(fd_, to, n, static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            throw SourceFailure("cannot read '" + name_ + "' at byte " + std::to_string(offset) + ": " + std::strerror(errno));
+            throw SourceFailure("cannot read '" + name_ + "' at byte " + std::to_string(offset) + ": " +
+                                std::strerror(errno));
         }
         if (got == 0) {
             throw SourceFailure("'" + name_ + "' shrank while it was read: it had " + std::to_string(size_) +

@@ -70,11 +70,12 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
-    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 && !d.skip_initial_space &&
-              given.attr("comment").is_none();
+    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 &&
+              !d.skip_initial_space && given.attr("comment").is_none();
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
-        if (d.special_count == MAX_GROUPS) throw std::invalid_argument("an automaton tells at most 32 bytes from the others");
+        if (d.special_count == MAX_GROUPS)
+            throw std::invalid_argument("an automaton tells at most 32 bytes from the others");
         d.special[d.special_count++] = static_cast<u8>(byte);
     }
     return made;
@@ -112,7 +113,8 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);
     u8 map[MAX_STATES];
-    find_kernels(choose_isa(isa)).summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), map);
+    find_kernels(choose_isa(isa))
+        .summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), map);
     return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
 }
 

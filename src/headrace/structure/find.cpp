@@ -5,7 +5,8 @@
 // find its special bytes, and the automaton steps from one to the next; a run of ordinary bytes is one step, because
 // taking it twice changes nothing (dialect.py proves that for each automaton).
 // Cost: each byte is read once by summarise and once by index, 4 bytes are written for each field.
-// Source: ParPaRaw, sections 3.1 and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
+// Source: ParPaRaw, sections 3.1 and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per
+// second".
 #include "structure/find.hpp"
 
 #include "core/simd.hpp"
@@ -61,7 +62,7 @@ bool summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
 
 // What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
 struct PlainCarry {
-    u64 inside = 0;         // all ones if inside quotes
+    u64 inside = 0;  // all ones if inside quotes
     u64 after_line_end = 0;
     u64 after_return = 0;
     u64 after_separator = 0;
@@ -152,7 +153,8 @@ void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, u
         const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
         const u32 base = static_cast<u32>(pos);
         const u64 all_ends = masks.separators | masks.records;
-        records += flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
+        records +=
+            flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
         starts += flatten_few(masks.starts & owned, base, index.record_starts + starts);
         ends += flatten(all_ends, base, index.ends + ends);
         if (masks.blanks) index.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));

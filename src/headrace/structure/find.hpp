@@ -1,4 +1,5 @@
-// Finding record and field ends in one tile: the kernels' interface. A tile owns the records whose first byte lies in it.
+// Finding record and field ends in one tile: the kernels' interface. A tile owns the records whose first byte lies in
+// it.
 #pragma once
 
 #include "structure/dfa.hpp"
@@ -19,8 +20,8 @@ struct TileIndex {
     u64 end_count;
     u64 start_count;
     u64 record_count;
-    u64 blank_lines;  // left out between records, by the tile that has their line end
-    u8 state;         // of the automaton, before the next byte
+    u64 blank_lines;      // left out between records, by the tile that has their line end
+    u8 state;             // of the automaton, before the next byte
     bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
     bool has_quotes;
     bool has_strays;

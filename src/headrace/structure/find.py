@@ -54,7 +54,8 @@ def find_structure(
     """Find all records and fields.
 
     Every tile is run from every state that it may begin in; a scan over these summaries tells which it was, and the tile is then
-    indexed (ParPaRaw, section 3.1). ``use_masks=False`` makes a plain dialect take the automaton's way too; the answer is the same.
+    indexed (ParPaRaw, section 3.1). ``use_masks=False`` makes a plain dialect take the automaton's way too; the answer is
+    the same.
     """
     context = context or Context()
     native = _native.Dialect.make(dialect, use_masks)

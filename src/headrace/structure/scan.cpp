@@ -24,10 +24,13 @@ const FindKernels& find_kernels();
 const FindKernels& find_kernels(Isa isa) {
     switch (isa) {
 #if defined(__x86_64__)
-        case Isa::avx512: return avx512::find_kernels();
-        case Isa::avx2: return avx2::find_kernels();
+        case Isa::avx512:
+            return avx512::find_kernels();
+        case Isa::avx2:
+            return avx2::find_kernels();
 #endif
-        default: return scalar::find_kernels();
+        default:
+            return scalar::find_kernels();
     }
 }
 
@@ -43,7 +46,8 @@ void OrderedGate::enter(std::uint64_t number) {
 
 void OrderedGate::leave() {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
-    if (turn != CLOSED) turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_release, std::memory_order_relaxed);
+    if (turn != CLOSED)
+        turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_release, std::memory_order_relaxed);
     turn_.notify_all();
 }
 
@@ -191,7 +195,8 @@ void append_tile(const Tile& tile, const Dialect& dialect, const std::vector<u32
             to.record_starts.push_back(begin + tile.starts[record]);
             to.field_counts.push_back(last - field + 1);
             to.comments.push_back(tile.last[record] & COMMENT_RECORD);
-            for (usize f = field; f < last; ++f) to.field_ends.push_back(begin + tile.ends[f] - (dialect.separator_length - 1));
+            for (usize f = field; f < last; ++f)
+                to.field_ends.push_back(begin + tile.ends[f] - (dialect.separator_length - 1));
             to.field_ends.push_back(begin + tile.ends[last] - (dialect.line_end_length - 1));
         } else {
             ++to.blank_lines;

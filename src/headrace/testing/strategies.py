@@ -13,7 +13,9 @@ _PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
 
 
 def dialects() -> st.SearchStrategy[Dialect]:
-    """Valid dialects of all options; separators and line ends of 1 to 8 bytes over two letters, so that many overlap themselves."""
+    """Valid dialects of all options; separators and line ends of 1 to 8 bytes over two letters, so that many overlap
+    themselves.
+    """
     return _dialects()
 
 

@@ -1,0 +1,33 @@
+"""Law 4 for the rules that CPU and GPU share: they include core/portable.hpp and each other, so that NVRTC takes them as
+they are.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+from checks.tree import Finding, files, name_of, without_comments
+
+SHARED = ("core/portable.hpp", "structure/dfa.hpp", "columns/rules/*.hpp")
+"""Headers of rules, relative to src/headrace. To add one: a row here."""
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*(<[^>]*>|"[^"]*")')
+
+
+def check(root: Path) -> list[Finding]:
+    package = root / "src" / "headrace"
+    found = []
+    for path in files(root, ".hpp", under="src/headrace"):
+        if not _is_shared(name_of(path, package)):
+            continue
+        for number, line in enumerate(without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
+            include = _INCLUDE.match(line)
+            if include and not _is_shared(include.group(1).strip('"')):
+                found.append(Finding(name_of(path, root), number, f"a shared rule may not include {include.group(1)}"))
+    return found
+
+
+def _is_shared(name: str) -> bool:
+    return any(fnmatch(name, pattern) for pattern in SHARED)

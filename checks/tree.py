@@ -1,0 +1,75 @@
+"""What every check stands on: the files of the tree, and what a check finds in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_LEFT_OUT = {"build", "dist", "data", "carry", "node_modules", "__pycache__"}
+"""Folders that hold what is made, or data; those that begin with a dot too, but for ``.ci``."""
+
+NATIVE = (".cpp", ".hpp", ".cu", ".cuh", ".def")
+
+
+class Finding(NamedTuple):
+    """A place that breaks a law. `path` is relative to the root of the tree; `line` counts from 1, 0 is the whole file."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{where}: {self.message}"
+
+
+def files(root: Path, *suffixes: str, under: str = ".") -> Iterator[Path]:
+    """Files of those suffixes (or whole names, such as ``CMakeLists.txt``) in a folder of the tree, sorted."""
+    for path in sorted((root / under).rglob("*")):
+        folders = path.relative_to(root).parts[:-1]
+        hidden = any(name.startswith(".") and name != ".ci" for name in folders)
+        if hidden or _LEFT_OUT & set(folders) or not path.is_file():
+            continue
+        if path.suffix in suffixes or path.name in suffixes:
+            yield path
+
+
+def name_of(path: Path, root: Path) -> str:
+    """The path as findings show it.
+
+    Examples
+    --------
+    >>> name_of(Path("/tree/src/a.py"), Path("/tree"))
+    'src/a.py'
+    """
+    return path.relative_to(root).as_posix()
+
+
+_COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def without_comments(code: str) -> str:
+    """C++ with its comments blanked, so that lines keep their numbers; texts stay.
+
+    Examples
+    --------
+    >>> without_comments('f("//");  // calls f')
+    'f("//");  '
+    """
+
+    def blanked(match: re.Match[str]) -> str:
+        found = match.group()
+        return found if found.startswith('"') else "\n" * found.count("\n")
+
+    return _COMMENT_OR_TEXT.sub(blanked, code)
+
+
+def matches(path: Path, root: Path, pattern: re.Pattern[str], message: str, *, code_only: bool = False) -> Iterator[Finding]:
+    """A finding for each line that `pattern` is found in; ``{0}`` in the message is what was found."""
+    text = path.read_text(encoding="utf-8")
+    lines = (without_comments(text) if code_only else text).splitlines()
+    for number, line in enumerate(lines, 1):
+        if found := pattern.search(line):
+            yield Finding(name_of(path, root), number, message.format(found.group().strip()))

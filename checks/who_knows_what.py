@@ -1,0 +1,24 @@
+"""Law 4: bindings.* and .py alone know Python; .cu, .cuh and core/portable.hpp alone know CUDA. Comments may speak of both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from checks.tree import NATIVE, Finding, files, matches
+
+_PYTHON = re.compile(r"nanobind|\bnb::|\bNB_\w+|pybind11|Python\.h|\bPy[A-Z_]\w*")
+_CUDA = re.compile(
+    r"__CUDACC(?:_RTC)?__|__CUDA_ARCH__|__(?:global|device|host|shared|constant)__|\bcuda[A-Z_]\w*|<cuda[^>]*>|\bcub::"
+)
+
+
+def check(root: Path) -> list[Finding]:
+    found: list[Finding] = []
+    for path in files(root, *NATIVE, under="src"):
+        if path.stem != "bindings":
+            found += matches(path, root, _PYTHON, "only bindings.cpp and bindings.hpp may know Python: {0}", code_only=True)
+        knows_cuda = path.suffix in {".cu", ".cuh"} or path.parts[-2:] == ("core", "portable.hpp")
+        if not knows_cuda:
+            found += matches(path, root, _CUDA, "only .cu, .cuh and core/portable.hpp may know CUDA: {0}", code_only=True)
+    return found
