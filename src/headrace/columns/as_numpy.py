@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:
     """What `Column.to_numpy` promises."""
     if column.type.is_string:
-        array = np.empty(column.length, dtype=object)
+        array: np.ndarray[Any, Any] = np.empty(column.length, dtype=object)
         array[:] = column.to_pylist()
         return array
     values = _values(column)
@@ -37,11 +37,12 @@ def _values(column: Column) -> np.ndarray[Any, Any]:
     if column.type.name == "bool":
         return _bits(column.values, column.offset, column.length)
     whole = np.frombuffer(memoryview(column.values), column.type.numpy_name, column.offset + column.length)
-    values = whole[column.offset :]
+    values: np.ndarray[Any, Any] = whole[column.offset :]
     return values.astype("datetime64[D]") if column.type.name == "date32" else values
 
 
 def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """`length` bits from bit `offset` on, least significant first."""
     packed = np.frombuffer(memoryview(buffer), np.uint8)
-    return np.unpackbits(packed, bitorder="little", count=offset + length)[offset:].astype(bool)
+    bits: np.ndarray[Any, np.dtype[np.bool_]] = np.unpackbits(packed, bitorder="little", count=offset + length)[offset:].astype(bool)
+    return bits
