@@ -1,6 +1,4 @@
-"""Law 4 for the rules that CPU and GPU share: they include core/portable.hpp and each other, so that NVRTC takes them as
-they are.
-"""
+"""Law 4, of the rules that CPU and GPU share: they include core/portable.hpp and each other alone, for NVRTC has nothing else."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from headrace.testing.oracle import (
     split,
     split_by_automaton,
 )
-from headrace.testing.strategies import dialects, texts, well_formed_tables
+from headrace.testing.strategies import WellFormed, dialects, texts, well_formed_tables
 
-many = settings(max_examples=400, derandomize=True, deadline=None)
+many = settings(max_examples=150, derandomize=True, deadline=None)
 
 dialect_and_text = dialects().flatmap(lambda dialect: st.tuples(st.just(dialect), texts(dialect)))
 
@@ -40,7 +40,7 @@ def is_trivial(structure: OracleStructure) -> bool:
     return not eventful and sum(len(r.fields) for r in records) < 2
 
 
-@settings(many, max_examples=2000)
+@settings(many, max_examples=1000)
 @given(dialect_and_text)
 def test_the_table_means_what_the_rules_say(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
@@ -51,20 +51,20 @@ def test_the_table_means_what_the_rules_say(case: tuple[Dialect, bytes]) -> None
 
 @many
 @given(dialects().flatmap(lambda d: st.tuples(st.just(d), well_formed_tables(d))))
-def test_what_was_written_is_read_back(case: tuple[Dialect, object]) -> None:
+def test_what_was_written_is_read_back(case: tuple[Dialect, WellFormed]) -> None:
     dialect, table = case
-    records = split(table.data, dialect).records  # type: ignore[attr-defined]
-    got = [[field_text(table.data, *span, dialect)[0] for span in r.fields] for r in records]  # type: ignore[attr-defined]
-    assert got == table.rows  # type: ignore[attr-defined]
+    records = split(table.data, dialect).records
+    got = [[field_text(table.data, *span, dialect)[0] for span in r.fields] for r in records]
+    assert got == table.rows
     assert not any(r.comment or r.strays or r.unclosed for r in records)
 
 
 @many
 @given(well_formed_tables(CSV))
-def test_well_formed_csv_reads_as_in_the_standard_library(table: object) -> None:
-    text = table.data.decode("latin-1")  # type: ignore[attr-defined]
+def test_well_formed_csv_reads_as_in_the_standard_library(table: WellFormed) -> None:
+    text = table.data.decode("latin-1")
     expected = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    assert [[cell.encode("latin-1") for cell in row] for row in expected] == table.rows  # type: ignore[attr-defined]
+    assert [[cell.encode("latin-1") for cell in row] for row in expected] == table.rows
 
 
 @many
@@ -101,7 +101,7 @@ def test_the_largest_dialect_has_few_enough_states() -> None:
 @many
 @given(dialects())
 def test_a_record_is_open_from_open_to_rec(dialect: Dialect) -> None:
-    """OPEN on every way out of an idle state, and on a record of no bytes; REC and BLANK lead to an idle state, nothing else does."""
+    """OPEN on every way out of an idle state, and on a record of no bytes; what ends a record or a blank line leads back."""
     table = dialect.automaton
     for _, state, target, emit in steps(table):
         swallowed_lf = table.states[state] == "CR" and target == 0 and emit == 0
@@ -125,10 +125,9 @@ def test_emits_that_exclude_each_other(dialect: Dialect) -> None:
 
 
 @many
-@given(dialects())
+@given(dialects().filter(lambda d: d.quote is not None))
 def test_quotes_always_toggle(dialect: Dialect) -> None:
     """Outside comments and escapes, the parity of quotes says whether a byte is inside them."""
-    assume(dialect.quote is not None)
     table = dialect.automaton
     quote = table.next[table.class_of[(dialect.quote or b"")[0]]]
     outside = set(range(len(table.states))) - table.comment - table.quoted
@@ -137,9 +136,8 @@ def test_quotes_always_toggle(dialect: Dialect) -> None:
 
 
 @many
-@given(dialects(), st.binary(min_size=1, max_size=1))
+@given(dialects().filter(lambda d: d.escape is not None), st.binary(min_size=1, max_size=1))
 def test_the_byte_after_an_escape_is_data(dialect: Dialect, byte: bytes) -> None:
-    assume(dialect.escape is not None)
     table = dialect.automaton
     escape = dialect.escape or b""
     unquoted = table.states.index("UNQUOTED")
@@ -162,12 +160,11 @@ def test_blank_lines_are_skipped_or_records(dialect: Dialect, after_a_record: bo
     data = (b"x" if after_a_record else b"") + dialect.line_ends[0] * (3 + after_a_record)
     structure = split_by_automaton(data, dialect.automaton)
     assert structure == split(data, dialect)
-    empty = [r.fields for r in structure.records].count
     if dialect.skip_blank_lines:
         assert (structure.blank_lines, len(structure.records)) == (3, int(after_a_record))
     else:
         assert (structure.blank_lines, len(structure.records)) == (0, 3 + after_a_record)
-        assert all(empty([(r.start, r.start)]) == 1 for r in structure.records[after_a_record:])
+        assert all(r.fields == [(r.start, r.start)] for r in structure.records[after_a_record:])
 
 
 @many
@@ -194,7 +191,7 @@ def test_every_byte_belongs_to_one_record_or_line_end(case: tuple[Dialect, bytes
 
 
 @many
-@given(dialect_and_text)
+@given(dialects().flatmap(lambda d: st.tuples(st.just(d), texts(d, max_tokens=12))))
 def test_state_maps_of_chunks_compose_to_the_straight_run(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
     table = dialect.automaton
