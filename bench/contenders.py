@@ -32,11 +32,15 @@ def pyarrow(path: Path, case: Case, threads: int) -> Read:
     import pyarrow as pa
     from pyarrow import csv
 
-    pa.set_cpu_count(threads)
     convert = csv.ConvertOptions(column_types={name: arrow_type(text) for name, text in case.types.items()})
     read = csv.ReadOptions(column_names=None if case.header else list(case.types))
     parse = csv.ParseOptions(newlines_in_values=case.quotes)
-    return lambda: csv.read_csv(path, read_options=read, parse_options=parse, convert_options=convert)
+
+    def read_all() -> Any:
+        pa.set_cpu_count(threads)
+        return csv.read_csv(path, read_options=read, parse_options=parse, convert_options=convert)
+
+    return read_all
 
 
 def polars(path: Path, case: Case, threads: int) -> Read:

@@ -24,7 +24,7 @@ def main() -> None:
         if command == "stop":
             return
         try:
-            answer = _check(contender, read, Path(path), case) if command == "check" else _timed(read, before)
+            answer = _check(contender, int(threads), Path(path), case) if command == "check" else _timed(read, before)
         except Exception as error:  # whatever a peer raises is its answer
             answer = {"error": f"{type(error).__name__}: {error}"[:300]}
         sys.stdout.write(json.dumps(answer) + "\n")
@@ -39,13 +39,13 @@ def _timed(read: Any, before: int) -> dict[str, float]:
     return {"seconds": seconds, "peak": _peak() - before}
 
 
-def _check(contender: str, read: Any, path: Path, case: Case) -> dict[str, Any]:
+def _check(contender: str, threads: int, path: Path, case: Case) -> dict[str, Any]:
     """Compare with PyArrow's answer on the first part of the file: the whole would need both results in memory at once."""
     if contender in LIMITS:
         return {"result": 0}
     part = _beginning(path, case)
-    expected = fingerprint(CONTENDERS["pyarrow"](part, case, 1)(), case)
-    found = fingerprint(CONTENDERS[contender](part, case, 1)(), case)
+    expected = fingerprint(CONTENDERS["pyarrow"](part, case, threads)(), case)
+    found = fingerprint(CONTENDERS[contender](part, case, threads)(), case)
     if wrong := differences(found, expected, exact=bool(case.types)):
         return {"error": f"wrong answer: {wrong}"}
     return {"result": expected["bytes"] * path.stat().st_size / part.stat().st_size}

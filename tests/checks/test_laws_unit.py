@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "src/headrace"
 OPTIONS = "add_compile_options(-Wall -ffp-contract=off)\n"
 COMMANDS = "```sh\npip install . && headrace demo\n```\n```sh\npip install '.[test]' && pytest\n```\n"
-UNDONE = ("TODO", "FIXME", "XXX", "raise NotImplementedError")
+FORBIDDEN = ("TO~DO", "FIX~ME", "X~XX", "raise Not~ImplementedError", "open('/~work/data.csv')", "see /~home/someone/notes")
+"""Cut in two by ``~``, so that this file holds none of them."""
 
 
 def places(law, root):
@@ -191,10 +192,10 @@ def test_fused_operation_is_allowed_where_it_is_named(write, tmp_path, monkeypat
     assert places(floating_point, tmp_path) == []
 
 
-@pytest.mark.parametrize("text", [*UNDONE, "open('/work/data.csv')", "see /home/someone/notes"])
+@pytest.mark.parametrize("text", FORBIDDEN)
 @pytest.mark.parametrize("path", ["src/headrace/a.py", "src/headrace/a.hpp", "docs/page.md", ".ci/run", "README.md"])
 def test_forbidden_word_is_found(write, tmp_path, path, text):
-    write(path, f"\n{text}\n")
+    write(path, f"\n{text.replace('~', '')}\n")
     assert places(words, tmp_path) == [(path, 2)]
 
 

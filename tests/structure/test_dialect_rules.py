@@ -119,6 +119,7 @@ def test_emits_that_exclude_each_other(dialect: Dialect) -> None:
     for _, state, target, emit in steps(dialect.automaton):
         assert not (emit & Emit.REC and emit & Emit.FLD)
         assert not (emit & Emit.BLANK and emit & (Emit.OPEN | Emit.STRAY | Emit.COMMENT))
+        assert not emit & Emit.BLANK or bool(emit & Emit.REC) == (state not in dialect.automaton.idle)
         assert not emit & Emit.COMMENT or (emit == Emit.REC | Emit.COMMENT and state in dialect.automaton.comment)
         if state in dialect.automaton.comment:
             assert target in dialect.automaton.comment | dialect.automaton.idle

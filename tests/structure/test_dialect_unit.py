@@ -129,6 +129,9 @@ def test_blank_lines_of_a_long_line_end() -> None:
         (b'"a"b,c', {}, [3]),
         (b'"a" ,c', {}, [3]),
         (b'"a""b"', {"double_quote": False}, [3]),
+        (b'|"x"||y', {"sep": "||"}, [1]),
+        (b'/"x"', {"comment": "//"}, [1]),
+        (b'\r"x"', {"line_end": "\r\n"}, [1]),
         (b'"x"|y||z', {"sep": "||"}, [4]),
         (b'"x"|"y"||z', {"sep": "||"}, [4]),
         (b'"x"|\n', {"sep": "||"}, [4]),
@@ -208,6 +211,11 @@ def test_step_and_run() -> None:
     assert csv.step(0, ord(",")) == (2, Emit.OPEN | Emit.FLD)
     assert csv.states[csv.run(0, b'a,"b""')] == "QUOTED"
     assert csv.state_map(b'"') == csv.next[3]
+
+
+def test_only_universal_line_ends_wait_for_a_line_feed() -> None:
+    assert "CR" in CSV.automaton.states
+    assert "CR" not in Dialect(line_end="\r").automaton.states
 
 
 def test_states_of_quotes_and_comments() -> None:

@@ -33,12 +33,23 @@ def table_picture(columns: Mapping[str, Column], num_rows: int) -> str:
 
 def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
     """Cells of a column from top to bottom."""
+    head = [_cut(name), str(column.type)]
     if num_rows <= _ROWS:
-        cells = [_cell(value) for value in column.to_pylist()]
-    else:
-        head, tail = column[: _ROWS // 2].to_pylist(), column[num_rows - _ROWS // 2 :].to_pylist()
-        cells = [*map(_cell, head), _GAP, *map(_cell, tail)]
-    return [_cut(name), str(column.type), *cells]
+        return [*head, *_cells(column)]
+    return [*head, *_cells(column[: _ROWS // 2]), _GAP, *_cells(column[num_rows - _ROWS // 2 :])]
+
+
+def _cells(column: Column) -> list[str]:
+    if column.type.unit == "ns":
+        zone = "+00:00" if column.type.tz else ""
+        return ["null" if count is None else _nanoseconds(count) + zone for count in column.to_pylist()]
+    return [_cell(value) for value in column.to_pylist()]
+
+
+def _nanoseconds(count: int) -> str:
+    seconds, rest = divmod(count, 1_000_000_000)
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
+    return moment.isoformat(sep=" ") + (f".{rest:09}" if rest else "")
 
 
 def _cell(value: object) -> str:
@@ -67,7 +78,7 @@ def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
     def total(chosen: Sequence[list[str]]) -> int:
         return sum(max(map(_width, cells)) + 3 for cells in chosen)
 
-    if total(columns) <= width:
+    if total(columns) <= width or len(columns) == 1:
         return columns
     gap = [[_GAP] * len(columns[0])]
     left, right = 1, 0

@@ -101,11 +101,15 @@ class Table:
         """Column by name or position; or rows, sharing this table's memory."""
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})
-        if isinstance(key, int):
-            return list(self._columns.values())[key]
-        if key not in self._columns:
-            raise KeyError(str(OptionError.unknown("column", key, self._columns)))
-        return self._columns[key]
+        if isinstance(key, str):
+            if key not in self._columns:
+                raise KeyError(str(OptionError.unknown("column", key, self._columns)))
+            return self._columns[key]
+        if isinstance(key, bool) or not hasattr(key, "__index__"):
+            raise TypeError(f"a table takes a column's name, its position or a slice of rows, not {key!r}")
+        if not -self.num_columns <= key < self.num_columns:
+            raise IndexError(f"column {key} of a table with {self.num_columns} columns")
+        return list(self._columns.values())[key]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow C stream of one batch, without a copy. A requested schema is ignored, as the interface allows."""
@@ -151,5 +155,7 @@ class Table:
 def _needed(package: str, extra: str, what: str) -> Any:
     try:
         return __import__(package)
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise  # it is there, and something that it needs is not
         raise MissingDependencyError.of(package, extra, what) from None

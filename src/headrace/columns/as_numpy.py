@@ -33,6 +33,20 @@ def as_numpy(column: Column) -> np.ndarray[Any, Any]:
     return values
 
 
+def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
+    """What `Column.__array__` promises."""
+    if dtype is not None and column.null_count and np.dtype(dtype).kind in "iub":
+        raise ValueError(f"the column holds {column.null_count} nulls, which {np.dtype(dtype)} does not; see to_numpy()")
+    array = as_numpy(column)
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.where(np.ma.getmaskarray(array), None, array.data.astype(object))
+    shared = column.null_count == 0 and column.type.name not in ("bool", "date32", "string", "large_string")
+    target = array.dtype if dtype is None else np.dtype(dtype)
+    if copy is False and not (shared and array.dtype == target):
+        raise ValueError("a copy is needed, but copy=False is given")
+    return array.astype(target, copy=bool(copy))
+
+
 def _values(column: Column) -> np.ndarray[Any, Any]:
     if column.type.name == "bool":
         return _bits(column.values, column.offset, column.length)
@@ -44,5 +58,5 @@ def _values(column: Column) -> np.ndarray[Any, Any]:
 def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """`length` bits from bit `offset` on, least significant first."""
     packed = np.frombuffer(memoryview(buffer), np.uint8)
-    bits: np.ndarray[Any, np.dtype[np.bool_]] = np.unpackbits(packed, bitorder="little", count=offset + length)[offset:].astype(bool)
-    return bits
+    bits = np.unpackbits(packed, bitorder="little", count=offset + length)[offset:]
+    return bits.view(np.bool_)

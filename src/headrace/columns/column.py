@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
@@ -66,7 +67,8 @@ class Column:
             if step != 1:
                 raise ValueError(f"a slice of a column has step 1, not {step}")
             return self.slice(start, max(stop - start, 0))
-        row = key + self.length if key < 0 else key
+        row = index(key)
+        row = row + self.length if row < 0 else row
         if not 0 <= row < self.length:
             raise IndexError(f"row {key} of a column with {self.length} rows")
         return self.slice(row, 1).to_pylist()[0]
@@ -75,8 +77,9 @@ class Column:
         """`length` rows from `start` on; nothing is copied."""
         nulls = 0
         if self.validity is not None:
-            nulls = length - sum(_bits(self.validity, self.offset + start, length))
-        return replace(self, offset=self.offset + start, length=length, null_count=nulls)
+            nulls = length - _count_set(self.validity, self.offset + start, length)
+        validity = self.validity if nulls else None
+        return replace(self, offset=self.offset + start, length=length, null_count=nulls, validity=validity)
 
     def to_pylist(self) -> list[Any]:
         """All rows as Python values; null is None.
@@ -119,20 +122,25 @@ class Column:
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """The column as a NumPy array.
 
-        Numbers, dates (``datetime64[D]``) and timestamps without nulls; numbers and timestamps share the column's memory
-        then. With
-        nulls: floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
-        with None for null.
+        Without nulls, numbers and timestamps share the column's memory; dates (``datetime64[D]``) and bools are copied. With
+        nulls, floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
+        with None for null. NumPy's timestamps name no zone: instants are in UTC.
         """
         from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
         return as_numpy(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self.to_numpy()
-        if dtype is not None and array.dtype != dtype:
-            array = array.astype(dtype)
-        return array.copy() if copy else array
+        """As `to_numpy`, but integers and bools with nulls become objects with None: a plain array has no mask.
+
+        Raises
+        ------
+        ValueError
+            `dtype` holds no null (integers, bool) and the column does; or ``copy=False`` and there is no way without one.
+        """
+        from headrace.columns.as_numpy import as_plain_numpy  # NumPy is optional, and slow to import
+
+        return as_plain_numpy(self, dtype, copy)
 
     def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[int]]:
         """Name, Arrow format, null count, offset and the addresses of the buffers (0 for none), for the C data interface."""
@@ -160,6 +168,12 @@ def _bits(buffer: Buffer, start: int, count: int) -> list[bool]:
     data = memoryview(buffer)[start // 8 : (start + count + 7) // 8]
     bits = [bool(byte >> i & 1) for byte in data for i in range(8)]
     return bits[start % 8 : start % 8 + count]
+
+
+def _count_set(buffer: Buffer, start: int, count: int) -> int:
+    """How many of `count` bits from bit `start` on are set."""
+    window = int.from_bytes(memoryview(buffer)[start // 8 : (start + count + 7) // 8], "little")
+    return (window >> start % 8 & (1 << count) - 1).bit_count()
 
 
 def _date(days: int) -> datetime.date | int:

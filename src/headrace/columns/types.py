@@ -88,6 +88,11 @@ class DataType:
     tz
         Of a timestamp that is an instant: ``"UTC"``; None for one that names no zone.
 
+    Raises
+    ------
+    OptionError
+        No such type: the name is unknown, a timestamp lacks its unit, or what is no timestamp has a unit or a zone.
+
     Examples
     --------
     >>> parse_type("timestamp[us, UTC]")
@@ -97,6 +102,18 @@ class DataType:
     name: str
     unit: str | None = None
     tz: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in _TYPES:
+            raise OptionError.unknown("type", self.name, _TYPES)
+        is_timestamp = self.name == "timestamp"
+        if is_timestamp and self.unit not in UNITS:
+            raise OptionError.unknown("unit of timestamp", self.unit, UNITS)
+        if not is_timestamp and self.unit is not None:
+            raise OptionError(f"{self.name} has no unit, but {self.unit!r} is given")
+        if self.tz is not None and not (is_timestamp and self.tz == "UTC"):
+            valid = "None or 'UTC'" if is_timestamp else "None"
+            raise OptionError(f"tz of {self.name} must be {valid}, not {self.tz!r}")
 
     def __str__(self) -> str:
         if self.unit is None:
@@ -171,6 +188,8 @@ def parse_type(value: object) -> DataType:
     text = _CLASSES.get(value, "") if isinstance(value, type) else ""
     text = text or (value.__name__ if isinstance(value, type) else str(value))
     key = text.strip().lower()
+    if key == "float" and not isinstance(value, str | type):
+        return DataType("float32")  # so Arrow writes its float32; its float64 is "double"
     key = _ALIASES.get(key, key)
     if found := _TIMESTAMP.fullmatch(key):
         zone = found.group(2)

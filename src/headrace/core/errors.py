@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_LISTED = 30
+"""So many valid values are named where none is near."""
+
 
 class HeadraceError(Exception):
     """Base of all errors of this package."""
@@ -25,7 +28,8 @@ class OptionError(HeadraceError, ValueError):
 
         names = list(valid)
         near = difflib.get_close_matches(str(value), names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(names[:30])}"
+        listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+        hint = f"did you mean {near[0]!r}?" if near else f"valid: {listed}"
         return cls(f"unknown {what} {value!r}; {hint}")
 
 

@@ -43,13 +43,18 @@ def resolve_aliases(
         if name not in aliases:
             raise OptionError.unknown("option", name, (*given, *aliases))
         own = aliases[name]
-        if given[own] is not defaults[own] and given[own] != defaults[own]:
+        if not _same(given[own], defaults[own]):
             raise OptionError(f"{own} and its other name {name} are both given; pass one of them")
         if own in seen:
             raise OptionError(f"{seen[own]} and {name} are both {own}; pass one of them")
         seen[own] = name
         resolved[own] = value
     return resolved
+
+
+def _same(value: object, default: object) -> bool:
+    # Of one class first: an array compared with None is an array, which is neither true nor false.
+    return value is default or (type(value) is type(default) and value == default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class Given:
     def texts(self, name: str) -> tuple[bytes, ...]:
         """One text or several, as UTF-8, each once."""
         value = self.values[name]
+        if isinstance(value, Mapping):
+            raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {value!r}")
         several = (value,) if isinstance(value, str | bytes) else value
         try:
             listed = list(several)  # type: ignore[call-overload]
@@ -89,7 +96,10 @@ class Given:
         for text in listed:
             if not isinstance(text, str | bytes):
                 raise OptionError(f"{name} holds {text!r}, which is no text")
-        return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
+        try:
+            return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
+        except UnicodeEncodeError as error:
+            raise OptionError(f"{name} holds {error.object!r}, which UTF-8 cannot write") from None
 
     def instance(self, name: str, kind: type[ValueT]) -> ValueT:
         """A value of a class."""

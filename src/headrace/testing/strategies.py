@@ -46,7 +46,10 @@ def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     parts = [*_line_ends(dialect), dialect.sep, dialect.quote, dialect.escape, dialect.comment]
     whole = [part for part in parts if part]
     single = [bytes([byte]) for byte in b"".join(whole)]
-    tokens = st.sampled_from(whole) | st.sampled_from(single) | st.sampled_from(_PLAIN)
+    # A match that breaks off, with something of meaning right where it does.
+    begun = [part[:length] for part in whole for length in range(1, len(part))]
+    broken = st.tuples(st.sampled_from(begun or whole), st.sampled_from(whole)).map(b"".join)
+    tokens = st.sampled_from(whole) | st.sampled_from(single) | broken | st.sampled_from(_PLAIN)
     mixed = st.lists(tokens, max_size=max_tokens).map(b"".join)
     return mixed | well_formed_tables(dialect).map(lambda table: table.data)
 

@@ -1,0 +1,166 @@
+"""Tables: their parts, their slices, the ways out, and what is said when a package is missing."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import headrace
+from headrace import MissingDependencyError, OptionError, Table
+from headrace.columns.types import DataType
+
+TEXT = b"id,name,score,day\n1,ann,0.5,2024-02-29\n2,,,\n3,cy,2.5,1969-12-31\n"
+DAY = [datetime.date(2024, 2, 29), None, datetime.date(1969, 12, 31)]
+
+
+@pytest.fixture
+def table():
+    return headrace.read_csv(TEXT)
+
+
+def test_table_says_what_it_holds(table):
+    assert (table.num_rows, table.num_columns, len(table)) == (3, 4, 3)
+    assert table.column_names == ["id", "name", "score", "day"] == list(table) == list(table.columns)
+    assert list(table.schema.items()) == [
+        ("id", DataType("int64")),
+        ("name", DataType("string")),
+        ("score", DataType("float64")),
+        ("day", DataType("date32")),
+    ]
+
+
+def test_columns_are_found_by_name_and_position(table):
+    assert table["name"].to_pylist() == ["ann", None, "cy"]
+    assert table[0] is table["id"] and table[-1] is table["day"] and table[np.int64(2)] is table["score"]
+
+
+def test_unknown_name_is_a_key_error_with_the_nearest(table):
+    with pytest.raises(KeyError, match=r"unknown column 'nam'; did you mean 'name'\?"):
+        table["nam"]
+
+
+@pytest.mark.parametrize("position", [4, -5])
+def test_position_outside_is_an_index_error(table, position):
+    with pytest.raises(IndexError, match=f"^column {position} of a table with 4 columns$"):
+        table[position]
+
+
+@pytest.mark.parametrize("key", [None, 1.0, True, ["id"], ("id",), b"id"])
+def test_key_of_another_kind_is_a_type_error(table, key):
+    with pytest.raises(TypeError, match="a column's name, its position or a slice of rows"):
+        table[key]
+
+
+def test_slice_is_a_table_on_the_same_memory(table):
+    part = table[1:]
+    assert part.to_pydict() == {"id": [2, 3], "name": [None, "cy"], "score": [None, 2.5], "day": DAY[1:]}
+    assert part["id"].values is table["id"].values
+    assert part[1:].to_pydict()["id"] == [3] and table[2:5].num_rows == 1 and table[5:2].num_rows == 0
+    with pytest.raises(ValueError, match="step 1, not -1"):
+        table[::-1]
+
+
+def test_slice_has_neither_rejects_nor_report(table):
+    assert len(table[:1].rejects) == 0
+    with pytest.raises(AttributeError, match="has a report"):
+        table[:1].report  # noqa: B018  the access is the test
+
+
+def test_table_cannot_be_changed(table):
+    with pytest.raises(AttributeError):
+        table.extra = 1
+    with pytest.raises(TypeError):
+        table.columns["id"] = table["name"]
+    with pytest.raises(TypeError):
+        table.schema["id"] = DataType("int8")
+
+
+def test_columns_of_a_table_have_one_length(table):
+    with pytest.raises(OptionError, match=r"one length, not \[2, 3\]"):
+        Table({"a": table["id"], "b": table["id"][1:]})
+
+
+def test_table_of_nothing():
+    empty = Table({})
+    assert (len(empty), empty.num_columns, empty.column_names, empty.to_pydict()) == (0, 0, [], {})
+    assert repr(empty) == "shape: (0, 0)"
+
+
+def test_rejects_are_a_table():
+    read = headrace.read_csv(b"a\n1\nx\n", dtypes={"a": "int64"}, on_error="reject")
+    assert read.to_pydict() == {"a": [1]}
+    assert read.rejects["kind"].to_pylist() == ["type"] and read.rejects.to_arrow().num_rows == 1
+
+
+def test_to_arrow(table):
+    arrow = table.to_arrow()
+    assert isinstance(arrow, pa.Table)
+    assert arrow.to_pydict() == {"id": [1, 2, 3], "name": ["ann", None, "cy"], "score": [0.5, None, 2.5], "day": DAY}
+
+
+def test_to_polars(table):
+    frame = table.to_polars()
+    assert frame.schema == {"id": pl.Int64, "name": pl.String, "score": pl.Float64, "day": pl.Date}
+    assert frame.rows() == [(1, "ann", 0.5, DAY[0]), (2, None, None, None), (3, "cy", 2.5, DAY[2])]
+
+
+def test_to_pandas(table):
+    frame = table.to_pandas()
+    assert isinstance(frame, pd.DataFrame) and list(frame["id"]) == [1, 2, 3] and list(frame["day"]) == DAY
+    assert frame["name"].isna().tolist() == [False, True, False] == frame["score"].isna().tolist()
+
+
+def test_to_duckdb(table):
+    with duckdb.connect() as connection:
+        connection.execute("create table other as select 2 as id")
+        relation = table.to_duckdb(connection)
+        assert relation.aggregate("sum(id), count(name)").fetchall() == [(6, 2)]
+        assert connection.sql("select name from relation join other using (id)").fetchall() == [(None,)]
+    assert table.to_duckdb().filter("id = 3").fetchall() == [(3, "cy", 2.5, DAY[2])]
+
+
+def test_to_numpy(table):
+    arrays = table.to_numpy()
+    assert list(arrays) == table.column_names and arrays["id"].tolist() == [1, 2, 3]
+    assert arrays["name"].tolist() == ["ann", None, "cy"] and np.isnan(arrays["score"]).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("method", ["to_arrow", "to_pandas", "to_polars", "to_duckdb", "to_numpy"])
+def test_tables_without_rows_go_out_too(method):
+    empty = headrace.read_csv(b"a,b\n", dtypes={"a": "int64"})
+    out = getattr(empty, method)()
+    assert list(out if method == "to_numpy" else out.columns) or method == "to_arrow"
+    assert empty.num_rows == 0 and empty.column_names == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("method", "package", "extra"),
+    [
+        ("to_arrow", "pyarrow", "arrow"),
+        ("to_pandas", "pandas", "pandas"),
+        ("to_pandas", "pyarrow", "arrow"),
+        ("to_polars", "polars", "polars"),
+        ("to_duckdb", "duckdb", "duckdb"),
+        ("to_numpy", "numpy", "numpy"),
+    ],
+)
+def test_missing_package_is_named_with_its_extra(table, monkeypatch, method, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "headrace.columns.as_numpy", raising=False)
+    with pytest.raises(MissingDependencyError, match=rf"needs {package}; install it with: pip install 'headrace\[{extra}\]'"):
+        getattr(table, method)()
+
+
+def test_package_that_is_broken_is_not_called_missing(table, monkeypatch, tmp_path):
+    (tmp_path / "polars.py").write_text("import no_such_module_of_polars\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "polars")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module_of_polars"):
+        table.to_polars()

@@ -1,0 +1,187 @@
+"""Types as values: their texts, their Arrow formats, and everything that stands for them."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from headrace import _native
+from headrace.columns.types import DataType, parse_type, type_names
+from headrace.core.errors import OptionError
+
+LAYOUT = {
+    "bool": ("b", 1),
+    "int8": ("c", 8),
+    "int16": ("s", 16),
+    "int32": ("i", 32),
+    "int64": ("l", 64),
+    "uint8": ("C", 8),
+    "uint16": ("S", 16),
+    "uint32": ("I", 32),
+    "uint64": ("L", 64),
+    "float32": ("f", 32),
+    "float64": ("g", 64),
+    "date32": ("tdD", 32),
+    "timestamp[s]": ("tss:", 64),
+    "timestamp[ms]": ("tsm:", 64),
+    "timestamp[us]": ("tsu:", 64),
+    "timestamp[ns]": ("tsn:", 64),
+    "timestamp[s, UTC]": ("tss:UTC", 64),
+    "timestamp[ms, UTC]": ("tsm:UTC", 64),
+    "timestamp[us, UTC]": ("tsu:UTC", 64),
+    "timestamp[ns, UTC]": ("tsn:UTC", 64),
+    "string": ("u", 32),
+    "large_string": ("U", 64),
+}
+
+
+@pytest.mark.parametrize("text", LAYOUT)
+def test_type_has_its_text_format_and_width(text):
+    parsed = parse_type(text)
+    assert (str(parsed), parsed.arrow_format, parsed.bits) == (text, *LAYOUT[text])
+    assert repr(parsed) == f"DataType('{text}')"
+
+
+def test_every_type_is_listed():
+    assert sorted(type_names()) == sorted(LAYOUT)
+
+
+def test_list_of_types_is_the_native_one():
+    native = dict(_native.type_list())
+    assert {parse_type(text).name: parse_type(text).bits for text in LAYOUT} == native
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (int, "int64"),
+        (float, "float64"),
+        (bool, "bool"),
+        (str, "string"),
+        (object, "string"),
+        (datetime.date, "date32"),
+        (datetime.datetime, "timestamp[us]"),
+        ("int", "int64"),
+        ("float", "float64"),
+        ("double", "float64"),
+        ("str", "string"),
+        ("date", "date32"),
+        ("datetime", "timestamp[us]"),
+        ("timestamp", "timestamp[us]"),
+        ("datetime64[us]", "timestamp[us]"),
+        ("datetime64[ns, UTC]", "timestamp[ns, UTC]"),
+        ("timestamp[ms,utc]", "timestamp[ms, UTC]"),
+        (" Int64 ", "int64"),
+        (DataType("timestamp", "s", "UTC"), "timestamp[s, UTC]"),
+        (np.float32, "float32"),
+        (np.dtype("u2"), "uint16"),
+        (np.dtype("M8[ms]"), "timestamp[ms]"),
+        (np.dtype("O"), "string"),
+        (pa.bool_(), "bool"),
+        (pa.int8(), "int8"),
+        (pa.float64(), "float64"),
+        (pa.string(), "string"),
+        (pa.large_string(), "large_string"),
+        (pa.date32(), "date32"),
+        (pa.timestamp("s", "UTC"), "timestamp[s, UTC]"),
+        (pa.timestamp("us", "+00:00"), "timestamp[us, UTC]"),
+        (pl.Int16, "int16"),
+        (pl.Float32(), "float32"),
+        (pl.String, "string"),
+        (pl.Boolean, "bool"),
+        (pl.Date, "date32"),
+        (pl.Datetime, "timestamp[us]"),
+        (pl.Datetime("ns"), "timestamp[ns]"),
+        (pl.Datetime("ms", "UTC"), "timestamp[ms, UTC]"),
+        (pd.Int64Dtype(), "int64"),
+        (pd.StringDtype(), "string"),
+        (pd.DatetimeTZDtype("ns", "UTC"), "timestamp[ns, UTC]"),
+    ],
+    ids=repr,
+)
+def test_what_stands_for_a_type(value, expected):
+    assert str(parse_type(value)) == expected
+
+
+def test_arrow_writes_float_for_its_float32():
+    assert str(pa.float32()) == "float"
+    assert parse_type(pa.float32()) == DataType("float32")
+    assert parse_type("float") == DataType("float64")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        3,
+        "",
+        b"int64",
+        bytes,
+        "timestamp[D]",
+        pa.float16(),
+        pa.timestamp("us", "Europe/Rome"),
+        pl.Datetime("ms", "Asia/Tokyo"),
+    ],
+)
+def test_what_stands_for_no_type_is_refused(value):
+    with pytest.raises(OptionError, match="unknown type"):
+        parse_type(value)
+
+
+def test_refusal_names_the_nearest():
+    with pytest.raises(OptionError, match=r"^unknown type 'floot64'; did you mean 'float64'\?$"):
+        parse_type("floot64")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (("foo",), "unknown type 'foo'"),
+        ((3,), "unknown type 3"),
+        (("int",), "unknown type 'int'; did you mean 'int8'"),
+        (("timestamp",), "unknown unit of timestamp None; valid: s, ms, us, ns"),
+        (("timestamp", "D"), "unknown unit of timestamp 'D'"),
+        (("timestamp", "us", "Europe/Berlin"), "tz of timestamp must be None or 'UTC', not 'Europe/Berlin'"),
+        (("timestamp", "us", ""), "tz of timestamp must be None or 'UTC', not ''"),
+        (("int64", "us"), "int64 has no unit, but 'us' is given"),
+        (("string", None, "UTC"), "tz of string must be None, not 'UTC'"),
+    ],
+)
+def test_type_that_is_none_cannot_be_made(parts, message):
+    with pytest.raises(OptionError, match=message):
+        DataType(*parts)
+
+
+def test_types_compare_hash_and_pickle_as_values():
+    kind = parse_type("timestamp[us, UTC]")
+    assert kind == DataType("timestamp", "us", "UTC") and kind != DataType("timestamp", "us")
+    assert len({kind, DataType("timestamp", "us", "UTC")}) == 1
+    assert pickle.loads(pickle.dumps(kind)) == kind
+
+
+def test_questions_about_types():
+    assert [text for text in LAYOUT if parse_type(text).is_string] == ["string", "large_string"]
+    numeric = [text for text in LAYOUT if parse_type(text).is_numeric]
+    assert numeric == [text for text in LAYOUT if text.startswith(("int", "uint", "float"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "numpy"),
+    [
+        ("bool", None),
+        ("string", None),
+        ("int8", "int8"),
+        ("float32", "float32"),
+        ("date32", "int32"),
+        ("timestamp[ms, UTC]", "M8[ms]"),
+    ],
+)
+def test_numpy_name_is_how_values_lie_in_memory(text, numpy):
+    name = parse_type(text).numpy_name
+    assert name is None if numpy is None else np.dtype(name) == np.dtype(numpy)
