@@ -58,7 +58,7 @@ def test_place_and_seconds_are_told():
 def test_report_is_a_page_of_text():
     found = dataclasses.replace(report(), seconds={"find": 0.5, "total": 1.25}, isa="avx2")
     assert str(found).splitlines() == [
-        "57 bytes, 7 records = 3 rows + 1 rejected + 3 skipped (1 header, 1 blank, 1 comment)",
+        "56 bytes, 7 records = 3 rows + 1 rejected + 3 skipped (1 header, 1 blank, 1 comment)",
         "faults: 1; passes over the text: 1",
         "device: cpu, avx2; threads: 1",
         "seconds: find 0.500, total 1.250",

@@ -35,7 +35,7 @@ def test_unknown_value_names_the_nearest():
 
 
 def test_unknown_value_with_nothing_near_names_all():
-    assert str(OptionError.unknown("device", "tpu", ["cpu"])) == "unknown device 'tpu'; valid: cpu"
+    assert str(OptionError.unknown("device", "gpu:0", ["cpu"])) == "unknown device 'gpu:0'; valid: cpu"
 
 
 def test_unknown_value_says_that_its_list_is_cut():

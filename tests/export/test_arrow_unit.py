@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+from datetime import date
 
 import duckdb
 import polars as pl
@@ -110,16 +111,16 @@ def test_every_type_arrives(kind):
 
 def test_receivers_agree():
     read = table()
-    rows = [(1, "x", True, "2024-02-29"), (None, None, None, None), (3, "é", False, "1969-12-31"), (4, "zz", True, "1970-01-01")]
-    seen = pa.table(read).to_pylist()
-    assert [tuple(str(v) if k == "d" and v else v for k, v in row.items()) for row in seen] == rows
-    assert pl.DataFrame(read).rows() == pa.table(read).to_pandas(date_as_object=True).convert_dtypes().pipe(
-        lambda _: pl.DataFrame(read).rows()
-    )
-    assert [tuple(str(v) if i == 3 and v else v for i, v in enumerate(row)) for row in pl.DataFrame(read).rows()] == rows
+    rows = [
+        (1, "x", True, date(2024, 2, 29)),
+        (None,) * 4,
+        (3, "é", False, date(1969, 12, 31)),
+        (4, "zz", True, date(1970, 1, 1)),
+    ]
+    assert [tuple(row.values()) for row in pa.table(read).to_pylist()] == rows
+    assert pl.DataFrame(read).rows() == rows
     with duckdb.connect() as connection:
-        found = connection.from_arrow(pa.table(read)).fetchall()
-    assert [tuple(str(v) if i == 3 and v else v for i, v in enumerate(row)) for row in found] == rows
+        assert connection.from_arrow(pa.table(read)).fetchall() == rows
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0, 4), (1, 3), (2, 4), (1, 2), (3, 3), (4, 4)])
@@ -179,18 +180,18 @@ def test_capsule_that_nobody_takes_frees_what_it_holds():
 
 
 def test_memory_is_given_back_when_the_last_receiver_lets_go():
-    read = headrace.read_csv(b"a\n" + b"%d\n" % 10**17 * 500_000)
+    read = headrace.read_csv(b"a\n" + b"%d\n" % 10**17 * 2_000_000)
     column = read["a"]
     before = resident()
     del read
     held = [pa.array(column) for _ in range(3)]
     del column
     gc.collect()
-    assert held[2][499_999].as_py() == 10**17
+    assert held[2][1_999_999].as_py() == 10**17
     del held
     gc.collect()
     headrace.release_unused_memory()
-    assert resident() < before - 3_000_000
+    assert resident() < before - 12_000_000
 
 
 def resident():

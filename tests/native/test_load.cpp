@@ -1,0 +1,181 @@
+// The whole native path on random and malformed text: every instruction set, tile size and thread count gives the same
+// result, and no byte outside the text is touched (the text lies at the very end of its allocation, for the sanitizers).
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "columns/faults.hpp"
+#include "columns/load.hpp"
+#include "structure/scan.hpp"
+
+using namespace headrace;
+
+namespace {
+
+// RFC 4180 with any line end: START CR FIELD_START UNQUOTED QUOTED QUOTE_END; groups LF CR , " other.
+Dialect csv(bool plain) {
+    constexpr u8 STRAY = EMIT_STRAY, OPEN = EMIT_OPEN, BLANK = EMIT_BLANK, FIELD = EMIT_FIELD, RECORD = EMIT_RECORD;
+    const u8 next[5][6] = {
+        {0, 0, 0, 0, 4, 0}, {1, 1, 1, 1, 4, 1}, {2, 2, 2, 2, 4, 2}, {4, 4, 4, 4, 5, 4}, {3, 3, 3, 3, 4, 3}};
+    const u8 emit[5][6] = {{BLANK, 0, RECORD, RECORD, 0, RECORD},
+                           {BLANK, BLANK, RECORD, RECORD, 0, RECORD},
+                           {OPEN | FIELD, OPEN | FIELD, FIELD, FIELD, 0, FIELD},
+                           {OPEN, OPEN, 0, STRAY, 0, 0},
+                           {OPEN, OPEN, 0, 0, 0, STRAY}};
+    Dialect dialect{};
+    Automaton& a = dialect.automaton;
+    a.states = 6;
+    a.groups = 5;
+    a.idle = 0b000011;
+    a.quoted = 0b010000;
+    for (int g = 0; g < 5; ++g) {
+        std::memcpy(a.next[g], next[g], 6);
+        std::memcpy(a.emit[g], emit[g], 6);
+    }
+    std::memset(a.class_of, 4, 256);
+    const std::string special = "\n\r,\"";
+    for (usize i = 0; i < special.size(); ++i) {
+        a.class_of[static_cast<u8>(special[i])] = static_cast<u8>(i);
+        dialect.special[dialect.special_count++] = static_cast<u8>(special[i]);
+    }
+    dialect.separator_length = dialect.line_end_length = 1;
+    dialect.quote = '"';
+    dialect.escape = -1;
+    dialect.double_quote = dialect.skip_blank_lines = dialect.universal_line_end = true;
+    dialect.separator = ',';
+    dialect.line_end = '\n';
+    dialect.plain = plain;
+    return dialect;
+}
+
+LoadPlan plan_of(std::mt19937& random, usize columns) {
+    const std::vector<ColumnType> types = {{TypeId::int64},
+                                           {TypeId::float64},
+                                           {TypeId::string},
+                                           {TypeId::uint8},
+                                           {TypeId::float32},
+                                           {TypeId::date32},
+                                           {TypeId::boolean},
+                                           {TypeId::timestamp, 1'000'000, false},
+                                           {TypeId::timestamp, 1'000'000'000, true},
+                                           {TypeId::int16}};
+    LoadPlan plan;
+    for (usize c = 0; c < columns; ++c) {
+        PlannedColumn column;
+        column.name = "c" + std::to_string(c);
+        column.inferred = random() % 2 == 0;
+        if (!column.inferred) column.type = types[random() % types.size()];
+        plan.columns.push_back(column);
+    }
+    plan.null_texts = {"", "NA", "0"};
+    plan.null_texts.resize(1 + random() % 3);
+    plan.true_words = {"true"};
+    plan.false_words = {"false"};
+    plan.on_error = random() % 2 ? OnError::null : OnError::reject;
+    plan.shrink = random() % 3 == 0;
+    plan.exact_memory = random() % 3 == 0;
+    return plan;
+}
+
+std::string random_text(std::mt19937& random, usize columns) {
+    const std::vector<std::string> fields = {"1", "-7", "007", "12345678", "123456789012345", "9223372036854775808", "3.25",
+        "-0.5", "1e5", "73.98765432101", ".5", "2019-01-31", "2020-02-30", "2019-01-31 23:59:58", "2019-01-31T23:59:58.123456789Z",
+        "true", "false", "NA", "0", "", "text", "\"quoted\"", "\"a\"\"b\"", "\"x,\ny\"", "\"2019-01-31\"", "\"12\"", "\"", "a\"b",
+        "caf\xC3\xA9", "\xFF\xFE", std::string("nul\0l", 5), std::string(300, 'x'), "\"\""};
+    std::string text;
+    const usize records = random() % 60;
+    for (usize r = 0; r < records; ++r) {
+        const usize width = random() % 20 == 0 ? random() % 5 : columns;
+        // Runs of equal fields make the columns of equal shape that the vector forms are for.
+        const std::string& common = fields[random() % fields.size()];
+        for (usize c = 0; c < width; ++c) {
+            if (c) text += ',';
+            text += random() % 3 ? common : fields[random() % fields.size()];
+        }
+        text += random() % 8 == 0 ? "\r\n" : random() % 20 == 0 ? "\r" : random() % 20 == 0 ? "\n\n" : "\n";
+    }
+    if (random() % 2 && !text.empty()) text.resize(text.size() - random() % std::min<usize>(text.size(), 9));
+    return text;
+}
+
+void append(std::string& to, const Region& region) {
+    to.append(reinterpret_cast<const char*>(region.data()), region.size());
+    to += '|';
+}
+
+// Everything that a load gives, as bytes that can be compared.
+std::string picture(const Source& source, const LoadPlan& plan, const LoadResult& result) {
+    std::string shown = std::to_string(result.counts.records) + " " + std::to_string(result.counts.rows) + " " +
+                        std::to_string(result.rejected) + " " + std::to_string(result.counts.blank) + "|";
+    for (const LoadedColumn& column : result.columns) {
+        shown += type_name(column.type) + " " + std::to_string(column.null_count) + " ";
+        append(shown, column.values);
+        append(shown, column.offsets);
+        append(shown, column.validity);
+        if (column.evidence) shown += std::to_string(column.evidence->record) + column.evidence->text;
+    }
+    for (const NamedColumn& column : rejects_table(source, plan, result)) {
+        append(shown, column.column.values);
+        append(shown, column.column.offsets);
+        append(shown, column.column.validity);
+    }
+    return shown;
+}
+
+void check_one(std::mt19937& random) {
+    const usize columns = 1 + random() % 4;
+    const std::string text = random_text(random, columns);
+    const auto exact = std::make_unique<char[]>(text.size());
+    std::copy(text.begin(), text.end(), exact.get());
+    const MemorySource source(exact.get(), text.size());
+    LoadPlan plan = plan_of(random, columns);
+    std::string expected;
+    for (const Isa isa : available_isas()) {
+        for (const usize tile : {usize{1 << 18}, usize{1}, usize{7}, usize{64}, usize{200}}) {
+            plan.isa = isa;
+            plan.tile_bytes = tile;
+            plan.threads = 1 + static_cast<unsigned>(random() % 3);
+            const Dialect dialect = csv(random() % 2);
+            const LoadResult result = load(source, dialect, plan);
+            CHECK_EQ(result.counts.records, result.counts.rows + result.rejected);
+            const std::string shown = picture(source, plan, result);
+            if (expected.empty()) expected = shown;
+            CHECK(shown == expected);
+        }
+    }
+}
+
+void check_memory_limit() {
+    std::string text;
+    for (int i = 0; i < 400'000; ++i) text += std::to_string(i) + ",abc\n";
+    const MemorySource source(text.data(), text.size());
+    const Dialect dialect = csv(true);
+    LoadPlan plan;
+    plan.columns = {{"a", {TypeId::int64}, false}, {"b", {TypeId::string}, false}};
+    plan.tile_bytes = 1 << 16;
+    plan.threads = 3;
+    plan.isa = available_isas().front();
+    plan.memory_limit = 1 << 20;
+    bool refused = false;
+    try {
+        load(source, dialect, plan);
+    } catch (const MemoryLimitExceeded&) {
+        refused = true;
+    }
+    CHECK(refused);
+    plan.memory_limit = 0;
+    CHECK_EQ(load(source, dialect, plan).counts.rows, 400'000u);
+}
+
+}  // namespace
+
+int main() {
+    std::mt19937 random(20260101);
+    for (int i = 0; i < 600; ++i) check_one(random);
+    check_memory_limit();
+    return check::finish();
+}
