@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -192,16 +193,6 @@ def _parse(values: dict[str, object]) -> CsvOptions:
     context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
-    dialect = Dialect(
-        sep=values["sep"],  # type: ignore[arg-type]
-        quote=values["quote_char"],  # type: ignore[arg-type]
-        double_quote=given.flag("double_quote"),
-        escape=values["escape_char"],  # type: ignore[arg-type]
-        comment=values["comment"],  # type: ignore[arg-type]
-        line_end=values["lineterminator"],  # type: ignore[arg-type]
-        skip_initial_space=given.flag("skip_initial_space"),
-        skip_blank_lines=given.flag("skip_blank_lines"),
-    )
     schema = SchemaOptions(
         header=values["header"],  # type: ignore[arg-type]
         names=values["names"],  # type: ignore[arg-type]
@@ -210,12 +201,30 @@ def _parse(values: dict[str, object]) -> CsvOptions:
         infer_schema=given.flag("infer_schema"),
     )
     return CsvOptions(
-        dialect=dialect,
+        dialect=_dialect(values, given),
         schema=schema,
         values=_value_options(given),
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
     )
+
+
+def _dialect(values: dict[str, object], given: Given) -> Dialect:
+    try:
+        return Dialect(
+            sep=values["sep"],  # type: ignore[arg-type]
+            quote=values["quote_char"],  # type: ignore[arg-type]
+            double_quote=given.flag("double_quote"),
+            escape=values["escape_char"],  # type: ignore[arg-type]
+            comment=values["comment"],  # type: ignore[arg-type]
+            line_end=values["lineterminator"],  # type: ignore[arg-type]
+            skip_initial_space=given.flag("skip_initial_space"),
+            skip_blank_lines=given.flag("skip_blank_lines"),
+        )
+    except OptionError as error:
+        # The dialect's own names of these options, as the caller knows them.
+        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
+        raise OptionError(re.sub(r"\b(quote|escape|line_end)\b", lambda found: names[found[0]], str(error))) from None
 
 
 def _value_options(given: Given) -> ValueOptions:

@@ -5,12 +5,11 @@
 // rules decide. Cost per field: 8 bytes of index and the field's text are read, the value is written.
 #include "columns/convert.hpp"
 
-#include "columns/fast_number.hpp"
-#include "columns/fast_time.hpp"
 #include "columns/field.hpp"
 #include "columns/kinds.hpp"
 #include "columns/lanes.hpp"
 #include "columns/rules/utf8.hpp"
+#include "columns/shapes.hpp"
 #include "core/simd.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -102,105 +101,6 @@ HR_FN auto store_to(const ColumnJob& job) {
     T* const values = static_cast<T*>(job.values) + job.row_base;
     return [values](usize row, T value) { values[row] = value; };
 }
-
-// `canonical` is inference's demand: no leading zeros.
-template <class T>
-struct IntShape {
-    bool canonical;
-    bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
-    Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
-#if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical);
-        return found.declined | found.has_point | store_ints(found, values);
-    }
-#endif
-};
-
-template <class T>
-struct FloatShape {
-    bool canonical;
-    bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
-    Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
-#if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical);
-        return found.declined | store_floats(found, values);
-    }
-#endif
-};
-
-struct DateShape {
-    bool fast(const u8* p, usize n, i32& out) const {
-        i64 days;
-        if (!fast_date(p, n, days)) return false;
-        out = static_cast<i32>(days);
-        return true;
-    }
-    Parse rule(const u8* p, usize n, i32& out) const { return parse_date32(p, n, out); }
-#if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i32* values) const {
-        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(10));
-        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
-        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values),
-                            _mm512_cvtepi64_epi32(days_of_lanes(head, day_text, fine)));
-        return static_cast<__mmask8>(~fine);
-    }
-#endif
-};
-
-// Text with an offset is an instant; a naive column cannot hold one, while text without an offset is taken as UTC where
-// the column is said to be that (where it is inferred to be, `offset_needed`).
-struct TimestampShape {
-    i64 units;
-    bool utc;
-    bool offset_needed;
-    bool fast(const u8* p, usize n, i64& out) const {
-        i64 seconds;
-        if (offset_needed || !fast_timestamp(p, n, seconds)) return false;
-        return !__builtin_mul_overflow(seconds, units, &out);
-    }
-    Parse rule(const u8* p, usize n, i64& out) const {
-        Timestamp timestamp;
-        const Parse status = parse_timestamp(p, n, timestamp);
-        if (status != Parse::ok) return status;
-        if (timestamp.has_offset && !utc) return Parse::invalid;
-        return scale_timestamp(timestamp, units, out);
-    }
-#if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
-        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
-        if (offset_needed || fine == 0) return 0xFF;
-        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
-        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
-        const Lane64 between = _mm512_and_si512(_mm512_srli_epi64(day_text, 16), all_lanes(0xFF));
-        const __mmask8 split =
-            _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
-        fine &= split;
-        const Lane64 days = days_of_lanes(head, day_text, fine);
-        const Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
-        Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
-        if (units != 1) {
-            const Lane64 most = all_lanes(static_cast<u64>(INT64_LIMIT / units));
-            fine &= _mm512_cmple_epi64_mask(_mm512_abs_epi64(value), most);
-            value = _mm512_mullo_epi64(value, all_lanes(static_cast<u64>(units)));
-        }
-        _mm512_storeu_si512(values, value);
-        return static_cast<__mmask8>(~fine);
-    }
-#endif
-    static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
-};
-
-struct BoolShape {
-    const FieldRules& rules;
-    bool fast(const u8* p, usize n, bool& out) const {
-        out = is_one_of(rules.true_words, p, n);
-        return out || is_one_of(rules.false_words, p, n);
-    }
-    Parse rule(const u8* p, usize n, bool& out) const { return fast(p, n, out) ? Parse::ok : Parse::invalid; }
-};
 
 template <class T>
 usize convert_int(const TileRows& rows, const ColumnJob& job) {

@@ -10,165 +10,10 @@
 #include "structure/find.hpp"
 
 #include "core/simd.hpp"
+#include "structure/find_plain.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
-
-HR_FN u64 low_bits(usize n) { return n >= BLOCK ? ~u64{0} : (u64{1} << n) - 1; }
-
-// ---- plain dialects ----
-
-// The states of a plain dialect's automaton, found by asking it.
-struct PlainStates {
-    u8 start, unquoted, field_start, quoted, quote_end, carriage_return;
-
-    explicit PlainStates(const Dialect& dialect) {
-        const Automaton& a = dialect.automaton;
-        const auto after = [&](u8 state, u8 byte) { return a.next[a.class_of[byte]][state]; };
-        start = 0;
-        unquoted = a.next[a.groups - 1][start];
-        field_start = after(start, dialect.separator);
-        quoted = dialect.quote < 0 ? unquoted : after(start, static_cast<u8>(dialect.quote));
-        quote_end = dialect.quote < 0 ? unquoted : after(quoted, static_cast<u8>(dialect.quote));
-        carriage_return = dialect.universal_line_end ? after(unquoted, '\r') : start;
-    }
-};
-
-// The last byte and the parity of quotes before the end settle the state.
-u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside) {
-    if (dialect.quote >= 0 && last == dialect.quote) return inside ? states.quoted : states.quote_end;
-    if (inside) return states.quoted;
-    if (last == dialect.separator) return states.field_start;
-    if (!dialect.universal_line_end) return last == dialect.line_end ? states.start : states.unquoted;
-    if (last == '\r') return states.carriage_return;
-    return last == '\n' ? states.start : states.unquoted;
-}
-
-bool summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
-    int quotes = 0;
-    if (dialect.quote >= 0) {
-        const u8 quote = static_cast<u8>(dialect.quote);
-        for (usize pos = 0; pos < n; pos += BLOCK) {
-            quotes += count_ones(Block(text + pos).equals(quote) & low_bits(n - pos));
-        }
-    }
-    const PlainStates states(dialect);
-    for (u8 s = 0; s < dialect.automaton.states; ++s) {
-        const bool inside = (dialect.automaton.is_quoted(s) ? 1 : 0) ^ (quotes & 1);
-        to[s] = plain_state(dialect, states, text[n - 1], inside);
-    }
-    return quotes != 0;
-}
-
-// What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
-struct PlainCarry {
-    u64 inside = 0;  // all ones if inside quotes
-    u64 after_line_end = 0;
-    u64 after_return = 0;
-    u64 after_separator = 0;
-    u64 after_closing = 0;
-
-    PlainCarry(const Dialect& dialect, const PlainStates& states, u8 state) {
-        inside = dialect.automaton.is_quoted(state) ? ~u64{0} : 0;
-        after_line_end = dialect.automaton.is_idle(state);
-        after_return = dialect.universal_line_end && state == states.carriage_return;
-        after_separator = state == states.field_start;
-        after_closing = dialect.quote >= 0 && state == states.quote_end;
-    }
-};
-
-struct PlainMasks {
-    u64 separators, records, starts, blanks, strays;
-};
-
-// Line ends and separators outside quotes, and what they mean. Example, with blank lines left out:
-//   text     a , b \r \n \n c
-//   E        . . . 1  1  1  .     line-end bytes
-//   after    1 . . .  1  1  1     the byte follows a line-end byte (or begins the text)
-//   records  . . . 1  .  .  .     E & ~after: only the first byte of a run ends a record
-//   starts   1 . . .  .  .  1     after & ~E
-//   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
-template <bool HasQuote>
-HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64& quotes) {
-    quotes = HasQuote ? block.equals(static_cast<u8>(dialect.quote)) & valid : 0;
-    const u64 inside = HasQuote ? prefix_xor(quotes) ^ carry.inside : 0;
-    const u64 outside = valid & ~inside;
-    const u64 separators = block.equals(dialect.separator) & outside;
-    u64 line_ends, completing;
-    if (dialect.universal_line_end) {
-        const u64 returns = block.equals('\r') & outside;
-        const u64 feeds = block.equals('\n') & outside;
-        line_ends = returns | feeds;
-        completing = feeds & (returns << 1 | carry.after_return);
-        carry.after_return = returns >> 63;
-    } else {
-        line_ends = block.equals(dialect.line_end) & outside;
-        completing = 0;
-    }
-    const u64 after = line_ends << 1 | carry.after_line_end;
-    carry.after_line_end = line_ends >> 63;
-
-    PlainMasks masks;
-    masks.separators = separators;
-    if (dialect.skip_blank_lines) {
-        masks.records = line_ends & ~after;
-        masks.starts = after & ~line_ends & valid;
-        masks.blanks = line_ends & after & ~completing;
-    } else {
-        masks.records = line_ends & ~completing;
-        masks.starts = after & ~completing & valid;
-        masks.blanks = 0;
-    }
-    masks.strays = 0;
-    if (HasQuote) {
-        const u64 opening = quotes & inside;
-        const u64 closing = quotes & ~inside;
-        const u64 after_closing = closing << 1 | carry.after_closing;
-        const u64 field_start = after | separators << 1 | carry.after_separator;
-        const u64 may_open = dialect.double_quote ? field_start | after_closing : field_start;
-        const u64 may_follow = separators | line_ends | quotes;
-        masks.strays = (opening & ~may_open) | (after_closing & ~may_follow & valid);
-        carry.after_closing = closing >> 63;
-        carry.inside = static_cast<u64>(static_cast<i64>(inside) >> 63);
-        carry.after_separator = separators >> 63;
-    }
-    return masks;
-}
-
-template <bool HasQuote>
-void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
-    const PlainStates states(dialect);
-    PlainCarry carry(dialect, states, index.state);
-    u64 all_quotes = 0, all_strays = 0;
-    HighBytes high;
-    u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
-    for (usize pos = from; pos < to; pos += BLOCK) {
-        const Block block(text + pos);
-        const u64 valid = low_bits(to - pos);
-        u64 quotes;
-        const PlainMasks masks = find_masks<HasQuote>(dialect, block, valid, carry, quotes);
-        all_quotes |= quotes;
-        all_strays |= masks.strays;
-        high.add(block);
-        const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
-        const u32 base = static_cast<u32>(pos);
-        const u64 all_ends = masks.separators | masks.records;
-        records +=
-            flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
-        starts += flatten_few(masks.starts & owned, base, index.record_starts + starts);
-        ends += flatten(all_ends, base, index.ends + ends);
-        if (masks.blanks) index.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));
-    }
-    index.end_count = ends;
-    index.start_count = starts;
-    index.record_count = records;
-    index.has_quotes |= all_quotes != 0;
-    index.has_strays |= all_strays != 0;
-    index.has_high_bytes |= high.any();
-    if (to > from) index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0);
-}
-
-// ---- any dialect ----
 
 HR_FN u64 special_bytes(const Dialect& dialect, const Block& block) {
     u64 mask = 0;
@@ -275,8 +120,6 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     index.has_high_bytes |= high.any();
     index.has_quotes |= all_quotes != 0;
 }
-
-// ---- the face ----
 
 bool summarise(const Dialect& dialect, const u8* text, usize n, u8* to) {
     if (n != 0 && dialect.plain) return summarise_plain(dialect, text, n, to);

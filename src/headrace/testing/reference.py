@@ -1,0 +1,321 @@
+"""A slow, plain reader of a whole text, for tests to compare fast ones with, on any device.
+
+Structure comes from `oracle.split`, text from `oracle.field_text`, values from `values`. Nothing here runs native code.
+
+>>> read(b"a,b\\n1,x\\n2,y\\n").columns
+[[1, 2], ['x', 'y']]
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from headrace.columns.types import DataType, parse_type
+from headrace.structure.dialect import Dialect
+from headrace.testing.oracle import OracleRecord, field_text, split
+from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, type_of_kind
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_STRING = parse_type("string")
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceOptions:
+    """Options of `read_csv` that the reference knows; `types` by position, all others are inferred."""
+
+    dialect: Dialect = field(default_factory=Dialect)
+    header: bool | str = "infer"
+    types: Mapping[int, str] = field(default_factory=dict)
+    words: Words = field(default_factory=Words)
+    shrink: bool = False
+    on_error: str = "raise"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceTable:
+    """What a read must give.
+
+    Parameters
+    ----------
+    names, types, columns
+        Of the columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null.
+    evidence
+        (record, byte, text) of the field that settled each inferred type.
+    rejects
+        Rows of the table of rejects.
+    counts
+        ``records``, ``rows``, ``rejected``, ``header``, ``blank``, ``comment``.
+    """
+
+    names: list[str]
+    types: list[DataType]
+    columns: list[list[Value]]
+    evidence: list[tuple[int, int, bytes] | None]
+    rejects: list[dict[str, object]]
+    counts: dict[str, int]
+
+
+class NoRecord(Exception):
+    """The text holds no record."""
+
+
+class MalformedHeader(Exception):
+    """The record that would hold the names is itself malformed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    begin: int
+    end: int
+    raw: bytes
+    text: bytes
+    quoted: bool
+
+
+@dataclass(slots=True)
+class _Row:
+    """A record of data: its number from 1, and its fields, or what is wrong with it (kind and byte)."""
+
+    number: int
+    record: OracleRecord
+    fields: list[_Field]
+    fault: tuple[str, int] | None = None
+
+
+def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable:
+    """Read a text as `read_csv` must.
+
+    Raises
+    ------
+    NoRecord
+        There is none, comments and blank lines apart.
+    MalformedHeader
+        The first record is to be looked at as a header and is malformed.
+
+    Notes
+    -----
+    With ``on_error="raise"`` the table holds what a reader raises the first row of ``rejects`` for.
+    """
+    return _Reader(data, options or ReferenceOptions()).read()
+
+
+def first_fault(table: ReferenceTable) -> dict[str, object] | None:
+    """What ``on_error="raise"`` raises: the first fault by record, then column."""
+    return table.rejects[0] if table.rejects else None
+
+
+class _Reader:
+    def __init__(self, data: bytes, options: ReferenceOptions) -> None:
+        self.data = data
+        self.options = options
+        self.begin = len(_UTF8_MARK) if data.startswith(_UTF8_MARK) else 0
+        self.rejects: list[dict[str, object]] = []
+
+    def read(self) -> ReferenceTable:
+        structure = split(self.data[self.begin :], self.options.dialect)
+        records = [record for record in structure.records if not record.comment]
+        if not records:
+            raise NoRecord
+        first = self._fields(records[0])
+        header = self._is_header(records[0], first)
+        names = _names(first) if header else [f"column_{i + 1}" for i in range(len(first))]
+        rows = [self._row(number, record, len(first)) for number, record in enumerate(records[header:], 1)]
+        whole = [row for row in rows if row.fault is None]
+        given = self.options.types
+        kinds = {i: self._kinds(i, whole) for i in range(len(names)) if i not in given}
+        types = [parse_type(given[i]) if i in given else type_of_kind(_joined(kinds[i])) for i in range(len(names))]
+        values = self._values(rows, names, types)
+        kept = [row for row in whole if row.number in values]
+        columns = [[values[row.number][i] for row in kept] for i in range(len(names))]
+        evidence = [self._evidence(i, whole, kinds[i]) if i in kinds else None for i in range(len(names))]
+        for i in kinds:
+            if self.options.shrink:
+                types[i], at = _shrunk(types[i], columns[i])
+                evidence[i] = evidence[i] if at is None else self._shown(kept[at], i)
+        counts = {
+            "records": len(structure.records) + structure.blank_lines,
+            "rows": len(kept),
+            "rejected": len(rows) - len(kept),
+            "header": int(header),
+            "blank": structure.blank_lines,
+            "comment": len(structure.records) - len(records),
+        }
+        return ReferenceTable(names, types, columns, evidence, self.rejects, counts)
+
+    def _fields(self, record: OracleRecord) -> list[_Field]:
+        made = []
+        for start, end in record.fields:
+            begin, stop = start + self.begin, end + self.begin
+            text, quoted = field_text(self.data, begin, stop, self.options.dialect)
+            made.append(_Field(begin, stop, self.data[begin:stop], text, quoted))
+        return made
+
+    def _is_header(self, record: OracleRecord, fields: list[_Field]) -> bool:
+        if self.options.header is False:
+            return False
+        if record.strays or record.unclosed:
+            raise MalformedHeader
+        kinds = {classify(field.text, Words(true=(), false=())) for field in fields if field.text}
+        return self.options.header is True or kinds == {Kind.TEXT}
+
+    def _row(self, number: int, record: OracleRecord, columns: int) -> _Row:
+        """A malformed record has one fault: the first of these."""
+        fields = self._fields(record)
+        row = _Row(number, record, fields)
+        if record.unclosed:
+            row.fault = "unclosed_quote", fields[-1].begin
+        elif record.strays:
+            row.fault = "quote", min(record.strays) + self.begin
+        elif len(fields) < columns:
+            row.fault = "too_few_fields", record.end + self.begin
+        elif len(fields) > columns:
+            row.fault = "too_many_fields", fields[columns].begin
+        return row
+
+    def _kinds(self, column: int, rows: list[_Row]) -> list[Kind]:
+        """The kind of each row's field. In a column of nanoseconds a time that they do not reach is text."""
+        words = self.options.words
+        fields = [row.fields[column] for row in rows]
+        kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words) for f in fields]
+        joined = _joined(kinds)
+        if joined in (Kind.TIMESTAMP_NS, Kind.TIMESTAMP_NS_UTC):
+            reached = [
+                kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words), Misfit)
+                for kind, f in zip(kinds, fields, strict=True)
+            ]
+            kinds = [kind if fits else Kind.TEXT for kind, fits in zip(kinds, reached, strict=True)]
+        return kinds
+
+    def _evidence(self, column: int, rows: list[_Row], kinds: list[Kind]) -> tuple[int, int, bytes] | None:
+        final = type_of_kind(_joined(kinds))
+        joins = itertools.accumulate(kinds, join)
+        settled = (row for row, kind in zip(rows, joins, strict=True) if kind is not Kind.EMPTY and type_of_kind(kind) == final)
+        row = next(settled, None)
+        return None if row is None else self._shown(row, column)
+
+    def _shown(self, row: _Row, column: int) -> tuple[int, int, bytes]:
+        return row.number, row.fields[column].begin, row.fields[column].raw[:_SHOWN]
+
+    def _values(self, rows: list[_Row], names: list[str], types: list[DataType]) -> dict[int, list[Value]]:
+        """Record number to values, of the records that are rows; the others, and what was made null, go to the rejects."""
+        made = {}
+        for row in rows:
+            if row.fault is not None:
+                self._reject(row, *row.fault)
+                continue
+            values = [self._value(field, type_) for field, type_ in zip(row.fields, types, strict=True)]
+            for name, type_, raw, value in zip(names, types, row.fields, values, strict=True):
+                if isinstance(value, Misfit):
+                    at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
+                    self._reject(row, value.value, at, name, type_, raw)
+            if self.options.on_error == "null" or not any(isinstance(value, Misfit) for value in values):
+                made[row.number] = [None if isinstance(value, Misfit) else value for value in values]
+        return made
+
+    def _value(self, field: _Field, type_: DataType) -> Value | Misfit:
+        """The bytes of a text are checked as they stand in the file, before anything else."""
+        words = self.options.words
+        if type_.is_string and not _is_utf8(field.raw):
+            return Misfit.ENCODING
+        return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words)
+
+    def _reject(
+        self, row: _Row, kind: str, at: int, name: str | None = None, type_: DataType | None = None, raw: _Field | None = None
+    ) -> None:
+        begin, end = row.record.start + self.begin, row.record.end + self.begin
+        self.rejects.append({
+            "record": row.number,
+            "kept": name is not None and self.options.on_error == "null",
+            "line": 1 + _line_ends_before(self.data, begin),
+            "line_byte": begin,
+            "byte": at,
+            "column": name,
+            "kind": kind,
+            "expected": None if type_ is None else str(type_),
+            "field": None if raw is None else _printable(raw.raw),
+            "text": _printable(self.data[begin:end]),
+        })  # fmt: skip
+
+
+def _joined(kinds: list[Kind]) -> Kind:
+    joined = Kind.EMPTY
+    for kind in kinds:
+        joined = join(joined, kind)
+    return joined
+
+
+def _names(fields: list[_Field]) -> list[str]:
+    """Names as in the header; one that is empty or taken gets its position or a number."""
+    found = [field.text.decode("utf-8", "backslashreplace") for field in fields]
+    names: list[str] = []
+    for position, name in enumerate(found, 1):
+        base = name or f"column_{position}"
+        free = (n for n in _numbered(base) if n not in names and (n == name or n not in found))
+        names.append(next(free))
+    return names
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    yield from (f"{base}_{i}" for i in itertools.count(1))
+
+
+_INT_TYPES = [("int8", -(2**7), 2**7), ("uint8", 0, 2**8), ("int16", -(2**15), 2**15), ("uint16", 0, 2**16)]
+_INT_TYPES += [("int32", -(2**31), 2**31), ("uint32", 0, 2**32), ("int64", -(2**63), 2**63)]
+
+
+def _shrunk(type_: DataType, values: list[Value]) -> tuple[DataType, int | None]:
+    """The smallest type that holds the values, and the row that forced it, if the first value did not."""
+    numbers = [value if isinstance(value, int | float) else 0 for value in values]
+    if type_.name == "float64":
+        inexact = (row for row, number in enumerate(numbers) if not _is_float32(number))
+        row = next(inexact, None)
+        return (parse_type("float32") if row is None else type_), row
+    if type_.name != "int64":
+        return type_, None
+    needed = [next(i for i, (_, low, end) in enumerate(_INT_TYPES) if low <= a and b < end) for a, b in _ranges(numbers)]
+    largest = max(needed, default=0)
+    return parse_type(_INT_TYPES[largest][0]), needed.index(largest) if largest else None
+
+
+def _ranges(numbers: list[int | float]) -> Iterator[tuple[int | float, int | float]]:
+    """The range of all numbers up to each, 0 included."""
+    return zip(itertools.accumulate(numbers, min, initial=0), itertools.accumulate(numbers, max, initial=0), strict=True)
+
+
+def _is_float32(number: float) -> bool:
+    try:
+        return bool(number != number or struct.unpack("f", struct.pack("f", number))[0] == number)
+    except OverflowError:
+        return False
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _first_bad_byte(field: _Field) -> int:
+    try:
+        field.raw.decode()
+    except UnicodeDecodeError as error:
+        return field.begin + error.start
+    raise AssertionError("the field is UTF-8")
+
+
+def _line_ends_before(data: bytes, position: int) -> int:
+    """LF, CR LF and CR that are complete before a position, inside quotes too."""
+    return len([match for match in re.finditer(rb"\r\n|\r|\n", data) if match.end() <= position])
+
+
+def _printable(raw: bytes) -> str:
+    r"""Text with bytes that are no UTF-8 as ``\xNN``."""
+    return re.sub("[\udc80-\udcff]", lambda m: rf"\x{ord(m[0]) - 0xDC00:02X}", raw.decode("utf-8", "surrogateescape"))

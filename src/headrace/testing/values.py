@@ -1,0 +1,249 @@
+"""Texts to values and to kinds, by Python's own int, float, datetime and exact fractions; the reference for every backend."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum, StrEnum
+from fractions import Fraction
+
+from headrace.columns.types import UNITS, DataType, parse_type
+
+Value = bool | int | float | str | None
+"""A cell: dates are days since 1970, timestamps whole units since 1970."""
+
+
+class Misfit(StrEnum):
+    """Why a text is not a value of a type."""
+
+    TYPE = "type"
+    OVERFLOW = "overflow"
+    ENCODING = "encoding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Texts that mean null, true and false."""
+
+    null: tuple[bytes, ...] = (b"",)
+    true: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
+    false: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
+    quoted_null: bool = False
+
+    def is_null(self, text: bytes, quoted: bool) -> bool:
+        """Whether a field is null."""
+        return text in self.null and (self.quoted_null or not quoted)
+
+
+class Kind(IntEnum):
+    """What a text looks like; see `join`."""
+
+    EMPTY = 0
+    BOOL = 1
+    NATURAL = 2
+    NEGATIVE = 3
+    UINT64 = 4
+    BIG_INT = 5
+    FLOAT = 6
+    DATE = 7
+    TIMESTAMP_US = 8
+    TIMESTAMP_NS = 9
+    TIMESTAMP_US_UTC = 10
+    TIMESTAMP_NS_UTC = 11
+    TEXT = 12
+
+
+_TYPES = {
+    Kind.BOOL: "bool",
+    Kind.NATURAL: "int64",
+    Kind.NEGATIVE: "int64",
+    Kind.UINT64: "uint64",
+    Kind.FLOAT: "float64",
+    Kind.DATE: "date32",
+    Kind.TIMESTAMP_US: "timestamp[us]",
+    Kind.TIMESTAMP_NS: "timestamp[ns]",
+    Kind.TIMESTAMP_US_UTC: "timestamp[us, UTC]",
+    Kind.TIMESTAMP_NS_UTC: "timestamp[ns, UTC]",
+}
+_CHAINS = (
+    (Kind.NATURAL, Kind.NEGATIVE, Kind.BIG_INT, Kind.FLOAT),
+    (Kind.NATURAL, Kind.UINT64, Kind.BIG_INT, Kind.FLOAT),
+    (Kind.DATE, Kind.TIMESTAMP_US, Kind.TIMESTAMP_NS),
+    (Kind.TIMESTAMP_US_UTC, Kind.TIMESTAMP_NS_UTC),
+)
+_INT = re.compile(rb"[+-]?[0-9]+")
+_FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_LEADING_ZERO = re.compile(rb"[+-]?0[0-9]")
+_DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)
+_OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
+
+
+def type_of_kind(kind: Kind) -> DataType:
+    """Type of a column whose fields' kinds join to `kind`."""
+    return parse_type(_TYPES.get(kind, "string"))
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    """The smallest kind that holds both: the first that is behind both in one of the chains, else text."""
+    if a == b or b == Kind.EMPTY:
+        return a
+    if a == Kind.EMPTY:
+        return b
+    for chain in _CHAINS:
+        if a in chain and b in chain:
+            return max(a, b)
+    numbers = {Kind.NEGATIVE, Kind.UINT64}
+    return Kind.BIG_INT if {a, b} == numbers else Kind.TEXT
+
+
+def classify(text: bytes, words: Words) -> Kind:
+    """The kind of a field that is not null. Numbers with a plus or a zero too many are text."""
+    if text in words.true or text in words.false:
+        return Kind.BOOL
+    if not text.startswith(b"+") and not _LEADING_ZERO.match(text):
+        if _INT.fullmatch(text):
+            return _kind_of_int(text)
+        if not isinstance(_float(text, 64), Misfit):
+            return Kind.FLOAT
+    return _kind_of_time(text)
+
+
+def _kind_of_int(text: bytes) -> Kind:
+    if not isinstance(_int(text, -(2**63), 2**63), Misfit):
+        return Kind.NEGATIVE if text.startswith(b"-") else Kind.NATURAL
+    return Kind.BIG_INT if isinstance(_int(text, 0, 2**64), Misfit) else Kind.UINT64
+
+
+def _kind_of_time(text: bytes) -> Kind:
+    moment = _moment(text)
+    if moment is None:
+        return Kind.TEXT
+    if moment.digits is None:
+        return Kind.DATE
+    if moment.digits <= 6:
+        return Kind.TIMESTAMP_US_UTC if moment.has_offset else Kind.TIMESTAMP_US
+    if isinstance(_in_units(moment, 10**9), Misfit):
+        return Kind.TEXT
+    return Kind.TIMESTAMP_NS_UTC if moment.has_offset else Kind.TIMESTAMP_NS
+
+
+def parse(text: bytes, type_: DataType, words: Words) -> Value | Misfit:
+    """Value of a field that is not null.
+
+    Examples
+    --------
+    >>> parse(b"128", parse_type("int8"), Words())
+    <Misfit.OVERFLOW: 'overflow'>
+    """
+    if type_.is_string:
+        return text.decode()
+    if type_.name == "bool":
+        return True if text in words.true else False if text in words.false else Misfit.TYPE
+    if type_.name == "date32":
+        days = _days(text)
+        return Misfit.TYPE if days is None else days
+    if type_.name == "timestamp":
+        moment = _moment(text)
+        if moment is None or (moment.has_offset and type_.tz is None):
+            return Misfit.TYPE
+        return _in_units(moment, UNITS[type_.unit or "us"])
+    if type_.name.startswith("float"):
+        return _float(text, type_.bits)
+    if type_.name.startswith("uint"):
+        return _int(text, 0, 2**type_.bits)
+    return _int(text, -(2 ** (type_.bits - 1)), 2 ** (type_.bits - 1))
+
+
+def _int(text: bytes, low: int, end: int) -> int | Misfit:
+    if not _INT.fullmatch(text):
+        return Misfit.TYPE
+    # Python refuses to make integers of very long texts.
+    digits = text.lstrip(b"+-0")
+    if len(digits) > 20:
+        return Misfit.OVERFLOW
+    value = int(text) if len(text) < 1000 else int(digits or b"0") * (-1 if text.startswith(b"-") else 1)
+    return value if low <= value < end else Misfit.OVERFLOW
+
+
+def _float(text: bytes, bits: int) -> float | Misfit:
+    if _FLOAT_WORD.fullmatch(text):
+        return float(text)
+    if not _FLOAT.fullmatch(text):
+        return Misfit.TYPE
+    value = float(text)
+    if bits == 32 and value != 0 and math.isfinite(value):
+        value = nearest_float32(text.decode(), value)
+    return value if math.isfinite(value) else Misfit.OVERFLOW
+
+
+def nearest_float32(text: str, near: float) -> float:
+    """The float32 nearest to a decimal, ties to even, by exact fractions; `near` is the text as a double.
+
+    Rounding the double would round twice: 1.00000017881393432617187499 is a midpoint as a double, and below it as it is.
+    """
+    exact = Fraction(Decimal(text))
+    exponent = max(math.frexp(near)[1] - 1, -126)
+    step = Fraction(2) ** (exponent - 23)
+    rounded = round(exact / step) * step
+    return math.copysign(math.inf if abs(rounded) >= 2**128 else float(rounded), near)
+
+
+def _days(text: bytes) -> int | None:
+    """Days since 1970 of YYYY-MM-DD; year 0 is a leap year, and 146097 days before the year 400."""
+    found = _DATE.fullmatch(text)
+    if not found:
+        return None
+    year, month, day = (int(part) for part in found.groups())
+    try:
+        ordinal = datetime.date(year or 400, month, day).toordinal()
+    except ValueError:
+        return None
+    return ordinal - datetime.date(1970, 1, 1).toordinal() - (0 if year else 146097)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """Nanoseconds since 1970, in UTC if there is an offset; `digits` of the fraction, None for a date alone."""
+
+    nanoseconds: int
+    digits: int | None = None
+    has_offset: bool = False
+
+
+def _moment(text: bytes) -> _Moment | None:
+    days = _days(text[:10])
+    if days is None:
+        return None
+    if len(text) == 10:
+        return _Moment(days * 86400 * 10**9)
+    found = _TIME.fullmatch(text[10:])
+    if not found:
+        return None
+    hour, minute, second, fraction, offset = found.groups(default=b"")
+    shift = _offset_minutes(offset)
+    if int(hour) > 23 or int(minute) > 59 or int(second or 0) > 59 or shift is None:
+        return None
+    minutes = (days * 24 + int(hour)) * 60 + int(minute) - shift
+    nanoseconds = (minutes * 60 + int(second or 0)) * 10**9 + int(fraction.ljust(9, b"0"))
+    return _Moment(nanoseconds, len(fraction), bool(offset))
+
+
+def _offset_minutes(text: bytes) -> int | None:
+    if text in (b"", b"Z", b"z"):
+        return 0
+    found = _OFFSET.fullmatch(text)
+    if not found or int(found[2]) > 23 or int(found[3] or 0) > 59:
+        return None
+    minutes = int(found[2]) * 60 + int(found[3] or 0)
+    return -minutes if found[1] == b"-" else minutes
+
+
+def _in_units(moment: _Moment, units: int) -> int | Misfit:
+    """Overflow too where digits finer than the unit would be lost."""
+    count, lost = divmod(moment.nanoseconds, 10**9 // units)
+    return Misfit.OVERFLOW if lost or not -(2**63) <= count < 2**63 else count

@@ -1,0 +1,180 @@
+"""`read_csv` against the plain reference: any text, dialect, types and policy, for every chunk size, thread count and instruction set."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import headrace
+from headrace import Context, Dialect, ParseError, Table, _native
+from headrace.testing.compare import assert_same_error, assert_same_table
+from headrace.testing.reference import MalformedHeader, NoRecord, ReferenceOptions, ReferenceTable, read
+from headrace.testing.strategies import dialects, texts
+from headrace.testing.values import Words
+
+CHUNKS = (1, 2, 3, 7, 64, 65, 4096)
+THREADS = (1, 2, 4)
+WAYS = [(isa, chunk, threads) for (isa, chunk), threads in zip([(i, c) for i in _native.isas() for c in CHUNKS], cycle(THREADS))]
+"""Every instruction set with every chunk size; the thread counts take turns, differently for each instruction set."""
+assert {(isa, threads) for isa, _, threads in WAYS} == {(isa, t) for isa in _native.isas() for t in THREADS}
+
+SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+CELLS = {
+    "int8": ["0", "1", "-1", "127", "128", "-128", "-129", "+5", "007", "12x", "-"],
+    "uint16": ["0", "65535", "65536", "-1", "-0", "9"],
+    "int64": [
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "12345678",
+        "123456789",
+    ],
+    "uint64": ["18446744073709551615", "18446744073709551616", "-7", "1"],
+    "float64": [
+        "1.5",
+        "-0.0",
+        ".5",
+        "5.",
+        ".",
+        "1e5",
+        "1e400",
+        "-1e-400",
+        "nan",
+        "-inf",
+        "0.1",
+        "123456789.125",
+        "00.5",
+        "1.2.3",
+    ],
+    "float32": ["16777217", "0.1", "3.4028236e38", "1e-46", "1.00000017881393432617187499", "-2.5"],
+    "bool": ["true", "false", "True", "FALSE", "yes", "1"],
+    "date32": ["2024-02-29", "2023-02-29", "0000-01-01", "9999-12-31", "1969-12-31", "2024-13-01", "2024-1-01"],
+    "timestamp[s]": ["2024-02-29 23:59:59", "1969-12-31T23:59:59", "2024-01-01 00:00:00.5", "2024-01-01 24:00:00", "2024-01-01"],
+    "timestamp[us]": [
+        "2024-02-29 23:59:59.123456",
+        "2024-02-29T01:02",
+        "9999-12-31 23:59:59.999999",
+        "2024-01-01 00:00:00.1234567",
+    ],
+    "timestamp[ns]": ["2262-04-11 23:47:16.854775807", "2262-04-11 23:47:16.854775808", "1677-09-21 00:12:43.145224192"],
+    "timestamp[us, UTC]": ["2024-01-01 00:00:00Z", "2024-01-01T00:00:00.5+05:30", "2024-01-01 00:00-08", "2024-01-01"],
+    "string": ["x", "é", "a b", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "-", "NA"],
+}
+EVERYWHERE = ["", "NA", "x"]
+
+
+def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threads: int) -> Table:
+    dialect, words = options.dialect, options.words
+    return headrace.read_csv(
+        data,
+        sep=dialect.sep,
+        quote_char=dialect.quote,
+        double_quote=dialect.double_quote,
+        escape_char=dialect.escape,
+        comment=dialect.comment,
+        lineterminator=dialect.line_end,
+        skip_initial_space=dialect.skip_initial_space,
+        skip_blank_lines=dialect.skip_blank_lines,
+        header=options.header,  # type: ignore[arg-type]
+        dtypes=options.types or None,
+        null_values=words.null,  # type: ignore[arg-type]
+        true_values=words.true,  # type: ignore[arg-type]
+        false_values=words.false,  # type: ignore[arg-type]
+        quoted_null=words.quoted_null,
+        shrink=options.shrink,
+        on_error=options.on_error,  # type: ignore[arg-type]
+        context=Context(isa=isa),
+        threads=threads,
+        chunk_bytes=chunk,
+    )
+
+
+def check(data: bytes, options: ReferenceOptions, expected: ReferenceTable, way: tuple[str, int, int]) -> None:
+    if options.on_error == "raise" and expected.rejects:
+        with pytest.raises(ParseError) as caught:
+            read_csv(data, options, *way)
+        assert_same_error(caught.value, expected)
+    else:
+        assert_same_table(read_csv(data, options, *way), expected)
+
+
+def check_all(data: bytes, options: ReferenceOptions) -> None:
+    try:
+        expected = read(data, options)
+    except (NoRecord, MalformedHeader):
+        assume(False)
+        return
+    for way in WAYS:
+        check(data, options, expected, way)
+
+
+@st.composite
+def options_for(draw: st.DrawFn, dialect: Dialect, types: dict[int, str]) -> ReferenceOptions:
+    return ReferenceOptions(
+        dialect=dialect,
+        header=draw(st.sampled_from(["infer", True, False])),
+        types=types,
+        words=Words(
+            null=draw(st.sampled_from([(b"",), (b"",), (b"", b"NA"), (b"NA",), (b"0", b"-"), ()])),
+            true=draw(st.sampled_from([(b"true", b"True", b"TRUE"), (b"yes", b"1")])),
+            quoted_null=draw(st.booleans()),
+        ),
+        shrink=draw(st.booleans()),
+        on_error=draw(st.sampled_from(["raise", "null", "reject"])),
+    )
+
+
+@st.composite
+def any_text(draw: st.DrawFn) -> tuple[bytes, ReferenceOptions]:
+    """Special bytes in any order, in any dialect."""
+    dialect = draw(dialects())
+    data = draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + draw(texts(dialect))
+    columns = max(data.count(dialect.sep), 0)
+    types = {0: draw(st.sampled_from(["string", "int8", "large_string"]))} if draw(st.booleans()) and columns >= 0 else {}
+    return data, draw(options_for(dialect, types))
+
+
+@st.composite
+def typed_text(draw: st.DrawFn, max_rows: int = 40) -> tuple[bytes, ReferenceOptions]:
+    """Columns of one type's values and near misses, some records too short or too long, some bytes changed."""
+    sep = draw(st.sampled_from([b",", b"\t", b"||", b"ab"]))
+    end = draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
+    dialect = Dialect(sep=sep, skip_initial_space=draw(st.booleans()), escape=draw(st.sampled_from([None, None, b"\\"])))
+    names = draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))
+    tame = draw(st.booleans())
+    lines = [sep.join(b"c%d" % i for i in range(len(names)))]
+    for _ in range(draw(st.integers(0, max_rows))):
+        pools = [CELLS[name][: 2 if tame else None] + ([] if tame else EVERYWHERE) for name in names]
+        cells = [draw(st.sampled_from(pool)).encode("latin-1" if "\xa0" in pool else "utf-8") for pool in pools]
+        quoted = draw(st.integers(0, 2 ** len(cells) - 1)) if draw(st.booleans()) else 0
+        lines.append(sep.join(b'"%s"' % cell if quoted >> i & 1 else cell for i, cell in enumerate(cells)))
+    data = bytearray(end.join(lines) + draw(st.sampled_from([b"", end])))
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 3]))):
+        at = draw(st.integers(len(lines[0]), len(data)))
+        data[at : at + draw(st.integers(0, 2))] = draw(st.sampled_from([b'"', sep, end, b"\xff", b"\0", b" ", b"\\", b"#", b"9"]))
+    given = draw(st.integers(0, 2 ** len(names) - 1))
+    types = {i: name for i, name in enumerate(names) if given >> i & 1}
+    return bytes(data), draw(options_for(dialect, types))
+
+
+@given(any_text())
+@settings(SETTINGS, max_examples=400)
+def test_any_text(case: tuple[bytes, ReferenceOptions]) -> None:
+    check_all(*case)
+
+
+@given(typed_text())
+@settings(SETTINGS, max_examples=600)
+def test_typed_text(case: tuple[bytes, ReferenceOptions]) -> None:
+    check_all(*case)
+
+
+@given(typed_text(max_rows=300))
+@settings(SETTINGS, max_examples=40)
+def test_long_text(case: tuple[bytes, ReferenceOptions]) -> None:
+    check_all(*case)

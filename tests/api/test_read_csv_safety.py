@@ -1,0 +1,169 @@
+"""Bad input and misuse: a clear error or rejects; never a crash, a hang, a wrong row or lost data."""
+
+from __future__ import annotations
+
+import pytest
+
+import headrace
+from headrace import Context, EmptyInputError, OptionError, ParseError, SourceError, Table, read_csv
+
+POLICIES = ["raise", "null", "reject"]
+
+
+def read(source: object, **options: object) -> Table:
+    table = read_csv(source, **options)  # type: ignore[arg-type]
+    table.report.check()
+    return table
+
+
+@pytest.mark.parametrize("header", [True, "infer"])
+@pytest.mark.parametrize("text", [b'"a,b\n1,2\n3,4\n', b'a,"b\n1,2\n', b'"a"x,b\n1,2\n', b'a"x,b\n1,2\n'])
+def test_header_with_malformed_quotes_is_not_taken_quietly(text: bytes, header: object) -> None:
+    """A header whose quote never closes would swallow all records."""
+    with pytest.raises(ParseError, match="quote"):
+        read(text, header=header)
+
+
+@pytest.mark.parametrize("text", [b'a,b\n1,"2\n3,4\n', b'a,b\n1,"2', b'a,b\n1,"', b'a,b\n1,"2""', b'a,b\n1,"\n\n\n', b'a,b\n"1,2'])
+@pytest.mark.parametrize("chunk_bytes", [1, 5, 4096])
+def test_truncated_quote(text: bytes, chunk_bytes: int) -> None:
+    with pytest.raises(ParseError, match=r"record 1 \(line 2, byte \d+\).*inside quotes.*on_error=") as caught:
+        read(text, chunk_bytes=chunk_bytes)
+    assert (caught.value.kind, caught.value.byte) == ("unclosed_quote", text.index(b'"'))
+    for policy in ("null", "reject"):
+        table = read(text, on_error=policy, chunk_bytes=chunk_bytes)
+        assert table.num_rows == 0
+        assert (table.report.rejected, table.rejects["kind"].to_pylist()) == (1, ["unclosed_quote"])
+        assert table.rejects["text"][0] == text[4:].decode()
+
+
+@pytest.mark.parametrize("escape", ["\\", "x"])
+def test_escape_at_the_very_end_is_kept(escape: str) -> None:
+    assert read(b"a\nb" + escape.encode(), escape_char=escape).to_pydict() == {"a": ["b" + escape]}
+
+
+@pytest.mark.parametrize("options", [{"escape_char": b"\xc3"}, {"quote_char": b"\xc3"}, {"sep": b"\xc3"}], ids=str)
+def test_half_characters_as_options_make_no_text_that_is_not_utf8(options: dict[str, bytes]) -> None:
+    try:
+        table = read(b"a\nb\xc3\xa9\n\xc3\xa9\n", on_error="null", header=True, **options)
+    except OptionError:
+        return
+    for column in table.columns.values():
+        column.to_pylist()
+
+
+def test_nul_bytes_are_data() -> None:
+    assert read(b"a\0,b\n\0,1\n\0\0x\0,2\n").to_pydict() == {"a\0": ["\0", "\0\0x\0"], "b": [1, 2]}
+    with pytest.raises(ParseError, match=r"record 1 .*column 'a': expected int64, got '1\\x00'"):
+        read(b"a\n1\0\n", dtypes={"a": "int64"})
+
+
+BAD_UTF8 = [b"\x80", b"\xff", b"\xc3", b"\xc3(", b"\xe2\x82", b"\xe2\x28\xa1", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf"]
+
+
+@pytest.mark.parametrize("bad", BAD_UTF8)
+@pytest.mark.parametrize("before", ["", "x", "é", "x" * 62, "x" * 63, "é" * 32, "😀" * 33])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_invalid_utf8_is_found_at_its_first_byte(bad: bytes, before: str, quoted: bool) -> None:
+    quote = b'"' if quoted else b""
+    line = quote + before.encode() + bad + quote + b",1"
+    data = b"a,b\nfine,0\n" + line + b"\nfine,2\n"
+    at = data.index(bad, 11 + len(quote) + len(before.encode()))
+    with pytest.raises(ParseError, match="not UTF-8") as caught:
+        read(data)
+    assert (caught.value.byte, caught.value.record, caught.value.column) == (at, 2, "a")
+    nulled = read(data, on_error="null")
+    assert nulled.to_pydict() == {"a": ["fine", None, "fine"], "b": [0, 1, 2]}
+    assert nulled.rejects["byte"].to_pylist() == [at]
+    rejecting = read(data, on_error="reject")
+    assert rejecting.to_pydict() == {"a": ["fine", "fine"], "b": [0, 2]}
+    assert "\\x" in rejecting.rejects["text"][0]
+
+
+def test_invalid_utf8_in_a_header_is_shown_and_reported() -> None:
+    table = read(b"a\xff,b\n1,2\n")
+    assert table.column_names == ["a\\xff", "b"]
+    assert any("not UTF-8" in old for old in table.report.renamed)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"\xfe\xff" + "a,b\n1,2\n".encode("utf-16-be"), "UTF-16"),
+        (b"\x1f\x8b\x08\0rest", "gzip"),
+        (b"PAR1\0\0\0\0", "Parquet"),
+        (b"PK\x03\x04....", "zip"),
+    ],
+)
+def test_foreign_files_are_named(data: bytes, what: str) -> None:
+    with pytest.raises(SourceError, match=f"<bytes> is .*{what}"):
+        read(data)
+
+
+@pytest.mark.parametrize("text", [b"a,b\n1,2\n", b'"a",b\n1,2\n'])
+def test_utf8_mark_is_dropped(text: bytes) -> None:
+    for chunk_bytes in (1, 2, 3, 4, 64):
+        table = read(b"\xef\xbb\xbf" + text, chunk_bytes=chunk_bytes)
+        assert table.to_pydict() == {"a": [1], "b": [2]}
+        assert table.report.bytes == len(text) + 3
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\r\n\r\n\n\r", b"\xef\xbb\xbf", b"# x\n#", b"\n\n#y\n\n"])
+def test_no_record(text: bytes) -> None:
+    with pytest.raises(EmptyInputError, match="no record; pass schema= or names="):
+        read(text, comment="#")
+    table = read(text, comment="#", schema={"x": "int8", "y": "string"})
+    assert (table.num_rows, [str(t) for t in table.schema.values()]) == (0, ["int8", "string"])
+    assert table.to_arrow().schema.names == ["x", "y"]
+    assert read(text, comment="#", names=["x"]).column_names == ["x"]
+
+
+@pytest.mark.parametrize("options", [{"schema": {}}, {"schema": []}, {"names": []}], ids=str)
+def test_no_record_and_no_column(options: dict[str, object]) -> None:
+    with pytest.raises((EmptyInputError, OptionError)):
+        read(b"", **options)
+
+
+@pytest.mark.parametrize("text", [b"a,b", b"a,b\n", b"a,b\r\n\r\n\n", b"\n\na,b\n"])
+def test_header_only(text: bytes) -> None:
+    table = read(text)
+    assert (table.num_rows, table.column_names, table.report.skipped.header) == (0, ["a", "b"], 1)
+    assert table.to_arrow().num_rows == 0
+    assert read(text, header=False).num_rows == 1
+
+
+def test_a_million_columns() -> None:
+    n = 1_000_000
+    header = ",".join(f"c{i}" for i in range(n))
+    data = (header + "\n" + ",".join(map(str, range(n))) + "\n").encode()
+    table = read(data)
+    assert (table.num_rows, table.num_columns) == (1, n)
+    assert [table[i].to_pylist() for i in (0, 1, n // 2, n - 1)] == [[0], [1], [n // 2], [n - 1]]
+    with pytest.raises(ParseError, match="too few fields"):
+        read(data[: len(data) // 2 + 6_000_000], schema=["string"] * n, header=True) if False else read(data + b"1,2\n")
+
+
+def test_a_hundred_thousand_columns() -> None:
+    n = 100_000
+    rows = [[f"{row * n + i}" if i % 3 else "x" for i in range(n)] for row in range(3)]
+    data = "\n".join(",".join(row) for row in [[f"c{i}" for i in range(n)], *rows]).encode()
+    for threads in (1, 2):
+        table = read(data, threads=threads)
+        assert (table.num_rows, table.num_columns) == (3, n)
+        for i in (0, 1, 2, 50_000, n - 1):
+            assert table[i].to_pylist() == [row[i] if i % 3 == 0 else int(row[i]) for row in rows]
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_field_of_50_mb(quoted: bool) -> None:
+    field = b"0123456789" * 5_000_000
+    written = b'"' + field.replace(b"9", b"\n") + b'"' if quoted else field
+    expected = field.replace(b"9", b"\n") if quoted else field
+    table = read(b"a,b\n1," + written + b"\n2,x\n")
+    assert table["a"].to_pylist() == [1, 2]
+    assert table["b"][1] == "x"
+    assert table["b"][0].encode() == expected
+    with pytest.raises(ParseError) as caught:
+        read(b"a,b\n1," + written + b"\n", dtypes={"b": "int64"})
+    assert len(str(caught.value)) < 1000
