@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-import headrace
-from headrace import Context, EmptyInputError, OptionError, ParseError, SourceError, Table, read_csv
+from headrace import EmptyInputError, OptionError, ParseError, SourceError, Table, read_csv
 
 POLICIES = ["raise", "null", "reject"]
 
@@ -121,8 +123,10 @@ def test_no_record(text: bytes) -> None:
 
 @pytest.mark.parametrize("options", [{"schema": {}}, {"schema": []}, {"names": []}], ids=str)
 def test_no_record_and_no_column(options: dict[str, object]) -> None:
-    with pytest.raises((EmptyInputError, OptionError)):
-        read(b"", **options)
+    """In a process of its own: this has crashed."""
+    code = f"import headrace\ntry: headrace.read_csv(b'', **{options!r})\nexcept headrace.HeadraceError as e: print(type(e).__name__)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.strip() in ("EmptyInputError", "OptionError")) == (0, True), ended.stderr
 
 
 @pytest.mark.parametrize("text", [b"a,b", b"a,b\n", b"a,b\r\n\r\n\n", b"\n\na,b\n"])
@@ -141,7 +145,7 @@ def test_a_million_columns() -> None:
     assert (table.num_rows, table.num_columns) == (1, n)
     assert [table[i].to_pylist() for i in (0, 1, n // 2, n - 1)] == [[0], [1], [n // 2], [n - 1]]
     with pytest.raises(ParseError, match="too few fields"):
-        read(data[: len(data) // 2 + 6_000_000], schema=["string"] * n, header=True) if False else read(data + b"1,2\n")
+        read(data + b"1,2\n")
 
 
 def test_a_hundred_thousand_columns() -> None:

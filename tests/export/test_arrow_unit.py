@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
+import subprocess
+import sys
 import threading
 from datetime import date
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -215,3 +219,31 @@ def test_arrays_may_be_released_on_threads_that_python_does_not_know():
         thread.join()
     assert not any(array.release for array in arrays)
     assert read["s"].to_pylist() == ["x", None, "é", "zz"]
+
+
+ENDING = """
+import ctypes, threading, time
+import headrace
+from test_arrow_unit import ArrowArray, opened
+
+table = headrace.read_csv(b"a\\n1\\n2\\n")
+
+def release_for_ever():
+    while True:
+        _, held = table["a"].__arrow_c_array__()
+        array = opened(held, b"arrow_array", ArrowArray)
+        array_pointer = ctypes.pointer(array)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ctypes.cast(array.release, ctypes.c_void_p).value)(array_pointer)
+
+for _ in range(4):
+    threading.Thread(target=release_for_ever, daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_arrays_may_be_released_while_the_interpreter_ends(attempt):
+    # A release that waits for the GIL while the interpreter ends would end the process by `std::terminate`.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-c", ENDING], env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

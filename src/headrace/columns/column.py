@@ -142,18 +142,15 @@ class Column:
 
         return as_plain_numpy(self, dtype, copy)
 
-    def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[int]]:
-        """Name, Arrow format, null count, offset and the addresses of the buffers (0 for none), for the C data interface."""
-        buffers = [self.validity.address if self.validity is not None else 0]
-        if self.offsets is not None:
-            buffers.append(self.offsets.address)
-        buffers.append(self.values.address)
+    def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None]]:
+        """Name, Arrow format, null count, offset and buffers (None for none), for the C data interface."""
+        buffers = [self.validity, self.values] if self.offsets is None else [self.validity, self.offsets, self.values]
         # Some readers stumble over an offset into nothing.
         return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
-        return _native.arrow_column(self.arrow_description(), self.length, self)
+        return _native.arrow_column(self.arrow_description(), self.length)
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self[:5].to_pylist())

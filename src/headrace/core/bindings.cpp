@@ -21,8 +21,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     auto* buffer = nb::inst_ptr<HostBuffer>(nb::handle(self));
     // Some readers take a null pointer for an error, so nothing has an address too.
     static char nothing = 0;
-    void* data = buffer->region.data() != nullptr ? static_cast<void*>(buffer->region.data()) : &nothing;
-    return PyBuffer_FillInfo(view, self, data, static_cast<Py_ssize_t>(buffer->region.size()), 1, flags);
+    const Region& region = *buffer->region;
+    void* data = region.data() != nullptr ? static_cast<void*>(region.data()) : &nothing;
+    return PyBuffer_FillInfo(view, self, data, static_cast<Py_ssize_t>(region.size()), 1, flags);
 }
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
@@ -51,7 +52,9 @@ std::vector<std::string> isas() {
 
 }  // namespace
 
-nb::object make_buffer(Region&& region) { return nb::cast(HostBuffer{std::move(region)}); }
+nb::object make_buffer(Region&& region) {
+    return nb::cast(HostBuffer{std::make_shared<const Region>(std::move(region))});
+}
 
 BorrowedBytes::BorrowedBytes(nb::handle object) {
     if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
@@ -61,9 +64,9 @@ BorrowedBytes::~BorrowedBytes() { PyBuffer_Release(&view_); }
 
 void bind_core(nb::module_& m) {
     nb::class_<HostBuffer>(m, "Buffer", nb::type_slots(buffer_slots))
-        .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region.data()); })
+        .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region->data()); })
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
-        .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region.size(); });
+        .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
     m.def("type_list", &type_list);
     m.def("isas", &isas);

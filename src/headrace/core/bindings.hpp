@@ -10,9 +10,10 @@
 
 namespace headrace {
 
-// A result's memory as Python holds it.
+// A result's memory as Python holds it. What is handed over through Arrow shares the region, not this object, so that
+// its receiver may let go on any thread without the GIL, and after the interpreter has ended.
 struct HostBuffer {
-    Region region;
+    std::shared_ptr<const Region> region;
 };
 
 nanobind::object make_buffer(Region&& region);

@@ -15,7 +15,7 @@ struct SchemaParts {
 };
 
 struct ArrayParts {
-    std::shared_ptr<void> keeper;
+    std::vector<std::shared_ptr<const Region>> held;
     std::vector<const void*> buffers;
     std::vector<std::unique_ptr<ArrowArray>> owned;
     std::vector<ArrowArray*> children;
@@ -58,9 +58,8 @@ void fill_array(std::unique_ptr<ArrayParts> parts, std::int64_t length, ArrowArr
 
 void export_column_array(const ArrowBatch& batch, const ArrowColumn& column, ArrowArray* out) {
     auto parts = std::make_unique<ArrayParts>();
-    parts->keeper = batch.keeper;
-    for (const std::uintptr_t address : column.buffers)
-        parts->buffers.push_back(reinterpret_cast<const void*>(address));
+    parts->held = column.buffers;
+    for (const auto& region : column.buffers) parts->buffers.push_back(region ? region->data() : nullptr);
     fill_array(std::move(parts), batch.length, out);
     out->null_count = column.null_count;
     out->offset = column.offset;
@@ -68,7 +67,6 @@ void export_column_array(const ArrowBatch& batch, const ArrowColumn& column, Arr
 
 void export_struct(const ArrowBatch& batch, ArrowArray* out) {
     auto parts = std::make_unique<ArrayParts>();
-    parts->keeper = batch.keeper;
     parts->buffers.push_back(nullptr);  // a struct's validity: none
     for (const ArrowColumn& column : batch.columns) {
         parts->owned.push_back(std::make_unique<ArrowArray>());

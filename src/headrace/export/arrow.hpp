@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "core/memory.hpp"
 
 struct ArrowSchema {
     const char* format;
@@ -43,20 +44,19 @@ struct ArrowArrayStream {
 
 namespace headrace {
 
-// One column as it goes out: `buffers` are the addresses that its format asks for, 0 for none.
+// One column as it goes out: `buffers` are those that its format asks for, null for none.
 struct ArrowColumn {
     std::string name;
     std::string format;
     std::int64_t null_count = 0;
     std::int64_t offset = 0;
-    std::vector<std::uintptr_t> buffers;
+    std::vector<std::shared_ptr<const Region>> buffers;
 };
 
-// Columns of one length, and whatever keeps their memory alive.
+// Columns of one length.
 struct ArrowBatch {
     std::vector<ArrowColumn> columns;
     std::int64_t length = 0;
-    std::shared_ptr<void> keeper;
 };
 
 // Each fills `out`; the receiver calls out->release.

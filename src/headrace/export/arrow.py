@@ -10,7 +10,7 @@ from headrace.columns.column import Column
 
 def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
     """Capsule of an ``ArrowArrayStream`` with one batch of all columns; it keeps their memory alive."""
-    return _native.arrow_stream([column.arrow_description(name) for name, column in columns.items()], length, columns)
+    return _native.arrow_stream([column.arrow_description(name) for name, column in columns.items()], length)
 
 
 def schema_capsule(columns: Mapping[str, Column]) -> object:

@@ -2,7 +2,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "export/arrow.hpp"
 
@@ -11,28 +10,18 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// Holds a Python object from C++; consumers may let go of it on any thread, and after the interpreter has ended.
-std::shared_ptr<void> keep(nb::handle object) {
-    object.inc_ref();
-    return std::shared_ptr<void>(object.ptr(), [](void* kept) {
-        if (!Py_IsInitialized()) return;
-        const nb::gil_scoped_acquire acquire;
-        Py_DECREF(static_cast<PyObject*>(kept));
-    });
-}
-
-// `columns`: (name, format, null count, offset, addresses) each.
-ArrowBatch batch_from(nb::handle columns, std::int64_t length, nb::handle keeper) {
+// `columns`: (name, format, null count, offset, buffers or None) each.
+ArrowBatch batch_from(nb::handle columns, std::int64_t length) {
     ArrowBatch batch;
     batch.length = length;
-    batch.keeper = keep(keeper);
     for (const nb::handle given : columns) {
         ArrowColumn column;
         column.name = nb::cast<std::string>(given[0]);
         column.format = nb::cast<std::string>(given[1]);
         column.null_count = nb::cast<std::int64_t>(given[2]);
         column.offset = nb::cast<std::int64_t>(given[3]);
-        column.buffers = nb::cast<std::vector<std::uintptr_t>>(given[4]);
+        for (const nb::handle buffer : given[4])
+            column.buffers.push_back(buffer.is_none() ? nullptr : nb::cast<const HostBuffer&>(buffer).region);
         batch.columns.push_back(std::move(column));
     }
     return batch;
@@ -51,20 +40,20 @@ nb::object capsule_of(std::unique_ptr<Arrow> exported, const char* name) {
     return nb::steal(capsule);
 }
 
-nb::object stream_capsule(nb::handle columns, std::int64_t length, nb::handle keeper) {
+nb::object stream_capsule(nb::handle columns, std::int64_t length) {
     auto stream = std::make_unique<ArrowArrayStream>();
-    export_stream(std::make_shared<const ArrowBatch>(batch_from(columns, length, keeper)), stream.get());
+    export_stream(std::make_shared<const ArrowBatch>(batch_from(columns, length)), stream.get());
     return capsule_of(std::move(stream), "arrow_array_stream");
 }
 
 nb::object schema_capsule(nb::handle columns) {
     auto schema = std::make_unique<ArrowSchema>();
-    export_schema(batch_from(columns, 0, nb::none()), schema.get());
+    export_schema(batch_from(columns, 0), schema.get());
     return capsule_of(std::move(schema), "arrow_schema");
 }
 
-nb::tuple column_capsules(nb::handle column, std::int64_t length, nb::handle keeper) {
-    const ArrowBatch batch = batch_from(nb::make_tuple(column), length, keeper);
+nb::tuple column_capsules(nb::handle column, std::int64_t length) {
+    const ArrowBatch batch = batch_from(nb::make_tuple(column), length);
     auto schema = std::make_unique<ArrowSchema>();
     auto array = std::make_unique<ArrowArray>();
     export_column_schema(batch.columns.front(), schema.get());
