@@ -79,8 +79,8 @@ HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
         p += copied;
         out += copied;
         if (p == end) break;
-        ++p;
-        if (p < end) *out++ = *p++;
+        if (end - p > 1) ++p;  // the input's last byte has none behind it, and stands for itself
+        *out++ = *p++;
     }
     return static_cast<usize>(out - to);
 }
