@@ -22,10 +22,10 @@ _FOREIGN = {
     b"\xfe\xff": "UTF-16 text; decode it first, e.g. open(path, encoding='utf-16')",
     b"\x1f\x8b": "gzip; decompress it first, e.g. gzip.open(path)",
     b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
-    b"BZh": "bzip2; decompress it first, e.g. bz2.open(path)",
+    **{b"BZh%d1AY" % level: "bzip2; decompress it first, e.g. bz2.open(path)" for level in range(1, 10)},
     b"\xfd7zXZ": "xz; decompress it first, e.g. lzma.open(path)",
     b"PK\x03\x04": "a zip archive; unpack it first",
-    b"PAR1": "Parquet; read it with a reader of Parquet",
+    b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """How files begin that are no text in UTF-8, and what to do with them."""
 _MOST_TILE_BYTES = 4 << 20

@@ -71,7 +71,11 @@ void bind_core(nb::module_& m) {
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
-    m.def("release_unused_memory", &release_unused_memory);
+    m.def("release_unused_memory", &release_unused_memory,
+          "Give memory that waits for the next table back to the system.\n\n"
+          "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of the "
+          "machine's: the\n"
+          "next table saves its first touch, which costs more than parsing does.");
     m.def("hardware_threads", &hardware_threads);
 }
 

@@ -284,8 +284,9 @@ def _shrunk(type_: DataType, values: list[Value]) -> tuple[DataType, int | None]
 
 
 def _ranges(numbers: list[int | float]) -> Iterator[tuple[int | float, int | float]]:
-    """The range of all numbers up to each, 0 included."""
-    return zip(itertools.accumulate(numbers, min, initial=0), itertools.accumulate(numbers, max, initial=0), strict=True)
+    """The range of 0 and all numbers up to each."""
+    lows, highs = itertools.accumulate(numbers, min, initial=0), itertools.accumulate(numbers, max, initial=0)
+    return itertools.islice(zip(lows, highs, strict=True), 1, None)
 
 
 def _is_float32(number: float) -> bool:

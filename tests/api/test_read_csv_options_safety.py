@@ -1,0 +1,176 @@
+"""Every option refuses what makes no sense: an OptionError that names the option and says what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from headrace import Context, Device, OptionError, UnsupportedDeviceError, read_csv
+from headrace.api.read_csv import ALIASES
+
+TEXT = b"a,b\n1,2\n"
+
+
+def refusal(**options: object) -> str:
+    with pytest.raises(OptionError) as caught:
+        read_csv(TEXT, **options)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+NOT_BOOL = [1, 0, "yes", None, "True", 2.0]
+
+
+@pytest.mark.parametrize("value", NOT_BOOL, ids=repr)
+@pytest.mark.parametrize("name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines"])
+def test_flags(name: str, value: object) -> None:
+    assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}"
+
+
+@pytest.mark.parametrize("value", ["", None, 5, b"", "123456789", "\ud800", "é" * 5], ids=ascii)
+def test_sep(value: object) -> None:
+    assert re.search("sep must be", refusal(sep=value))
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [("quote_char", "quote"), ("escape_char", "escape"), ("comment", "comment"), ("lineterminator", "line_end")]
+)
+@pytest.mark.parametrize("value", ["", 5, b"", "123456789", 2.0], ids=ascii)
+def test_dialect_options(name: str, called: str, value: object) -> None:
+    """Messages should speak of the option as the caller wrote it."""
+    message = refusal(**{name: value})
+    assert re.match(rf"({name}|{called}) must be", message)
+    assert name in message
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"sep": '"'}, ("sep", "quote")),
+        ({"sep": "\n"}, ("sep", "lineterminator|line_end")),
+        ({"sep": "#", "comment": "#"}, ("sep", "comment")),
+        ({"quote_char": "\n"}, ("quote", "line")),
+        ({"escape_char": ","}, ("sep", "escape")),
+        ({"lineterminator": ","}, ("sep", "line")),
+        ({"sep": " ", "skip_initial_space": True}, ("sep", "skip_initial_space")),
+    ],
+    ids=str,
+)
+def test_shared_bytes(options: dict[str, object], names: tuple[str, str]) -> None:
+    message = refusal(**options)
+    assert all(re.search(name, message) for name in names)
+
+
+@pytest.mark.parametrize("value", ["raises", "", None, 5, ["raise"], "RAISE"], ids=repr)
+def test_on_error(value: object) -> None:
+    assert re.match("unknown on_error .*(did you mean|valid)", refusal(on_error=value))
+
+
+@pytest.mark.parametrize("value", [1, 0, None, "yes", "true", 2.0], ids=repr)
+def test_header(value: object) -> None:
+    assert re.match("unknown header .*valid: infer, True, False", refusal(header=value))
+
+
+@pytest.mark.parametrize("value", [5, 2.0, [1, 2], ["a", None], [b"a", b"b"], ["\ud800", "b"], True], ids=ascii)
+def test_names(value: object) -> None:
+    assert "names" in refusal(names=value)
+
+
+def test_names_that_do_not_fit() -> None:
+    assert refusal(names=["x", "x"]) == "names holds 'x' more than once"
+    assert refusal(names=["x"]) == "1 names are given, but the first record has 2 fields: a, b"
+    assert refusal(names=[]).startswith("0 names are given")
+    assert "names and a schema" in refusal(names=["x", "y"], schema={"x": "int8", "y": "int8"})
+
+
+@pytest.mark.parametrize("value", [5, 2.0, True, "int8", b"ab"], ids=repr)
+def test_schema(value: object) -> None:
+    assert "schema" in refusal(schema=value)
+
+
+def test_schema_that_does_not_fit() -> None:
+    assert refusal(schema=["int8"]) == "schema has 1 types, but the text has 2 columns: a, b"
+    assert refusal(schema={"a": "int8", "B": "int8"}).startswith("unknown column in schema 'B'")
+    assert "schema lacks column 'b'" in refusal(schema={"a": "int8"}, header=True) or "1 names" in refusal(schema={"a": "int8"})
+    assert "did you mean 'int32'" in refusal(schema=["int8", "int23"])
+
+
+def test_dtypes() -> None:
+    assert refusal(dtypes={"c": "int8"}) == "unknown column in dtypes 'c'; valid: a, b"
+    assert refusal(dtypes={2: "int8"}) == "dtypes: there is no column 2; there are 2"
+    assert refusal(dtypes={-3: "int8"}) == "dtypes: there is no column -3; there are 2"
+    assert "unknown column in dtypes" in refusal(dtypes={True: "int8"})
+    assert "did you mean 'int64'" in refusal(dtypes={"a": "int46"})
+    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "timestamp[us, Europe/Berlin]", "decimal(10, 2)"):
+        assert "type" in refusal(dtypes=bad)
+
+
+@pytest.mark.parametrize("name", ["null_values", "true_values", "false_values"])
+@pytest.mark.parametrize("value", [None, 5, [None], [5], {"a": "x"}, "\ud800", ["\udc80"]], ids=ascii)
+def test_words(name: str, value: object) -> None:
+    assert refusal(**{name: value}).startswith(name)
+
+
+def test_word_that_is_true_and_false() -> None:
+    assert refusal(true_values=["1", "x"], false_values="x") == "true_values and false_values share 'x'"
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5, "2", 2**70], ids=repr)
+@pytest.mark.parametrize("name", ["threads", "chunk_bytes"])
+def test_counts(name: str, value: object) -> None:
+    assert re.match(f"{name} must be", refusal(**{name: value}))
+
+
+@pytest.mark.parametrize("value", [1, 2**31, 2**40, 2**62], ids=repr)
+def test_large_counts_are_harmless(value: int) -> None:
+    assert read_csv(TEXT, chunk_bytes=value).to_pydict() == {"a": [1], "b": [2]}
+    assert read_csv(TEXT, threads=min(value, 2**31)).to_pydict() == {"a": [1], "b": [2]}
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5, "2", 2**70], ids=repr)
+@pytest.mark.parametrize("name", ["threads", "memory_limit"])
+def test_context(name: str, value: object) -> None:
+    with pytest.raises(OptionError, match=f"{name} must be"):
+        read_csv(TEXT, context=Context(**{name: value}))  # type: ignore[arg-type]
+
+
+def test_context_of_another_kind() -> None:
+    assert refusal(context=5) == "context must be a Context, not 5"
+    for isa in ("sse9", 5, None):
+        with pytest.raises(OptionError, match="isa"):
+            Context(isa=isa)  # type: ignore[arg-type]
+
+
+def test_device() -> None:
+    assert refusal(device="gpu") == "unknown device 'gpu'; valid: cpu" or "did you mean" in refusal(device="gpu")
+    assert "there is one CPU" in refusal(device="cpu:1")
+    assert "device must be" in refusal(device=None)
+    with pytest.raises(UnsupportedDeviceError, match="use device='cpu'"):
+        read_csv(TEXT, device="cuda:0")
+    for device in (Device("cuda"), Device("nonsense"), Device("cpu", 7)):
+        with pytest.raises((OptionError, UnsupportedDeviceError), match="device"):
+            read_csv(TEXT, device=device)
+
+
+def test_unknown_options() -> None:
+    assert refusal(seperator=";") in [f"unknown option 'seperator'; did you mean {name!r}?" for name in ("separator", "sep")]
+    assert "did you mean 'header'?" in refusal(headers=True)
+    assert "valid: " in refusal(zzz=1)
+
+
+@pytest.mark.parametrize("alias", sorted(ALIASES))
+def test_an_option_and_its_alias(alias: str) -> None:
+    own = ALIASES[alias]
+    other = {"header": True, "names": ["x", "y"], "dtypes": "string", "double_quote": False, "skip_initial_space": True}
+    value = other.get(own, ";")
+    assert re.search(f"{own}.*{alias}.*pass one of them", refusal(**{own: value, alias: value}))
+
+
+def test_two_aliases_of_one_option() -> None:
+    assert "pass one of them" in refusal(delimiter=";", separator=";")
+
+
+def test_a_context_is_not_overruled_quietly() -> None:
+    """`threads` and `device` are short for a context's fields: what is given beside it counts."""
+    table = read_csv(TEXT, context=Context(threads=1), threads=2)
+    assert table.report.threads == 2
