@@ -18,6 +18,7 @@ from headrace.testing.values import Misfit, Words, nearest_float32, parse
 ISAS = _native.isas()
 QUOTING = ["bare", "quoted", "mixed"]
 LANES = 8
+ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False}
 
 
 def read(data: bytes | memoryview, isa: str, **options: object) -> Table:
@@ -36,7 +37,7 @@ def written(texts: Sequence[str], quoting: str) -> memoryview:
 def check(texts: Sequence[str], type_name: str, isa: str, quoting: str) -> None:
     """Every text is a value or a fault, as Python has it."""
     type_ = parse_type(type_name)
-    table = read(written(texts, quoting), isa, schema={"head": type_name}, header=True, on_error="null", null_values=["null"])
+    table = read(written(texts, quoting), isa, schema={"head": type_name}, on_error="null", null_values=["null"], **ONE_COLUMN)
     found = [parse(text.encode(), type_, Words(null=())) for text in texts]
     expected = [None if isinstance(value, Misfit) else comparable(value, type_.bits) for value in found]
     assert raw_values(table["head"]) == expected
