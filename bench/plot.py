@@ -32,7 +32,8 @@ def picture(results: dict[str, Any]) -> str:
     parts: list[str] = []
     y = TOP
     for case, timed in rows:
-        parts.append(f'<text x="{LEFT - 10}" y="{y + BAR * len(timed) / 2 + 5}" text-anchor="end" font-weight="bold">{case}</text>')
+        middle = y + BAR * len(timed) / 2 + 5
+        parts.append(f'<text x="{LEFT - 10}" y="{middle}" text-anchor="end" font-weight="bold">{case}</text>')
         for row in timed:
             length = row["best"] * scale
             parts.append(
@@ -43,10 +44,9 @@ def picture(results: dict[str, Any]) -> str:
         y += GAP
     cores = results["machine"]["cores"]
     title = f"GB/s of text to typed columns, {cores} cores, page cache warm (longer is better)"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
-        f'<rect width="100%" height="100%" fill="white"/><text x="10" y="18" font-size="13">{title}</text>{"".join(parts)}</svg>\n'
-    )
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
+    ground = f'<rect width="100%" height="100%" fill="white"/><text x="10" y="18" font-size="13">{title}</text>'
+    return f"{head}{ground}{''.join(parts)}</svg>\n"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""`read_csv` against the plain reference: any text, dialect, types and policy, for every chunk size, thread count and instruction set."""
+"""`read_csv` against the plain reference: any text, dialect, types, policy, chunk size, thread count and instruction set."""
 
 from __future__ import annotations
 
+import random
 from itertools import cycle
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import headrace
 from headrace import Context, Dialect, ParseError, Table, _native
 from headrace.testing.compare import assert_same_error, assert_same_table
-from headrace.testing.reference import MalformedHeader, NoRecord, ReferenceOptions, ReferenceTable, read
+from headrace.testing.reference import MalformedHeaderError, NoRecordError, ReferenceOptions, ReferenceTable, read
 from headrace.testing.strategies import dialects, texts
 from headrace.testing.values import Words
 
@@ -106,7 +107,7 @@ def check(data: bytes, options: ReferenceOptions, expected: ReferenceTable, way:
 def check_all(data: bytes, options: ReferenceOptions) -> None:
     try:
         expected = read(data, options)
-    except (NoRecord, MalformedHeader):
+    except (NoRecordError, MalformedHeaderError):
         assume(False)
         return
     for way in WAYS:
@@ -177,3 +178,34 @@ def test_typed_text(case: tuple[bytes, ReferenceOptions]) -> None:
 @settings(SETTINGS, max_examples=40)
 def test_long_text(case: tuple[bytes, ReferenceOptions]) -> None:
     check_all(*case)
+
+
+LATE = [
+    ([b"1", b"-2", b""], [b"9223372036854775808", b"0.5", b"x\xff", b"007"]),
+    ([b"1.5"], [b"2024-01-01", b"true", b"18446744073709551616"]),
+    ([b"2024-01-01"], [b"2024-01-01 00:00:00", b"2024-01-01 00:00:00.1234567", b"9999-01-01", b"NA"]),
+    ([b""], [b"1", b"true", b"\xff", b'"quo""ted"']),
+    ([b"18446744073709551616"], [b"1", b"-1", b"0.5", b"x"]),
+    ([b"1", b"2", b"3"], [b"x", b"128", b"", b"1.5"]),
+    ([b"text", b"\xc3\xa9"], [b"\xff", b'"a\nb"', b""]),
+]
+"""What a column holds in front, and what may turn up once its type seems clear."""
+
+
+@pytest.mark.parametrize("seed", range(0, 8, 2))
+def test_types_and_faults_that_turn_up_late(seed: int) -> None:
+    """Beyond the first 256 KB, which settle the first guess: then there are several passes."""
+    rng = random.Random(seed)
+    rows = []
+    for row in range(9000):
+        cells = [rng.choice(late if row > 8000 and rng.random() < 0.002 else early) for early, late in LATE]
+        rows.append(b",".join(cells[:-1] if rng.random() < 0.001 else cells))
+    data = b"a,b,c,d,e,f,g\n" + b"\n".join(rows)
+    assert sum(map(len, rows[:8000])) > 280_000
+    options = ReferenceOptions(
+        header=True, types={5: "int8"} if seed % 4 else {}, on_error=["null", "reject"][seed // 4], shrink=seed in (2, 4)
+    )
+    expected = read(data, options)
+    for isa in _native.isas():
+        for chunk, threads in ((1000, 4), (20_000, 2), (256 << 10, 1), (1 << 20, 1)):
+            check(data, options, expected, (isa, chunk, threads))

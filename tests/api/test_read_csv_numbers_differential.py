@@ -1,4 +1,4 @@
-"""Numbers through `read_csv` against Python's own: every lane of the vector path and its remainder, every way to write a field."""
+"""Numbers through `read_csv` against Python's own: every lane of the vector path, its remainder, quoted or not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 import struct
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ import pytest
 from headrace import Column, Context, Table, _native, read_csv
 from headrace.columns.types import parse_type
 from headrace.testing.compare import comparable, raw_values
-from headrace.testing.values import Misfit, Words, nearest_float32, parse
+from headrace.testing.values import Misfit, Value, Words, nearest_float32, parse
 
 ISAS = _native.isas()
 QUOTING = ["bare", "quoted", "mixed"]
 LANES = 8
-ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False}
+ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False, "quoted_null": True}
 
 
 def read(data: bytes | memoryview, isa: str, **options: object) -> Table:
@@ -34,11 +35,16 @@ def written(texts: Sequence[str], quoting: str) -> memoryview:
     return memoryview(data + b"7777777777777777")[: len(data)]
 
 
+@cache
+def parsed(text: str, type_name: str) -> Value | Misfit:
+    return None if text == "null" else parse(text.encode(), parse_type(type_name), Words())
+
+
 def check(texts: Sequence[str], type_name: str, isa: str, quoting: str) -> None:
     """Every text is a value or a fault, as Python has it."""
     type_ = parse_type(type_name)
-    table = read(written(texts, quoting), isa, schema={"head": type_name}, on_error="null", null_values=["null"], **ONE_COLUMN)
-    found = [parse(text.encode(), type_, Words(null=())) for text in texts]
+    table = read(written(texts, quoting), isa, schema={"head": type_name}, on_error="null", null_values="null", **ONE_COLUMN)
+    found = [parsed(text, type_name) for text in texts]
     expected = [None if isinstance(value, Misfit) else comparable(value, type_.bits) for value in found]
     assert raw_values(table["head"]) == expected
     faults = [(i, value.value) for i, value in enumerate(found, 1) if isinstance(value, Misfit)]
@@ -57,8 +63,41 @@ def in_every_lane(odd: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 
 INT_TYPES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-ODD_INTS = ["", "-", "+", "+1", "--1", "-0", "00", "007", "-007", "1 ", " 1", "1.", "1.0", "1e3", "0x1", "1_0", "٣", "1\0", "/", ":", "a"]
-ODD_INTS += ["0" * 30 + "7", "9" * 30, "-" + "9" * 30, "1" * 16, "1" * 17, "1" * 8, "1" * 9, "12345678x", "x12345678", "1234567812345678x"]
+ODD_INTS = [
+    "",
+    "-",
+    "+",
+    "+1",
+    "--1",
+    "-0",
+    "00",
+    "007",
+    "-007",
+    "1 ",
+    " 1",
+    "1.",
+    "1.0",
+    "1e3",
+    "0x1",
+    "1_0",
+    "٣",
+    "1\0",
+    "/",
+    ":",
+    "a",
+]
+ODD_INTS += [
+    "0" * 30 + "7",
+    "9" * 30,
+    "-" + "9" * 30,
+    "1" * 16,
+    "1" * 17,
+    "1" * 8,
+    "1" * 9,
+    "12345678x",
+    "x12345678",
+    "1234567812345678x",
+]
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -69,9 +108,9 @@ def test_integers_at_every_border(type_name: str, isa: str, quoting: str) -> Non
     borders = {sign * 2**bits + near for bits in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1) for near in (-2, -1, 0, 1)}
     borders |= {sign * 10**digits + near for digits in range(21) for sign in (1, -1) for near in (-1, 0, 1)}
     odd = [str(value) for value in sorted(borders)] + ODD_INTS
-    for usual in (["1", "23", "45"], ["12", "-7", "null"], ["9", "", "127"]):
+    for usual in (["12", "-7", "null"], ["9", "", "127"]):
         texts = in_every_lane(odd, usual)
-        for cut in (0, 1, 5):
+        for cut in (0, 5):
             check(texts[cut:], type_name, isa, quoting)
 
 
@@ -83,20 +122,101 @@ def test_random_integers_of_every_length(type_name: str, isa: str) -> None:
     check(texts, type_name, isa, "mixed")
 
 
-ODD_FLOATS = [".", "-.", "+.5", "-.5", ".5", "5.", "-5.", "1e", "1e+", "1e-", "e5", ".e5", "1e5", "1E5", "1e+05", "1.5e-3", "-0", "-0.0", "0.0"]
-ODD_FLOATS += ["00.5", "-00.5", "1..2", "1.2.3", "1,5", " 1.5", "1.5 ", "1.5x", "x1.5", "--1.5", "1.-5", "nan", "NaN", "-nan", "+nan", "nanx"]
-ODD_FLOATS += ["inf", "-inf", "+INF", "Infinity", "-infinity", "infinit", "1e308", "1.8e308", "1e309", "-1e309", "1e-323", "2e-324", "3e-324"]
-ODD_FLOATS += ["1e99999999999999999999", "-1e-99999999999999999999", "0e99999999999999999999", "1" * 400, "0." + "0" * 400 + "1", "0x1p3", "1_0.5", ""]
-ODD_FLOATS += ["4503599627370496.5", "4503599627370497.5", "9007199254740993", "9007199254740993.0000000000000000000000000000001", "1.7976931348623158e308"]
-ODD_FLOATS += ["2.2250738585072011e-308", "123456789012345.6", "1234567890123456.7", "0.000000000000001", "8.5", "16777217", "16777219", "33554433.0"]
-ODD_FLOATS += ["3.4028235677973366e38", "3.40282356779733661637539395e38", "7.006492321624085e-46", "7.006492321624086e-46", "1.1754943157898259e-38"]
+ODD_FLOATS = [
+    ".",
+    "-.",
+    "+.5",
+    "-.5",
+    ".5",
+    "5.",
+    "-5.",
+    "1e",
+    "1e+",
+    "1e-",
+    "e5",
+    ".e5",
+    "1e5",
+    "1E5",
+    "1e+05",
+    "1.5e-3",
+    "-0",
+    "-0.0",
+    "0.0",
+]
+ODD_FLOATS += [
+    "00.5",
+    "-00.5",
+    "1..2",
+    "1.2.3",
+    "1,5",
+    " 1.5",
+    "1.5 ",
+    "1.5x",
+    "x1.5",
+    "--1.5",
+    "1.-5",
+    "nan",
+    "NaN",
+    "-nan",
+    "+nan",
+    "nanx",
+]
+ODD_FLOATS += [
+    "inf",
+    "-inf",
+    "+INF",
+    "Infinity",
+    "-infinity",
+    "infinit",
+    "1e308",
+    "1.8e308",
+    "1e309",
+    "-1e309",
+    "1e-323",
+    "2e-324",
+    "3e-324",
+]
+ODD_FLOATS += [
+    "1e99999999999999999999",
+    "-1e-99999999999999999999",
+    "0e99999999999999999999",
+    "1" * 400,
+    "0." + "0" * 400 + "1",
+    "0x1p3",
+    "1_0.5",
+    "",
+]
+ODD_FLOATS += [
+    "4503599627370496.5",
+    "4503599627370497.5",
+    "9007199254740993",
+    "9007199254740993.0000000000000000000000000000001",
+    "1.7976931348623158e308",
+]
+ODD_FLOATS += [
+    "2.2250738585072011e-308",
+    "123456789012345.6",
+    "1234567890123456.7",
+    "0.000000000000001",
+    "8.5",
+    "16777217",
+    "16777219",
+    "33554433.0",
+]
+ODD_FLOATS += [
+    "3.4028235677973366e38",
+    "3.40282356779733661637539395e38",
+    "7.006492321624085e-46",
+    "7.006492321624086e-46",
+    "1.1754943157898259e-38",
+]
 
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", ["float32", "float64"])
 def test_odd_floats_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
-    for usual in (["1.5", "-0.25", "100"], ["-73.993896", "null", "12345678.9"], ["0.1", "", "1234567.12345678"]):
+    for usual in (["1.5", "-73.993896", "null"], ["0.1", "", "1234567.12345678"]):
         texts = in_every_lane(ODD_FLOATS, usual)
         for cut in (0, 3):
             check(texts[cut:], type_name, isa, quoting)

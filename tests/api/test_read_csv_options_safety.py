@@ -22,7 +22,9 @@ NOT_BOOL = [1, 0, "yes", None, "True", 2.0]
 
 
 @pytest.mark.parametrize("value", NOT_BOOL, ids=repr)
-@pytest.mark.parametrize("name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines"])
+@pytest.mark.parametrize(
+    "name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines"]
+)
 def test_flags(name: str, value: object) -> None:
     assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}"
 
@@ -33,7 +35,8 @@ def test_sep(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "called"), [("quote_char", "quote"), ("escape_char", "escape"), ("comment", "comment"), ("lineterminator", "line_end")]
+    ("name", "called"),
+    [("quote_char", "quote"), ("escape_char", "escape"), ("comment", "comment"), ("lineterminator", "line_end")],
 )
 @pytest.mark.parametrize("value", ["", 5, b"", "123456789", 2.0], ids=ascii)
 def test_dialect_options(name: str, called: str, value: object) -> None:

@@ -26,7 +26,9 @@ def test_header_with_malformed_quotes_is_not_taken_quietly(text: bytes, header: 
         read(text, header=header)
 
 
-@pytest.mark.parametrize("text", [b'a,b\n1,"2\n3,4\n', b'a,b\n1,"2', b'a,b\n1,"', b'a,b\n1,"2""', b'a,b\n1,"\n\n\n', b'a,b\n"1,2'])
+@pytest.mark.parametrize(
+    "text", [b'a,b\n1,"2\n3,4\n', b'a,b\n1,"2', b'a,b\n1,"', b'a,b\n1,"2""', b'a,b\n1,"\n\n\n', b'a,b\n"1,2']
+)
 @pytest.mark.parametrize("chunk_bytes", [1, 5, 4096])
 def test_truncated_quote(text: bytes, chunk_bytes: int) -> None:
     with pytest.raises(ParseError, match=r"record 1 \(line 2, byte \d+\).*inside quotes.*on_error=") as caught:
@@ -67,7 +69,18 @@ def test_nul_bytes_are_data() -> None:
         read(b"a\n1\0\n", dtypes={"a": "int64"})
 
 
-BAD_UTF8 = [b"\x80", b"\xff", b"\xc3", b"\xc3(", b"\xe2\x82", b"\xe2\x28\xa1", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf"]
+BAD_UTF8 = [
+    b"\x80",
+    b"\xff",
+    b"\xc3",
+    b"\xc3(",
+    b"\xe2\x82",
+    b"\xe2\x28\xa1",
+    b"\xf0\x9f\x98",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\xaf",
+]
 
 
 @pytest.mark.parametrize("bad", BAD_UTF8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -50,7 +51,7 @@ def comparable(value: Any, bits: int) -> Any:
     """A float as the bytes of its format, so that -0.0 is not 0.0; any NaN as one text; all else as it is."""
     if not isinstance(value, float):
         return value
-    return "nan" if value != value else struct.pack("d" if bits == 64 else "f", value)
+    return "nan" if math.isnan(value) else struct.pack("d" if bits == 64 else "f", value)
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:

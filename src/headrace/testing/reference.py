@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headrace.columns.types import DataType, parse_type
 from headrace.structure.dialect import Dialect
 from headrace.testing.oracle import OracleRecord, field_text, split
-from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, type_of_kind
+from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, smallest_type, type_of_kind
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _STRING = parse_type("string")
@@ -60,11 +59,11 @@ class ReferenceTable:
     counts: dict[str, int]
 
 
-class NoRecord(Exception):
+class NoRecordError(Exception):
     """The text holds no record."""
 
 
-class MalformedHeader(Exception):
+class MalformedHeaderError(Exception):
     """The record that would hold the names is itself malformed."""
 
 
@@ -92,9 +91,9 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
 
     Raises
     ------
-    NoRecord
+    NoRecordError
         There is none, comments and blank lines apart.
-    MalformedHeader
+    MalformedHeaderError
         The first record is to be looked at as a header and is malformed.
 
     Notes
@@ -120,7 +119,7 @@ class _Reader:
         structure = split(self.data[self.begin :], self.options.dialect)
         records = [record for record in structure.records if not record.comment]
         if not records:
-            raise NoRecord
+            raise NoRecordError
         first = self._fields(records[0])
         header = self._is_header(records[0], first)
         names = _names(first) if header else [f"column_{i + 1}" for i in range(len(first))]
@@ -135,7 +134,7 @@ class _Reader:
         evidence = [self._evidence(i, whole, kinds[i]) if i in kinds else None for i in range(len(names))]
         for i in kinds:
             if self.options.shrink:
-                types[i], at = _shrunk(types[i], columns[i])
+                types[i], at = smallest_type(types[i], columns[i])
                 evidence[i] = evidence[i] if at is None else self._shown(kept[at], i)
         counts = {
             "records": len(structure.records) + structure.blank_lines,
@@ -159,7 +158,7 @@ class _Reader:
         if self.options.header is False:
             return False
         if record.strays or record.unclosed:
-            raise MalformedHeader
+            raise MalformedHeaderError
         kinds = {classify(field.text, Words(true=(), false=())) for field in fields if field.text}
         return self.options.header is True or kinds == {Kind.TEXT}
 
@@ -212,7 +211,7 @@ class _Reader:
             for name, type_, raw, value in zip(names, types, row.fields, values, strict=True):
                 if isinstance(value, Misfit):
                     at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
-                    self._reject(row, value.value, at, name, type_, raw)
+                    self._reject(row, value.value, at, of=(name, type_, raw))
             if self.options.on_error == "null" or not any(isinstance(value, Misfit) for value in values):
                 made[row.number] = [None if isinstance(value, Misfit) else value for value in values]
         return made
@@ -224,20 +223,19 @@ class _Reader:
             return Misfit.ENCODING
         return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words)
 
-    def _reject(
-        self, row: _Row, kind: str, at: int, name: str | None = None, type_: DataType | None = None, raw: _Field | None = None
-    ) -> None:
+    def _reject(self, row: _Row, kind: str, at: int, of: tuple[str, DataType, _Field] | None = None) -> None:
+        """`of` is the column's name and type, and its field, where it is one field's fault."""
         begin, end = row.record.start + self.begin, row.record.end + self.begin
         self.rejects.append({
             "record": row.number,
-            "kept": name is not None and self.options.on_error == "null",
+            "kept": of is not None and self.options.on_error == "null",
             "line": 1 + _line_ends_before(self.data, begin),
             "line_byte": begin,
             "byte": at,
-            "column": name,
+            "column": of and of[0],
             "kind": kind,
-            "expected": None if type_ is None else str(type_),
-            "field": None if raw is None else _printable(raw.raw),
+            "expected": of and str(of[1]),
+            "field": of and _printable(of[2].raw),
             "text": _printable(self.data[begin:end]),
         })  # fmt: skip
 
@@ -263,37 +261,6 @@ def _names(fields: list[_Field]) -> list[str]:
 def _numbered(base: str) -> Iterator[str]:
     yield base
     yield from (f"{base}_{i}" for i in itertools.count(1))
-
-
-_INT_TYPES = [("int8", -(2**7), 2**7), ("uint8", 0, 2**8), ("int16", -(2**15), 2**15), ("uint16", 0, 2**16)]
-_INT_TYPES += [("int32", -(2**31), 2**31), ("uint32", 0, 2**32), ("int64", -(2**63), 2**63)]
-
-
-def _shrunk(type_: DataType, values: list[Value]) -> tuple[DataType, int | None]:
-    """The smallest type that holds the values, and the row that forced it, if the first value did not."""
-    numbers = [value if isinstance(value, int | float) else 0 for value in values]
-    if type_.name == "float64":
-        inexact = (row for row, number in enumerate(numbers) if not _is_float32(number))
-        row = next(inexact, None)
-        return (parse_type("float32") if row is None else type_), row
-    if type_.name != "int64":
-        return type_, None
-    needed = [next(i for i, (_, low, end) in enumerate(_INT_TYPES) if low <= a and b < end) for a, b in _ranges(numbers)]
-    largest = max(needed, default=0)
-    return parse_type(_INT_TYPES[largest][0]), needed.index(largest) if largest else None
-
-
-def _ranges(numbers: list[int | float]) -> Iterator[tuple[int | float, int | float]]:
-    """The range of 0 and all numbers up to each."""
-    lows, highs = itertools.accumulate(numbers, min, initial=0), itertools.accumulate(numbers, max, initial=0)
-    return itertools.islice(zip(lows, highs, strict=True), 1, None)
-
-
-def _is_float32(number: float) -> bool:
-    try:
-        return bool(number != number or struct.unpack("f", struct.pack("f", number))[0] == number)
-    except OverflowError:
-        return False
 
 
 def _is_utf8(raw: bytes) -> bool:

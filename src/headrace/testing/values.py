@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum, StrEnum
@@ -90,7 +92,7 @@ def type_of_kind(kind: Kind) -> DataType:
 
 def join(a: Kind, b: Kind) -> Kind:
     """The smallest kind that holds both: the first that is behind both in one of the chains, else text."""
-    if a == b or b == Kind.EMPTY:
+    if b in (a, Kind.EMPTY):
         return a
     if a == Kind.EMPTY:
         return b
@@ -247,3 +249,37 @@ def _in_units(moment: _Moment, units: int) -> int | Misfit:
     """Overflow too where digits finer than the unit would be lost."""
     count, lost = divmod(moment.nanoseconds, 10**9 // units)
     return Misfit.OVERFLOW if lost or not -(2**63) <= count < 2**63 else count
+
+
+_INT_TYPES = [("int8", -(2**7), 2**7), ("uint8", 0, 2**8), ("int16", -(2**15), 2**15), ("uint16", 0, 2**16)]
+_INT_TYPES += [("int32", -(2**31), 2**31), ("uint32", 0, 2**32), ("int64", -(2**63), 2**63)]
+
+
+def smallest_type(type_: DataType, values: list[Value]) -> tuple[DataType, int | None]:
+    """The smallest type that holds the values, and the row that forced it, if the first value did not."""
+    numbers: list[int | float] = [value if isinstance(value, int | float) else 0 for value in values]
+    if type_.name == "float64":
+        inexact = (row for row, number in enumerate(numbers) if not _is_float32(number))
+        row = next(inexact, None)
+        return (parse_type("float32") if row is None else type_), row
+    if type_.name != "int64":
+        return type_, None
+    needed = [next(i for i, (_, low, end) in enumerate(_INT_TYPES) if low <= a and b < end) for a, b in _ranges(numbers)]
+    largest = max(needed, default=0)
+    return parse_type(_INT_TYPES[largest][0]), needed.index(largest) if largest else None
+
+
+def _ranges(numbers: list[int | float]) -> Iterator[tuple[int | float, int | float]]:
+    """The range of 0 and all numbers up to each."""
+    low: int | float = 0
+    high: int | float = 0
+    for number in numbers:
+        low, high = min(low, number), max(high, number)
+        yield low, high
+
+
+def _is_float32(number: float) -> bool:
+    try:
+        return bool(math.isnan(number) or struct.unpack("f", struct.pack("f", number))[0] == number)
+    except OverflowError:
+        return False

@@ -1,0 +1,161 @@
+"""Memory that runs out, Ctrl-C, other threads, forks: the process goes on as if the read had not been."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import headrace
+from headrace import Context, MemoryLimitError, ParseError, Table, read_csv
+
+SMALL = b"a,b\n1,x\n2,y\n"
+EXPECTED = {"a": [1, 2], "b": ["x", "y"]}
+
+
+def read(source: object, **options: object) -> Table:
+    table = read_csv(source, **options)  # type: ignore[arg-type]
+    table.report.check()
+    return table
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.parametrize("values", [b"1,2\n", b"text of some length,more of that\n", b'"quo""ted",x\n'])
+def test_memory_limit(values: bytes) -> None:
+    data = b"a,b\n" + values * ((40 << 20) // len(values))
+    headrace.release_unused_memory()
+    before = resident_bytes()
+    for _ in range(3):
+        with pytest.raises(MemoryLimitError, match=r"limit|memory"):
+            read(data, context=Context(memory_limit=8 << 20))
+    headrace.release_unused_memory()
+    assert resident_bytes() - before < 24 << 20
+    assert read(data, context=Context(memory_limit=400 << 20)).num_rows == (40 << 20) // len(values)
+
+
+def test_memory_limit_counts_rejects() -> None:
+    data = b"a\n" + b"x\n" * 1_000_000
+    with pytest.raises(MemoryLimitError):
+        read(data, dtypes={"a": "int64"}, on_error="null", context=Context(memory_limit=32 << 20))
+
+
+def test_address_space_runs_out() -> None:
+    """No memory is an error, not a crash; in a process of its own."""
+    code = """
+import resource, headrace
+data = b"a,b,c\\n" + b"1,text,2.5\\n" * 5_000_000
+resource.setrlimit(resource.RLIMIT_AS, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + (120 << 20), -1))
+try:
+    print(headrace.read_csv(data, threads=2).num_rows)
+except headrace.MemoryLimitError as error:
+    print("MemoryLimitError", error)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(("MemoryLimitError", "5000000"))
+
+
+INTERRUPTED = """
+import sys, headrace
+data = b"a,b,c\\n" + b"1.25,text,2020-01-01 00:00:00\\n" * 10_000_000
+print("ready", flush=True)
+try:
+    while True:
+        headrace.read_csv(data, threads=int(sys.argv[1]))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    print(headrace.read_csv(b"a\\n1\\n").to_pydict(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupt(threads: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(threads)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - sent < 2
+        assert process.stdout.readline() == "{'a': [1]}\n"
+        assert process.wait(10) == 0
+
+
+def test_reads_at_the_same_time() -> None:
+    texts = [b"a,b\n" + b"%d,t%d\n" % (i, i) * 20_000 for i in range(4)]
+    found: dict[int, list[Table]] = {i: [] for i in range(4)}
+
+    def work(i: int) -> None:
+        for _ in range(10):
+            found[i].append(read(texts[i], threads=2, chunk_bytes=10_000))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i, tables in found.items():
+        assert len(tables) == 10
+        for table in tables:
+            assert table.to_pydict() == {"a": [i] * 20_000, "b": [f"t{i}"] * 20_000}
+
+
+def test_other_threads_run_during_a_read() -> None:
+    """The read lets Python's lock go."""
+    data = b"a,b\n" + b"1.25,text\n" * 6_000_000
+    begun = time.perf_counter()
+    done = threading.Event()
+
+    def work() -> None:
+        read(data, threads=1)
+        done.set()
+
+    ticks = 0
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        time.sleep(0.001)
+        ticks += 1
+    thread.join()
+    assert ticks > 5, time.perf_counter() - begun
+
+
+def test_fork_after_a_read() -> None:
+    data = b"a,b\n" + b"1,x\n" * 100_000
+    read(data, threads=2, chunk_bytes=10_000)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if read(data, threads=2, chunk_bytes=10_000).num_rows == 100_000 else 2
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")
+
+
+def test_error_of_one_read_leaves_the_next_alone() -> None:
+    bad = b"a\n" + b"1\n" * 50_000 + b"x\n" + b"1\n" * 50_000
+    for _ in range(20):
+        with pytest.raises(ParseError, match="record 50001 "):
+            read(bad, dtypes={"a": "int64"}, threads=4, chunk_bytes=1000)
+        assert read(SMALL).to_pydict() == EXPECTED
