@@ -1,5 +1,6 @@
 // The whole native path on random and malformed text: every instruction set, tile size and thread count gives the same
-// result, and no byte outside the text is touched (the text lies at the very end of its allocation, for the sanitizers).
+// result, and no byte outside the text is touched (the text lies at the very end of its allocation, for the
+// sanitizers).
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -82,10 +83,39 @@ LoadPlan plan_of(std::mt19937& random, usize columns) {
 }
 
 std::string random_text(std::mt19937& random, usize columns) {
-    const std::vector<std::string> fields = {"1", "-7", "007", "12345678", "123456789012345", "9223372036854775808", "3.25",
-        "-0.5", "1e5", "73.98765432101", ".5", "2019-01-31", "2020-02-30", "2019-01-31 23:59:58", "2019-01-31T23:59:58.123456789Z",
-        "true", "false", "NA", "0", "", "text", "\"quoted\"", "\"a\"\"b\"", "\"x,\ny\"", "\"2019-01-31\"", "\"12\"", "\"", "a\"b",
-        "caf\xC3\xA9", "\xFF\xFE", std::string("nul\0l", 5), std::string(300, 'x'), "\"\""};
+    const std::vector<std::string> fields = {"1",
+                                             "-7",
+                                             "007",
+                                             "12345678",
+                                             "123456789012345",
+                                             "9223372036854775808",
+                                             "3.25",
+                                             "-0.5",
+                                             "1e5",
+                                             "73.98765432101",
+                                             ".5",
+                                             "2019-01-31",
+                                             "2020-02-30",
+                                             "2019-01-31 23:59:58",
+                                             "2019-01-31T23:59:58.123456789Z",
+                                             "true",
+                                             "false",
+                                             "NA",
+                                             "0",
+                                             "",
+                                             "text",
+                                             "\"quoted\"",
+                                             "\"a\"\"b\"",
+                                             "\"x,\ny\"",
+                                             "\"2019-01-31\"",
+                                             "\"12\"",
+                                             "\"",
+                                             "a\"b",
+                                             "caf\xC3\xA9",
+                                             "\xFF\xFE",
+                                             std::string("nul\0l", 5),
+                                             std::string(300, 'x'),
+                                             "\"\""};
     std::string text;
     const usize records = random() % 60;
     for (usize r = 0; r < records; ++r) {

@@ -84,7 +84,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
 nb::object array_of(const std::vector<std::uint64_t>& values) {
     Region region(values.size() * 8, nullptr);
     region.ensure(values.size() * 8);
-    std::memcpy(region.data(), values.data(), values.size() * 8);
+    if (!values.empty()) std::memcpy(region.data(), values.data(), values.size() * 8);
     return make_buffer(std::move(region));
 }
 
