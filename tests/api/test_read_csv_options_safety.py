@@ -71,7 +71,7 @@ def test_on_error(value: object) -> None:
 
 @pytest.mark.parametrize("value", [1, 0, None, "yes", "true", 2.0], ids=repr)
 def test_header(value: object) -> None:
-    assert re.match("unknown header .*valid: infer, True, False", refusal(header=value))
+    assert re.match("unknown header .*(valid: infer, True, False|did you mean)", refusal(header=value))
 
 
 @pytest.mark.parametrize("value", [5, 2.0, [1, 2], ["a", None], [b"a", b"b"], ["\ud800", "b"], True], ids=ascii)
@@ -145,7 +145,7 @@ def test_context_of_another_kind() -> None:
 
 
 def test_device() -> None:
-    assert refusal(device="gpu") == "unknown device 'gpu'; valid: cpu" or "did you mean" in refusal(device="gpu")
+    assert re.match("unknown device 'gpu'; (valid: cpu|did you mean 'cpu')", refusal(device="gpu"))
     assert "there is one CPU" in refusal(device="cpu:1")
     assert "device must be" in refusal(device=None)
     with pytest.raises(UnsupportedDeviceError, match="use device='cpu'"):

@@ -137,8 +137,8 @@ def test_types_come_out_as_python_has_them() -> None:
 @pytest.mark.parametrize("alias", sorted(ALIASES))
 def test_aliases_mean_the_same(alias: str) -> None:
     values: dict[str, Any] = {
-        "sep": ";", "header": False, "names": ["x"], "dtypes": "string", "null_values": "1", "quote_char": "'", "double_quote": False,
-        "escape_char": "\\", "comment": "#", "lineterminator": ";", "skip_initial_space": True,
+        "sep": ";", "header": False, "names": ["x"], "dtypes": "string", "null_values": "1", "quote_char": "'",
+        "double_quote": False, "escape_char": "\\", "comment": "#", "lineterminator": ";", "skip_initial_space": True,
     }  # fmt: skip
     own = ALIASES[alias]
     data = b"a\n1\n 2\n#3\n"

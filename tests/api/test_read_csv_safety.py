@@ -114,7 +114,7 @@ def test_invalid_utf8_in_a_header_is_shown_and_reported() -> None:
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         (b"\xfe\xff" + "a,b\n1,2\n".encode("utf-16-be"), "UTF-16"),
         (b"\x1f\x8b\x08\0rest", "gzip"),
-        (b"PAR1\0\0\0\0", "Parquet"),
+        (b"PAR1\x15\x04\x15\0", "Parquet"),
         (b"PK\x03\x04....", "zip"),
     ],
 )
@@ -144,7 +144,7 @@ def test_no_record(text: bytes) -> None:
 @pytest.mark.parametrize("options", [{"schema": {}}, {"schema": []}, {"names": []}], ids=str)
 def test_no_record_and_no_column(options: dict[str, object]) -> None:
     """In a process of its own: this has crashed."""
-    code = f"import headrace\ntry: headrace.read_csv(b'', **{options!r})\nexcept headrace.HeadraceError as e: print(type(e).__name__)"
+    code = f"import headrace as h\ntry: h.read_csv(b'', **{options!r})\nexcept h.HeadraceError as e: print(type(e).__name__)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout.strip() in ("EmptyInputError", "OptionError")) == (0, True), ended.stderr
 
