@@ -10,7 +10,17 @@ from typing import Literal
 
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.api.table import Table
-from headrace.columns.load import Loaded, LoadPlan, ValueOptions, first_record, load, text_begin, tile_bytes_for
+from headrace.columns.load import (
+    MOST_TILE_BYTES,
+    Loaded,
+    LoadPlan,
+    ValueOptions,
+    check_header,
+    first_record,
+    load,
+    text_begin,
+    tile_bytes_for,
+)
 from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, SchemaOptions, plan_columns
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -177,6 +187,8 @@ def read_csv(
         begin = text_begin(opened)
         first = first_record(opened, options.dialect, begin, options.context)
         planned = plan_columns(first, options.schema)
+        if first is not None and planned.header is not None:
+            check_header(opened, first)
         prepared = time.perf_counter()
         loaded = load(opened, options.dialect, _load_plan(opened, first, planned, begin, options))
         done = time.perf_counter()
@@ -251,7 +263,7 @@ def _load_plan(
         header=planned.header,
         values=values,
         threads=context.thread_count,
-        tile_bytes=options.chunk_bytes or tile_bytes_for(opened.size, first),
+        tile_bytes=min(options.chunk_bytes or tile_bytes_for(opened.size, first), MOST_TILE_BYTES),
         memory_limit=context.memory_limit or 0,
         isa=context.isa,
     )

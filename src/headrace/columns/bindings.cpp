@@ -157,7 +157,9 @@ nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std
     for (const PeekedRecord& record : peek_records(*source.source, dialect.dialect, choose_isa(isa), begin, count)) {
         nb::list fields;
         for (const std::string& field : record.fields) fields.append(nb::bytes(field.data(), field.size()));
-        records.append(nb::make_tuple(record.begin, fields));
+        const nb::object malformed = record.malformed ? nb::cast(*record.malformed) : nb::none();
+        records.append(
+            nb::make_tuple(record.begin, fields, malformed, nb::bytes(record.text.data(), record.text.size())));
     }
     return records;
 }

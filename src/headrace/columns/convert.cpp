@@ -41,7 +41,7 @@ template <class T, class Shape>
         // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
         if (!fits) {
             const bool held = holds(static_cast<Kind>(job.guess), kind);
-            job.misfits.kind(job.misfits.context, row, static_cast<u8>(held ? Kind::text : kind), start);
+            job.misfits.kind(job.misfits.context, row, held ? UNFIT : static_cast<u8>(kind), start);
         }
         return fits;
     }

@@ -4,12 +4,14 @@
 
 namespace headrace {
 
+// Values that their column's type does not hold make it text, if nothing else did.
 Kind KindLedger::joined(usize column) const {
+    const Sightings& seen = sightings_[column];
     Kind kind = Kind::empty;
     for (usize k = 0; k < KIND_COUNT; ++k) {
-        if (sightings_[column][k]) kind = join(kind, static_cast<Kind>(k));
+        if (seen[k]) kind = join(kind, static_cast<Kind>(k));
     }
-    return kind;
+    return seen[UNFIT] ? Kind::text : kind;
 }
 
 std::optional<Evidence> KindLedger::evidence(usize column) const {
@@ -25,7 +27,7 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
         kind = join(kind, static_cast<Kind>(k));
         if (same_type(type_of_kind(kind), settled)) return seen[k];
     }
-    return std::nullopt;
+    return seen[UNFIT];
 }
 
 }  // namespace headrace

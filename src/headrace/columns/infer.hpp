@@ -12,7 +12,7 @@
 namespace headrace {
 
 // The first field of each kind in one column.
-using Sightings = std::array<std::optional<Evidence>, KIND_COUNT>;
+using Sightings = std::array<std::optional<Evidence>, KIND_COUNT + 1>;  // the last: UNFIT
 
 // Sightings of all columns, gathered from tiles in any order.
 class KindLedger {
@@ -21,9 +21,9 @@ public:
 
     // Keeps the earlier of this sighting and what is known. `make_text` gives the field's text, if it is wanted.
     template <class MakeText>
-    void see(usize column, Kind kind, std::uint64_t record, std::uint64_t at, MakeText make_text) {
+    void see(usize column, u8 kind, std::uint64_t record, std::uint64_t at, MakeText make_text) {
         const std::lock_guard lock(mutex_);
-        auto& known = sightings_[column][static_cast<usize>(kind)];
+        auto& known = sightings_[column][kind];
         if (!known || at < known->at) known = Evidence{record, at, make_text()};
     }
 

@@ -43,6 +43,10 @@ HR_FN bool same_type(const ColumnType& a, const ColumnType& b) {
 // as long as no float turns up, so until the whole column is seen its fields must go on saying what they are.
 HR_FN bool is_settled(Kind guess) { return guess != Kind::empty && guess != Kind::big_int; }
 
+// Sighted in place of a kind: a field whose kind the guess holds and whose value its type does not, such as a time of
+// the year 1066 in a column of nanoseconds.
+constexpr u8 UNFIT = static_cast<u8>(KIND_COUNT);
+
 // Whether a field of that kind leaves the type of a column of this guess as it is, e.g. a date in a column of
 // timestamps.
 HR_FN bool holds(Kind guess, Kind kind) {

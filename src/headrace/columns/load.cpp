@@ -5,6 +5,8 @@
 // Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
 #include "columns/load.hpp"
 
+#include <algorithm>
+
 #include "columns/finish.hpp"
 #include "columns/infer.hpp"
 #include "columns/pass.hpp"
@@ -57,10 +59,13 @@ public:
 
     LoadResult run() {
         sample();
-        convert();
+        convert(EVERY_TILE);
+        // A fault ended the pass. A column that turned into text before it may have an earlier one: text that is no
+        // UTF-8.
+        while (stopped_at_ != EVERY_TILE && follow_ledger(ledger_, guesses_)) convert(stopped_at_);
         // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
         // times at most; usually there is no second pass.
-        while (!stopped_ && follow_ledger(ledger_, guesses_)) convert();
+        while (stopped_at_ == EVERY_TILE && follow_ledger(ledger_, guesses_)) convert(EVERY_TILE);
         source_.check_unchanged();
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
@@ -79,11 +84,12 @@ private:
         for (Guess& guess : guesses_) guess.wanted = true;
     }
 
-    void convert() {
+    // Converts the wanted columns of all tiles up to `last`.
+    void convert(std::uint64_t last) {
         for (Guess& guess : guesses_) guess.settled_as_text = guess.kind == Kind::big_int && guess.classified;
         LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
-        pass.run();
-        stopped_ = pass.stopped();
+        pass.run(last);
+        stopped_at_ = std::min(stopped_at_, pass.stopped_at());
         for (Guess& guess : guesses_) {
             if (!guess.wanted) continue;
             guess.classified = true;
@@ -97,7 +103,7 @@ private:
     std::vector<Guess> guesses_;
     KindLedger ledger_;
     LoadResult result_;
-    bool stopped_ = false;
+    std::uint64_t stopped_at_ = EVERY_TILE;
 };
 
 }  // namespace
@@ -114,6 +120,7 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
     std::vector<PeekedRecord> records;
     std::vector<u8> text;
     while (const Tile* tile = reader.next()) {
+        const std::vector<u32> strays = tile->has_strays ? reader.strays() : std::vector<u32>{};
         TileRows rows{};
         rows.text = tile->text;
         rows.dialect = &dialect;
@@ -122,7 +129,12 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             const usize last = tile->last[record] & RECORD_INDEX;
             const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
             u32 start = tile->starts[record];
-            PeekedRecord peeked{tile->begin + start, {}};
+            PeekedRecord peeked{tile->begin + start, {}, std::nullopt, {}};
+            const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
+            if (stray != strays.end() && *stray <= tile->ends[last]) peeked.malformed = tile->begin + *stray;
+            if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
+            const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
+            peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);
             for (; field <= last; ++field) {
                 const u32 back = (field == last ? dialect.line_end_length : dialect.separator_length) - 1;
                 const u32 end = tile->ends[field] - back;

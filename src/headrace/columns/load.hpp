@@ -94,6 +94,9 @@ LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& pl
 struct PeekedRecord {
     std::uint64_t begin;
     std::vector<std::string> fields;
+    std::optional<std::uint64_t>
+        malformed;     // where quoting is: a stray quote, or the record's beginning if quotes never close
+    std::string text;  // raw
 };
 std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
                                        usize count);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -28,7 +29,9 @@ _FOREIGN = {
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """How files begin that are no text in UTF-8, and what to do with them."""
-_MOST_TILE_BYTES = 4 << 20
+MOST_TILE_BYTES = 1 << 30
+"""No tile may be larger: places in a tile are 32-bit numbers."""
+_LARGE_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
 """So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
 
@@ -109,7 +112,28 @@ def first_record(source: OpenSource, dialect: Dialect, begin: int, context: Cont
     """The first record that is neither blank nor a comment."""
     with _native_errors():
         found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, 1)
-    return FirstRecord(found[0][0], tuple(found[0][1])) if found else None
+    return FirstRecord(found[0][0], tuple(found[0][1]), *found[0][2:]) if found else None
+
+
+def check_header(source: OpenSource, first: FirstRecord) -> None:
+    """Raise for a header whose quotes are malformed, whatever `on_error` is: without names there is no table.
+
+    Raises
+    ------
+    ParseError
+        With record 0.
+    """
+    if first.malformed is None:
+        return
+    raise ParseError(
+        record=0,
+        line=_native.line_numbers(source.native, [first.begin], 1)[0],
+        byte=first.malformed,
+        column=None,
+        kind="unclosed_quote" if first.malformed == first.begin else "quote",
+        expected=None,
+        text=first.text.decode("utf-8", "backslashreplace"),
+    )
 
 
 def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
@@ -117,7 +141,7 @@ def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
     if first is None or size == 0:
         return DEFAULT_TILE_BYTES
     record = sum(len(text) + 1 for text in first.fields)
-    return min(_MOST_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
+    return min(_LARGE_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
 
 
 def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
@@ -150,8 +174,12 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
 def _column(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
     type_name, null_count, values, validity, offsets = parts
     return Column(
-        type=parse_type(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+        type=_type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
     )
+
+
+_type_named = cache(parse_type)
+"""There are few types and may be a million columns."""
 
 
 def _parse_error(rejects: dict[str, Column]) -> ParseError:

@@ -68,14 +68,14 @@ void LoadPass::classify_only(usize bytes) {
     run_tiles(Mode::classify, 1, (part + plan_.tile_bytes - 1) / plan_.tile_bytes);
 }
 
-void LoadPass::run() {
-    const std::uint64_t tiles = (source_.size() - plan_.begin + plan_.tile_bytes - 1) / plan_.tile_bytes;
+void LoadPass::run(std::uint64_t last) {
+    const std::uint64_t all = (source_.size() - plan_.begin + plan_.tile_bytes - 1) / plan_.tile_bytes;
+    const std::uint64_t tiles = last < all ? last + 1 : all;
     const unsigned threads =
         static_cast<unsigned>(std::min<std::uint64_t>(plan_.threads, std::max<std::uint64_t>(tiles, 1)));
     const bool exact = wants_exact();
     if (exact) {
         run_tiles(Mode::measure, threads, tiles);
-        if (stopped_) return;
     }
     allocate(exact);
     run_tiles(Mode::convert, threads, tiles);

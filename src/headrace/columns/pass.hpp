@@ -25,6 +25,8 @@ struct Guess {
     bool converted = false;
 };
 
+constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
+
 usize value_bits(const ColumnType& type);
 bool is_string(const ColumnType& type);
 
@@ -33,16 +35,16 @@ public:
     LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
              KindLedger& ledger, LoadResult& result);
 
-    // Converts the wanted columns into the result.
-    void run();
+    // Converts the wanted columns of all tiles up to `last` into the result.
+    void run(std::uint64_t last);
 
     // Only notes the kinds of the wanted inferred columns, over the first `bytes` of text.
     void classify_only(usize bytes);
 
     bool wants_any() const { return !wanted_.empty(); }
 
-    // A fault ended the pass early (OnError::raise).
-    bool stopped() const { return stopped_.load(); }
+    // The first tile with a fault, which ended the pass there (OnError::raise); EVERY_TILE if none did.
+    std::uint64_t stopped_at() const { return stopped_at_.load(); }
 
 private:
     friend class TileWorker;
@@ -64,7 +66,7 @@ private:
     LoadCounts counts_;
     std::vector<Region> null_bits_;         // per column, bit 1: null
     std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
-    std::atomic<bool> stopped_{false};
+    std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::mutex faults_mutex_;
     StageSeconds seconds_;
 

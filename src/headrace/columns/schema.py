@@ -27,10 +27,16 @@ class FirstRecord:
         Its first byte in the source.
     fields
         The texts of its fields, quotes undone.
+    malformed
+        Where its quoting is malformed; None if it is not.
+    text
+        Its raw bytes.
     """
 
     begin: int
     fields: tuple[bytes, ...]
+    malformed: int | None = None
+    text: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,8 @@ def plan_columns(first: FirstRecord | None, options: SchemaOptions) -> PlannedCo
     header = _is_header(first, given, options)
     found = _texts(first) if first is not None and header else None
     names, renamed = _settle_names(first, found, given, options)
+    if not names:
+        raise OptionError("names and schema name no column; a table has at least one")
     types = _settle_types(names, found, options)
     return PlannedColumns(names, types, first.begin if first and header else None, MappingProxyType(renamed))
 
@@ -96,13 +104,27 @@ def _given_names(options: SchemaOptions) -> list[str] | None:
     if options.names is not None and isinstance(options.schema, Mapping):
         raise OptionError("names and a schema with names are both given; pass one of them")
     if isinstance(options.schema, Mapping):
-        return [str(name) for name in options.schema]
+        if wrong := [name for name in options.schema if not _is_name(name)]:
+            raise OptionError(f"schema has the name {wrong[0]!r}, which is no text")
+        return list(options.schema)
+    if isinstance(options.schema, str | bytes) or not isinstance(options.schema, Sequence | None):
+        raise OptionError(f"schema must map names to types or hold the types in order, not {options.schema!r}; see also dtypes=")
     if options.names is None:
         return None
-    names = [options.names] if isinstance(options.names, str) else list(options.names)
+    names = [options.names] if isinstance(options.names, str) else options.names
+    if not isinstance(names, Sequence) or not all(_is_name(name) for name in names):
+        raise OptionError(f"names must be texts, one for each column, not {options.names!r}")
+    names = list(names)
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise OptionError(f"names holds {repeated[0]!r} more than once")
     return names
+
+
+def _is_name(name: object) -> bool:
+    try:
+        return isinstance(name, str) and name.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_header(first: FirstRecord | None, given: list[str] | None, options: SchemaOptions) -> bool:

@@ -253,14 +253,14 @@ void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
     const auto text = [&] {
         return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN));
     };
-    worker.kinds_.push_back({worker.column_, static_cast<Kind>(kind), worker.finder_.record_of(row), at, text()});
+    worker.kinds_.push_back({worker.column_, kind, worker.finder_.record_of(row), at, text()});
 }
 
 void TileWorker::report() {
     for (KindSeen& seen : kinds_) {
         pass_.ledger_.see(seen.column, seen.kind, record_base_ + seen.record + 1, tile_->begin + seen.at,
                           [&] { return std::move(seen.text); });
-        if (seen.kind != Kind::text) continue;
+        if (seen.kind != static_cast<u8>(Kind::text)) continue;
         std::atomic<u64>& doomed = pass_.doomed_[seen.column];
         u64 known = doomed.load(std::memory_order_relaxed);
         while (tile_->number < known && !doomed.compare_exchange_weak(known, tile_->number)) {
@@ -275,7 +275,9 @@ void TileWorker::report() {
     const bool any = !value_faults_.empty() || (pass_.first_pass() && !finder_.faults().empty());
     if (!any || pass_.plan_.on_error != OnError::raise) return;
     // Every earlier tile has had its turn, so closing the gates stops only the later ones.
-    pass_.stopped_ = true;
+    std::uint64_t known = pass_.stopped_at_.load();
+    while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
+    }
     pass_.scan_->gate.close();
     pass_.places_->close();
 }

@@ -22,7 +22,7 @@ struct TileColumn {
 // A field of a kind that its column's guess does not hold, the first such in the tile's column.
 struct KindSeen {
     usize column;
-    Kind kind;
+    u8 kind;         // or UNFIT
     u32 record, at;  // in the tile
     std::string text;
 };

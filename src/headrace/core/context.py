@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from headrace import _native
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.options import positive
+
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +41,12 @@ class Context:
     isa: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("threads", "memory_limit"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
+        if not isinstance(self.isa, str):
+            raise OptionError(f"isa must be a text, not {self.isa!r}")
+        if self.threads is not None:
+            positive("threads", self.threads)
+        if self.memory_limit is not None:
+            positive("memory_limit", self.memory_limit)
         try:
             _native.choose_isa(self.isa)
         except ValueError as error:
@@ -50,7 +55,7 @@ class Context:
     @property
     def thread_count(self) -> int:
         """Threads that a call uses at most."""
-        return self.threads or _native.hardware_threads()
+        return min(self.threads or _native.hardware_threads(), _MOST_THREADS)
 
     @property
     def isa_name(self) -> str:

@@ -39,7 +39,7 @@ class Device:
             It is a GPU.
         """
         if isinstance(device, Device):
-            return device
+            return cls.parse(str(device))
         if not isinstance(device, str):
             raise OptionError(f"device must be a text such as 'cpu', not {device!r}")
         kind, _, index = device.partition(":")

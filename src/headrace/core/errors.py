@@ -76,7 +76,7 @@ class ParseError(HeadraceError, ValueError):
     Parameters
     ----------
     record
-        Number of the data record, from 1.
+        Number of the data record, from 1; 0 is the header.
     line
         Physical line that the record begins in, from 1.
     byte
@@ -103,9 +103,11 @@ class ParseError(HeadraceError, ValueError):
         self.expected = expected
         self.text = text
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-        where = f"record {record} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
-        what = _MEANINGS[kind].format(expected=expected, text=repr(shown))
-        super().__init__(f"{where}: {what}; pass on_error='null' or 'reject' to go on and find such records in .rejects")
+        what = "header" if record == 0 else f"record {record}"
+        where = f"{what} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
+        fault = _MEANINGS[kind].format(expected=expected, text=repr(shown))
+        way_on = "pass names= and header=False" if record == 0 else "pass on_error='null' or 'reject'"
+        super().__init__(f"{where}: {fault}; {way_on} to go on and find such records in .rejects")
 
     def __reduce__(self) -> tuple[object, ...]:
         names = ("record", "line", "byte", "column", "kind", "expected", "text")

@@ -57,6 +57,25 @@ def _same(value: object, default: object) -> bool:
     return value is default or (type(value) is type(default) and value == default)
 
 
+MOST = 2**62
+"""No count may be larger."""
+
+
+def positive(name: str, value: object) -> int:
+    """A whole number from 1 on.
+
+    Raises
+    ------
+    OptionError
+        It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
+    if value > MOST:
+        raise OptionError(f"{name} must be at most {MOST}, not {value}")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """Options as they came, taken out by name and checked.
@@ -113,6 +132,4 @@ class Given:
         value = self.values[name]
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
-        return value
+        return positive(name, value)

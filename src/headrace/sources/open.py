@@ -64,8 +64,11 @@ def open_source(source: object) -> Iterator[OpenSource]:
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
         content = source.read()
+        name = str(getattr(source, "name", None) or "<file object>")
         data = content.encode() if isinstance(content, str) else content
-        yield OpenSource(_native.Source.from_bytes(data), getattr(source, "name", None) or "<file object>")
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise SourceError(f"read() of {name} gave {content!r}, not bytes or text; is it a non-blocking stream?")
+        yield OpenSource(_native.Source.from_bytes(data), name)
     else:
         try:
             view = memoryview(source)  # type: ignore[arg-type]

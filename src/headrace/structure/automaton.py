@@ -57,6 +57,9 @@ class Automaton:
         States inside quotes. An input that ends in one of them has an unclosed quote.
     comment
         States inside a comment line. An input that ends in one of them ends with a comment.
+    unfinished
+        States behind closing quotes in which a separator or line end has begun. An input that ends there has something else
+        behind them.
     sep_length, line_end_length
         Bytes that an FLD or a REC closes, itself included (CRLF of a universal line end counts as CR: 1).
 
@@ -76,6 +79,7 @@ class Automaton:
     idle: frozenset[int]
     quoted: frozenset[int]
     comment: frozenset[int]
+    unfinished: frozenset[int] = frozenset()
     sep_length: int = 1
     line_end_length: int = 1
 

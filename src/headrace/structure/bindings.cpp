@@ -52,6 +52,7 @@ Automaton automaton_from(nb::handle given) {
     a.idle = state_set(given.attr("idle"));
     a.quoted = state_set(given.attr("quoted"));
     a.comment = state_set(given.attr("comment"));
+    a.unfinished = state_set(given.attr("unfinished"));
     return a;
 }
 

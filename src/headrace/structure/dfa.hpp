@@ -25,10 +25,11 @@ struct Automaton {
     u8 emit[MAX_GROUPS][MAX_STATES];
     u8 class_of[256];
     u32 states;
-    u32 groups;   // the last group is 'any other symbol'
-    u64 idle;     // bit s: no record is open in state s
-    u64 quoted;   // bit s: state s is inside quotes
-    u64 comment;  // bit s: state s is inside a comment line
+    u32 groups;      // the last group is 'any other symbol'
+    u64 idle;        // bit s: no record is open in state s
+    u64 quoted;      // bit s: state s is inside quotes
+    u64 unfinished;  // bit s: behind closing quotes, where the input may not end in state s
+    u64 comment;     // bit s: state s is inside a comment line
 
     bool is_idle(u8 state) const { return idle >> state & 1; }
     bool is_quoted(u8 state) const { return quoted >> state & 1; }

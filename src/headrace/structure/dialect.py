@@ -92,6 +92,9 @@ class Dialect:
             values |= {"escape": None, "double_quote": True}
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        for name, byte in (("quote", self.quote), ("escape", self.escape)):
+            if byte is not None and byte >= b"\x80":
+                raise OptionError(f"{name} must be an ASCII character, not {byte!r}: it may be a part of another character")
         self._check_shared_bytes()
 
     def _check_shared_bytes(self) -> None:
@@ -257,6 +260,7 @@ def _automaton(dialect: Dialect) -> Automaton:
         idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
         quoted=named(_Context.QUOTED, _Context.ESC_Q),
         comment=named(_Context.COMMENT),
+        unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
         sep_length=len(dialect.sep),
         line_end_length=len(dialect.line_ends[0]),
     )

@@ -109,6 +109,8 @@ void TileReader::close_last_record() {
     const u8 state = index_.state;
     const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
     tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
+    tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
+    index_.has_strays |= tile_.unfinished;
     last_[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
     ends_[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
 }
@@ -180,6 +182,7 @@ std::vector<u32> TileReader::strays() const {
         if ((a.emit[group][state] & EMIT_STRAY) && at >= first) found.push_back(static_cast<u32>(at));
         state = a.next[group][state];
     }
+    if (tile_.unfinished) found.push_back(static_cast<u32>(window_.size()));
     return found;
 }
 

@@ -48,6 +48,7 @@ struct Tile {
     bool has_strays = false;
     bool has_high_bytes = false;
     bool unclosed_quote = false;  // the input ended inside the last record's quotes
+    bool unfinished = false;      // the input ended in a delimiter that had begun behind closing quotes
 };
 
 // What the tiles of one pass share.

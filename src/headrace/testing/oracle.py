@@ -141,11 +141,14 @@ class _RecordReader:
         self.record.unclosed = True
 
     def _check_after_quotes(self) -> None:
-        """Only a delimiter may follow. Where one begins but breaks off, as in ``"x"|y`` with sep ``||``, the fault is at y."""
+        """Only a delimiter may follow. Where one begins but breaks off, the fault is at the byte that does not fit.
+
+        In ``"x"|y`` with sep ``||`` that is y; where the input ends there, it is the end.
+        """
         after = self.data[self.pos : self.pos + 8]
         ends = (b"\r", b"\n") if self.dialect.line_end is None else (self.dialect.line_end,)
         common = max(_common_prefix(after, delimiter) for delimiter in (self.dialect.sep, *ends))
-        if self.pos + common < len(self.data) and not any(after.startswith(d) for d in (self.dialect.sep, *ends)):
+        if self.pos < len(self.data) and not any(after.startswith(d) for d in (self.dialect.sep, *ends)):
             self._stray(self.pos + common)
 
     def _byte(self) -> int:
@@ -229,6 +232,8 @@ def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
         record.fields.append((field_start, record.end))
         record.comment = state in automaton.comment
         record.unclosed = state in automaton.quoted
+        if state in automaton.unfinished:
+            record.strays.append(len(data))
         structure.records.append(record)
     return structure
 
