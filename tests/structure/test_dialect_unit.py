@@ -136,7 +136,7 @@ def test_blank_lines_of_a_long_line_end() -> None:
         (b'"x"|"y"||z', {"sep": "||"}, [4]),
         (b'"x"|\n', {"sep": "||"}, [4]),
         (b'"x"aaab', {"sep": "aab"}, [5]),
-        (b'"x"|', {"sep": "||"}, []),
+        (b'"x"|', {"sep": "||"}, [4]),
         (b'"x"\\n', {"escape": "\\"}, [3]),
     ],
 )
