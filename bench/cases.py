@@ -103,4 +103,12 @@ CASES = {
     "int_444": Case("int_444", INT_444, header=False),
     "wide": Case("wide", WIDE),
 }
-DEFAULT_BYTES = 1_000_000_000
+SIZES = {
+    "taxi": 1_000_000_000,
+    "lineitem": 1_000_000_000,  # rounds to scale factor 1: 773 MB
+    "quoted": 1_000_000_000,
+    "int_444": 500_000_000,
+    "wide": 300_000_000,
+    "small": 1024,
+}
+"""About how many bytes of each file are made unless the command line says otherwise."""

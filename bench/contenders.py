@@ -62,9 +62,7 @@ def duckdb(path: Path, case: Case, threads: int) -> Read:
     """DuckDB into an Arrow table, types given, order kept."""
     import duckdb
 
-    columns = ", ".join(f"'{name}': '{_SQL[text]}'" for name, text in case.types.items())
-    given = f", columns={{{columns}}}, auto_detect=false, delim=',', quote='\"', escape='\"'" if case.types else ""
-    query = f"from read_csv('{path}', header={str(case.header).lower()}{given})"
+    query = _sql(path, case)
 
     def read() -> Any:
         connection = duckdb.connect()
@@ -72,6 +70,27 @@ def duckdb(path: Path, case: Case, threads: int) -> Read:
         return connection.sql(query).to_arrow_table()
 
     return read
+
+
+def duckdb_table(path: Path, case: Case, threads: int) -> Read:
+    """DuckDB into a table of its own, in memory, types given, order kept."""
+    import duckdb
+
+    query = _sql(path, case)
+
+    def read() -> Any:
+        connection = duckdb.connect()
+        connection.execute(f"set threads={threads}")
+        connection.execute(f"create table t as {query}")
+        return connection.table("t")
+
+    return read
+
+
+def _sql(path: Path, case: Case) -> str:
+    columns = ", ".join(f"'{name}': '{_SQL[text]}'" for name, text in case.types.items())
+    given = f", columns={{{columns}}}, auto_detect=false, delim=',', quote='\"', escape='\"'" if case.types else ""
+    return f"from read_csv('{path}', header={str(case.header).lower()}{given})"
 
 
 def pandas_c(path: Path, case: Case, threads: int) -> Read:
@@ -137,6 +156,7 @@ CONTENDERS: dict[str, Callable[[Path, Case, int], Read]] = {
     "pyarrow": pyarrow,
     "polars": polars,
     "duckdb": duckdb,
+    "duckdb_table": duckdb_table,
     "pandas_c": pandas_c,
     "pandas_pyarrow": pandas_pyarrow,
     "plain_read": plain_read,

@@ -1,6 +1,6 @@
 """Benchmark files, made once and kept.
 
-usage: python -m bench.data NAME [--bytes N]        prints the path
+usage: python -m bench.data NAME [OUT] [--bytes N]        prints the path
 
 Files lie in the folder that HEADRACE_BENCH_DATA names (default ~/.cache/headrace-bench). Seeds are fixed.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.cases import DEFAULT_BYTES
+from bench.cases import SIZES
 
 TEXT = 'the food was great, and service ""friendly"" but a bit slow\n we will be back for sure , really nice place to sit outside'
 
@@ -29,18 +29,24 @@ def folder() -> Path:
     return Path(os.environ.get("HEADRACE_BENCH_DATA", Path.home() / ".cache" / "headrace-bench"))
 
 
-def ensure(name: str, size: int = DEFAULT_BYTES) -> Path:
-    """The file of a name, of about `size` bytes; made if it is not there."""
-    path = folder() / f"{name}-{size}.csv"
+def ensure(name: str, size: int | None = None, where: Path | None = None) -> Path:
+    """The file of a name, of about `size` bytes (by default its size in `SIZES`); made if it is not there."""
+    size = size or SIZES[name]
+    path = (where or folder()) / f"{name}-{size}.csv"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        if name == "lineitem":
-            _lineitem(part, size)
-        else:
-            _write(part, size, MAKERS[name])
-        part.rename(path)
+        make(name, path, size)
     return path
+
+
+def make(name: str, path: Path, size: int) -> None:
+    """Make a file of about `size` bytes; it has its name only once it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    if name == "lineitem":
+        _lineitem(part, size)
+    else:
+        _write(part, size, MAKERS[name])
+    part.rename(path)
 
 
 def _write(path: Path, size: int, make: Callable[[], Iterator[bytes]]) -> None:
@@ -130,6 +136,14 @@ def _wide() -> Iterator[bytes]:
             yield (",".join(f"{a},{b}" for a, b in zip(some, others, strict=True)) + "\n").encode()
 
 
+def _small() -> Iterator[bytes]:
+    """Three columns; a record at a time, so that a file of one KB is one of one KB."""
+    random = np.random.default_rng(6)
+    yield b"id,value,name\n"
+    for i in count(1):
+        yield f"{i},{random.integers(0, 10_000) / 100},name {i % 10}\n".encode()
+
+
 _DBGEN = """
 import glob, os, sys, duckdb, duckdb_extension_tpch as extension
 pattern = os.path.join(os.path.dirname(extension.__file__), "extensions", "*", "tpch.duckdb_extension")
@@ -148,14 +162,19 @@ def _lineitem(path: Path, size: int) -> None:
         venv.create(home, with_pip=True)
         packages = ["duckdb==1.5.5", "duckdb-extension-tpch==1.5.5"]
         subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
+        if subprocess.run([python, "-c", "import duckdb, duckdb_extension_tpch"], check=False).returncode:
+            raise RuntimeError(f"lineitem needs {' and '.join(packages)} in {home}")
     subprocess.run([python, "-c", _DBGEN, str(path), str(max(1, round(size / 773e6)))], check=True)
 
 
-MAKERS = {"taxi": _taxi, "quoted": _quoted, "int_444": _int_444, "wide": _wide}
+MAKERS = {"taxi": _taxi, "quoted": _quoted, "int_444": _int_444, "wide": _wide, "small": _small}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=[*MAKERS, "lineitem"])
-    parser.add_argument("--bytes", type=int, default=DEFAULT_BYTES)
+    parser.add_argument("out", type=Path, nargs="?", help="default: the folder of files, where it is kept for the next run")
+    parser.add_argument("--bytes", type=int)
     chosen = parser.parse_args()
-    sys.stdout.write(f"{ensure(chosen.name, chosen.bytes)}\n")
+    if chosen.out:
+        make(chosen.name, chosen.out, chosen.bytes or SIZES[chosen.name])
+    sys.stdout.write(f"{chosen.out or ensure(chosen.name, chosen.bytes)}\n")

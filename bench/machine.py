@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("headrace", "pyarrow", "polars", "duckdb", "pandas", "numpy")
+PACKAGES = ("pyarrow", "polars", "duckdb", "pandas", "numpy")
 
 
 def description() -> dict[str, str]:
@@ -18,6 +18,7 @@ def description() -> dict[str, str]:
         "memory": _field("/proc/meminfo", "MemTotal"),
         "kernel": platform.release(),
         "python": platform.python_version(),
+        "headrace": _headrace(),
         **{package: _version(package) for package in PACKAGES},
     }
 
@@ -25,6 +26,15 @@ def description() -> dict[str, str]:
 def _field(path: str, name: str) -> str:
     lines = Path(path).read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "?")
+
+
+def _headrace() -> str:
+    """Asked of the package itself: what is run from its sources has no metadata."""
+    try:
+        import headrace
+    except ImportError:
+        return "not installed"
+    return str(headrace.__version__)
 
 
 def _version(package: str) -> str:

@@ -15,6 +15,7 @@ COLOURS = {
     "pyarrow": "#d08a2e",
     "polars": "#7a9a3a",
     "duckdb": "#b0563f",
+    "duckdb_table": "#d08f7f",
     "pandas_c": "#8a7aa8",
     "pandas_pyarrow": "#b9aed0",
 }
