@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headrace import Context, Device, OptionError, UnsupportedDeviceError, read_csv
-from headrace.api.read_csv import ALIASES
+from headrace.api.csv_options import ALIASES
 
 TEXT = b"a,b\n1,2\n"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headrace import Table, read_csv
-from headrace.api.read_csv import ALIASES
+from headrace.api.csv_options import ALIASES
 
 
 def read(data: bytes, **options: Any) -> Table:

@@ -2,64 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
+from headrace.api.csv_options import ALIASES, CsvOptions, parse_options
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.api.table import Table
 from headrace.columns.load import (
     MOST_TILE_BYTES,
     Loaded,
     LoadPlan,
-    ValueOptions,
     check_header,
     first_record,
     load,
     text_begin,
     tile_bytes_for,
 )
-from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, SchemaOptions, plan_columns
+from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, plan_columns
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.errors import OptionError
-from headrace.core.options import Given, resolve_aliases
+from headrace.core.options import resolve_aliases
 from headrace.sources.open import OpenSource, SourceLike, open_source
-from headrace.structure.dialect import Dialect
-
-ALIASES = {
-    "delimiter": "sep",
-    "separator": "sep",
-    "delim": "sep",
-    "has_header": "header",
-    "column_names": "names",
-    "dtype": "dtypes",
-    "column_types": "dtypes",
-    "schema_overrides": "dtypes",
-    "types": "dtypes",
-    "na_values": "null_values",
-    "quotechar": "quote_char",
-    "doublequote": "double_quote",
-    "escapechar": "escape_char",
-    "comment_prefix": "comment",
-    "eol_char": "lineterminator",
-    "new_line": "lineterminator",
-    "skipinitialspace": "skip_initial_space",
-}
-"""What other readers call an option, and what it is called here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CsvOptions:
-    """Everything that `read_csv` can be told, checked; the same names, in four groups."""
-
-    dialect: Dialect
-    schema: SchemaOptions
-    values: ValueOptions
-    context: Context
-    chunk_bytes: int | None
 
 
 def read_csv(
@@ -181,7 +145,7 @@ def read_csv(
     [-753, None]
     """
     given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
-    options = _parse(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
+    options = parse_options(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
     begun = time.perf_counter()
     with open_source(source) as opened:
         begin = text_begin(opened)
@@ -197,59 +161,6 @@ def read_csv(
         dict(zip(planned.names, loaded.columns, strict=True)),
         rejects=Table(loaded.rejects),
         report=_report(opened.size, planned, loaded, options.context, seconds),
-    )
-
-
-def _parse(values: dict[str, object]) -> CsvOptions:
-    given = Given(values)
-    context = Context() if values["context"] is None else given.instance("context", Context)
-    if (threads := given.count("threads")) is not None:
-        context = replace(context, threads=threads)
-    schema = SchemaOptions(
-        header=values["header"],  # type: ignore[arg-type]
-        names=values["names"],  # type: ignore[arg-type]
-        schema=values["schema"],  # type: ignore[arg-type]
-        dtypes=values["dtypes"],
-        infer_schema=given.flag("infer_schema"),
-    )
-    return CsvOptions(
-        dialect=_dialect(values, given),
-        schema=schema,
-        values=_value_options(given),
-        context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
-        chunk_bytes=given.count("chunk_bytes"),
-    )
-
-
-def _dialect(values: dict[str, object], given: Given) -> Dialect:
-    try:
-        return Dialect(
-            sep=values["sep"],  # type: ignore[arg-type]
-            quote=values["quote_char"],  # type: ignore[arg-type]
-            double_quote=given.flag("double_quote"),
-            escape=values["escape_char"],  # type: ignore[arg-type]
-            comment=values["comment"],  # type: ignore[arg-type]
-            line_end=values["lineterminator"],  # type: ignore[arg-type]
-            skip_initial_space=given.flag("skip_initial_space"),
-            skip_blank_lines=given.flag("skip_blank_lines"),
-        )
-    except OptionError as error:
-        # The dialect's own names of these options, as the caller knows them.
-        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
-        raise OptionError(re.sub(r"\b(quote|escape|line_end)\b", lambda found: names[found[0]], str(error))) from None
-
-
-def _value_options(given: Given) -> ValueOptions:
-    true_words, false_words = given.texts("true_values"), given.texts("false_values")
-    if both := sorted(set(true_words) & set(false_words)):
-        raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
-    return ValueOptions(
-        null_texts=given.texts("null_values"),
-        true_words=true_words,
-        false_words=false_words,
-        quoted_null=given.flag("quoted_null"),
-        on_error=given.choice("on_error", ("raise", "null", "reject")),
-        shrink=given.flag("shrink"),
     )
 
 

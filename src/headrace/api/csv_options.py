@@ -1,0 +1,106 @@
+"""The options of `read_csv`: what other readers call them, and their values checked and put in groups."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from headrace.columns.load import ValueOptions
+from headrace.columns.schema import SchemaOptions
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
+from headrace.core.options import Given
+from headrace.structure.dialect import Dialect
+
+ALIASES = {
+    "delimiter": "sep",
+    "separator": "sep",
+    "delim": "sep",
+    "has_header": "header",
+    "column_names": "names",
+    "dtype": "dtypes",
+    "column_types": "dtypes",
+    "schema_overrides": "dtypes",
+    "types": "dtypes",
+    "na_values": "null_values",
+    "quotechar": "quote_char",
+    "doublequote": "double_quote",
+    "escapechar": "escape_char",
+    "comment_prefix": "comment",
+    "eol_char": "lineterminator",
+    "new_line": "lineterminator",
+    "skipinitialspace": "skip_initial_space",
+}
+"""What other readers call an option, and what it is called here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvOptions:
+    """Everything that `read_csv` can be told, checked; the same names, in four groups."""
+
+    dialect: Dialect
+    schema: SchemaOptions
+    values: ValueOptions
+    context: Context
+    chunk_bytes: int | None
+
+
+def parse_options(values: dict[str, object]) -> CsvOptions:
+    """Options by name, aliases resolved, as `CsvOptions`.
+
+    Raises
+    ------
+    OptionError
+        A value is none that its option takes, or two options contradict each other.
+    """
+    given = Given(values)
+    context = Context() if values["context"] is None else given.instance("context", Context)
+    if (threads := given.count("threads")) is not None:
+        context = replace(context, threads=threads)
+    schema = SchemaOptions(
+        header=values["header"],  # type: ignore[arg-type]
+        names=values["names"],  # type: ignore[arg-type]
+        schema=values["schema"],  # type: ignore[arg-type]
+        dtypes=values["dtypes"],
+        infer_schema=given.flag("infer_schema"),
+    )
+    return CsvOptions(
+        dialect=_dialect(values, given),
+        schema=schema,
+        values=_value_options(given),
+        context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
+        chunk_bytes=given.count("chunk_bytes"),
+    )
+
+
+def _dialect(values: dict[str, object], given: Given) -> Dialect:
+    try:
+        return Dialect(
+            sep=values["sep"],  # type: ignore[arg-type]
+            quote=values["quote_char"],  # type: ignore[arg-type]
+            double_quote=given.flag("double_quote"),
+            escape=values["escape_char"],  # type: ignore[arg-type]
+            comment=values["comment"],  # type: ignore[arg-type]
+            line_end=values["lineterminator"],  # type: ignore[arg-type]
+            skip_initial_space=given.flag("skip_initial_space"),
+            skip_blank_lines=given.flag("skip_blank_lines"),
+        )
+    except OptionError as error:
+        # The dialect's own names of these options, as the caller knows them.
+        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
+        raise OptionError(re.sub(r"\b(quote|escape|line_end)\b", lambda found: names[found[0]], str(error))) from None
+
+
+def _value_options(given: Given) -> ValueOptions:
+    true_words, false_words = given.texts("true_values"), given.texts("false_values")
+    if both := sorted(set(true_words) & set(false_words)):
+        raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
+    return ValueOptions(
+        null_texts=given.texts("null_values"),
+        true_words=true_words,
+        false_words=false_words,
+        quoted_null=given.flag("quoted_null"),
+        on_error=given.choice("on_error", ("raise", "null", "reject")),
+        shrink=given.flag("shrink"),
+    )
