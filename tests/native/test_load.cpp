@@ -77,6 +77,16 @@ LoadPlan plan_of(std::mt19937& random, usize columns) {
     plan.true_words = {"true"};
     plan.false_words = {"false"};
     plan.on_error = random() % 2 ? OnError::null : OnError::reject;
+    plan.rows.base_columns = columns > 1 && random() % 4 == 0 ? columns - 1 : columns;
+    plan.rows.fill_short = random() % 3 == 0;
+    plan.rows.collect_long = random() % 4 == 0;
+    if (plan.rows.collect_long) {
+        plan.columns.push_back({"extra", {TypeId::string}});
+        plan.rows.base_columns = columns;
+    }
+    plan.rows.on_short = plan.rows.on_malformed = Outcome::reject;
+    plan.rows.on_long = random() % 2 ? Outcome::keep : Outcome::reject;
+    if (random() % 2) plan.row_index = -3;
     plan.shrink = random() % 3 == 0;
     plan.exact_memory = random() % 3 == 0;
     return plan;
@@ -186,6 +196,7 @@ void check_memory_limit() {
     const Dialect dialect = csv(true);
     LoadPlan plan;
     plan.columns = {{"a", {TypeId::int64}, false}, {"b", {TypeId::string}, false}};
+    plan.rows.base_columns = plan.columns.size();
     plan.tile_bytes = 1 << 16;
     plan.threads = 3;
     plan.isa = available_isas().front();

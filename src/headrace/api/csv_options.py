@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from headrace.columns.extent import ExtentOptions, header_indexes
 from headrace.columns.load import ValueOptions
+from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -31,17 +33,36 @@ ALIASES = {
     "eol_char": "lineterminator",
     "new_line": "lineterminator",
     "skipinitialspace": "skip_initial_space",
+    "usecols": "columns",
+    "include_columns": "columns",
+    "skiprows": "skip_rows",
+    "skip_lines": "skip_rows",
+    "skip": "skip_rows",
+    "skip_rows_after_names": "skip_rows_after_header",
+    "nrows": "n_rows",
+    "skipfooter": "skip_footer",
 }
 """What other readers call an option, and what it is called here."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowIndex:
+    """A first column with the index of each row's record, counted from `offset`."""
+
+    name: str
+    offset: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CsvOptions:
-    """Everything that `read_csv` can be told, checked; the same names, in four groups."""
+    """Everything that `read_csv` can be told, checked; in groups."""
 
     dialect: Dialect
     schema: SchemaOptions
     values: ValueOptions
+    extent: ExtentOptions
+    rows: RowOptions
+    row_index: RowIndex | None
     context: Context
     chunk_bytes: int | None
 
@@ -58,20 +79,46 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
+    indexes = header_indexes(values["header"])
     schema = SchemaOptions(
-        header=values["header"],  # type: ignore[arg-type]
+        header=values["header"] if indexes is None else True,  # type: ignore[arg-type]
         names=values["names"],  # type: ignore[arg-type]
         schema=values["schema"],  # type: ignore[arg-type]
         dtypes=values["dtypes"],
         infer_schema=given.flag("infer_schema"),
+        columns=values["columns"],  # type: ignore[arg-type]
     )
     return CsvOptions(
         dialect=_dialect(values, given),
         schema=schema,
         values=_value_options(given),
+        extent=ExtentOptions(
+            skip_rows=given.whole("skip_rows"),
+            header=indexes,
+            skip_rows_after_header=given.whole("skip_rows_after_header"),
+            n_rows=None if values["n_rows"] is None else given.whole("n_rows"),
+            skip_footer=given.whole("skip_footer"),
+            widest=values["long_records"] == "widen",
+        ),
+        rows=_row_options(given),
+        row_index=_row_index(given),
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
     )
+
+
+def _row_options(given: Given) -> RowOptions:
+    chosen = {}
+    for name, valid in (("short_records", SHORT_RECORDS), ("long_records", LONG_RECORDS)):
+        chosen[name] = None if given.values[name] is None else given.choice(name, valid)
+    return RowOptions(**chosen)
+
+
+def _row_index(given: Given) -> RowIndex | None:
+    name, offset = given.values["row_index_name"], given.values["row_index_offset"]
+    if not isinstance(name, str | None) or isinstance(offset, bool) or not isinstance(offset, int):
+        raise OptionError(f"row_index_name must be a text and row_index_offset a whole number, not {name!r} and {offset!r}")
+    return None if name is None else RowIndex(name, offset)
 
 
 def _dialect(values: dict[str, object], given: Given) -> Dialect:

@@ -6,24 +6,15 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from headrace.api.csv_options import ALIASES, CsvOptions, parse_options
-from headrace.api.report import ColumnReport, Report, Skipped
+from headrace.api.csv_options import ALIASES, parse_options
+from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.table import Table
-from headrace.columns.load import (
-    MOST_TILE_BYTES,
-    Loaded,
-    LoadPlan,
-    check_header,
-    first_record,
-    load,
-    text_begin,
-    tile_bytes_for,
-)
-from headrace.columns.schema import DTypesLike, FirstRecord, PlannedColumns, SchemaLike, plan_columns
+from headrace.columns.load import load
+from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.options import resolve_aliases
-from headrace.sources.open import OpenSource, SourceLike, open_source
+from headrace.sources.open import SourceLike, open_source
 
 
 def read_csv(
@@ -31,8 +22,9 @@ def read_csv(
     *,
     device: Device | str = "cpu",
     sep: str | bytes = ",",
-    header: bool | Literal["infer"] = "infer",
+    header: bool | Literal["infer"] | int | Sequence[int] = "infer",
     names: Sequence[str] | None = None,
+    columns: Sequence[str | int] | None = None,
     schema: SchemaLike | None = None,
     dtypes: DTypesLike | None = None,
     infer_schema: bool = True,
@@ -48,6 +40,14 @@ def read_csv(
     lineterminator: str | bytes | None = None,
     skip_initial_space: bool = False,
     skip_blank_lines: bool = True,
+    skip_rows: int = 0,
+    skip_rows_after_header: int = 0,
+    n_rows: int | None = None,
+    skip_footer: int = 0,
+    short_records: Literal["null", "error", "reject"] | None = None,
+    long_records: Literal["error", "truncate", "collect", "widen", "reject"] | None = None,
+    row_index_name: str | None = None,
+    row_index_offset: int = 0,
     on_error: Literal["raise", "null", "reject"] = "raise",
     context: Context | None = None,
     threads: int | None = None,
@@ -69,8 +69,11 @@ def read_csv(
         What separates fields, 1 to 8 bytes.
     header
         Whether the first record holds the names; ``"infer"``: it does if all its fields are text (none a number, date or time).
+        A whole number is the index of the record that does, several are joined to one (``a_x``); records before are skipped.
     names
         Names of the columns, for a text without a header or in place of it.
+    columns
+        Names or positions of the columns to read, in the table's order; the others are not converted. None for all.
     schema
         The types of all columns: a mapping from name (matched with the header's, if there is one; else in order), or a sequence
         in order. Types are texts such as ``"int32"`` or ``"timestamp[us]"``, Python classes, or types of Arrow, Polars or NumPy.
@@ -96,6 +99,20 @@ def read_csv(
         Leave out spaces before a field.
     skip_blank_lines
         Leave out empty lines; otherwise each is a record of one empty field.
+    skip_rows
+        Lines to leave out in front of the header, whatever is in them.
+    skip_rows_after_header, skip_footer
+        Records to leave out behind the header, and at the end.
+    n_rows
+        Read at most so many records of data, and no byte behind them.
+    short_records
+        What to do with a record that has too few fields: fill it with nulls, raise, or reject it; None: as `on_error` says.
+    long_records
+        With one that has too many: ``"truncate"`` keeps the fields that there are columns for (the record is in ``rejects``,
+        kept), ``"collect"`` puts the text behind them into a column ``extra_fields``, ``"widen"`` makes columns for them,
+        ``"error"`` raises, ``"reject"`` rejects.
+    row_index_name, row_index_offset
+        Name of a first column with the index of each row's record, and what it counts from.
     on_error
         What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
         text that is not UTF-8. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
@@ -148,56 +165,13 @@ def read_csv(
     options = parse_options(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
     begun = time.perf_counter()
     with open_source(source) as opened:
-        begin = text_begin(opened)
-        first = first_record(opened, options.dialect, begin, options.context)
-        planned = plan_columns(first, options.schema)
-        if first is not None and planned.header is not None:
-            check_header(opened, first)
-        prepared = time.perf_counter()
-        loaded = load(opened, options.dialect, _load_plan(opened, first, planned, begin, options))
+        prepared = prepare(opened, options)
+        planned = time.perf_counter()
+        loaded = load(opened, options.dialect, load_plan(opened, prepared, options))
         done = time.perf_counter()
-    seconds = {"prepare": prepared - begun, **loaded.seconds, "total": done - begun}
+    seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
     return Table(
-        dict(zip(planned.names, loaded.columns, strict=True)),
+        table_columns(prepared, loaded, options),
         rejects=Table(loaded.rejects),
-        report=_report(opened.size, planned, loaded, options.context, seconds),
-    )
-
-
-def _load_plan(
-    opened: OpenSource, first: FirstRecord | None, planned: PlannedColumns, begin: int, options: CsvOptions
-) -> LoadPlan:
-    values, context = options.values, options.context
-    return LoadPlan(
-        columns=list(zip(planned.names, planned.types, strict=True)),
-        begin=begin,
-        header=planned.header,
-        values=values,
-        threads=context.thread_count,
-        tile_bytes=min(options.chunk_bytes or tile_bytes_for(opened.size, first), MOST_TILE_BYTES),
-        memory_limit=context.memory_limit or 0,
-        isa=context.isa,
-    )
-
-
-def _report(size: int, planned: PlannedColumns, loaded: Loaded, context: Context, seconds: dict[str, float]) -> Report:
-    counts = loaded.counts
-    skipped = Skipped(counts["header"], counts["blank"], counts["comment"])
-    parts = zip(planned.names, planned.types, loaded.columns, loaded.evidence, strict=True)
-    return Report(
-        bytes=size,
-        records=counts["records"] + skipped.total,
-        rows=counts["rows"],
-        rejected=counts["rejected"],
-        skipped=skipped,
-        faults=len(next(iter(loaded.rejects.values()))),
-        columns=tuple(
-            ColumnReport(name, column.type, given is None, evidence, column.null_count) for name, given, column, evidence in parts
-        ),
-        renamed=planned.renamed,
-        seconds=seconds,
-        passes=counts["passes"],
-        device=str(context.device),
-        threads=context.thread_count,
-        isa=context.isa_name,
+        report=make_report(opened, prepared, loaded, options, seconds),
     )

@@ -13,16 +13,38 @@ __all__ = ["ColumnReport", "Evidence", "Report", "Skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Records that an option left out."""
+    """Records and lines that an option left out.
+
+    Parameters
+    ----------
+    header
+        Records that hold the names.
+    blank, comment
+        Lines between records.
+    preamble
+        Lines and records in front of the header.
+    rows
+        Records of data behind the header.
+    footer
+        Records at the end.
+    """
 
     header: int = 0
     blank: int = 0
     comment: int = 0
+    preamble: int = 0
+    rows: int = 0
+    footer: int = 0
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.header + self.blank + self.comment
+        return self.header + self.blank + self.comment + self.preamble + self.rows + self.footer
+
+    def __str__(self) -> str:
+        """`3 header, 1 blank`; what always may be there first, the others only where there are any."""
+        asked = [f"{count:_} {name}" for name in ("preamble", "rows", "footer") if (count := getattr(self, name))]
+        return ", ".join([f"{self.header:_} header", f"{self.blank:_} blank", f"{self.comment:_} comment", *asked])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,10 @@ class Report:
         Records that are in ``table.rejects`` and not in the table.
     skipped
         Records that an option left out.
+    filled
+        Rows whose records were short, filled with nulls as ``short_records`` asked.
+    unread_bytes
+        Bytes that nobody looked at, because ``n_rows`` were read.
     faults
         Rows of ``table.rejects``, those of kept records included.
     columns
@@ -98,6 +124,8 @@ class Report:
     renamed: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     passes: int = 1
+    filled: int = 0
+    unread_bytes: int = 0
     device: str = "cpu"
     threads: int = 1
     isa: str = ""
@@ -112,10 +140,14 @@ class Report:
         skipped = self.skipped
         lines = [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
-            f"{skipped.total:_} skipped ({skipped.header} header, {skipped.blank} blank, {skipped.comment} comment)",
+            f"{skipped.total:_} skipped ({skipped})",
             f"faults: {self.faults:_}; passes over the text: {self.passes}",
             f"device: {self.device}, {self.isa}; threads: {self.threads}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]
+        if self.filled:
+            lines.append(f"short records filled with nulls: {self.filled:_}")
+        if self.unread_bytes:
+            lines.append(f"not read, behind the last row: {self.unread_bytes:_} bytes")
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
         return "\n".join(lines + [f"  {column}" for column in self.columns])

@@ -142,7 +142,7 @@ def _summary(given: argparse.Namespace, table: Table, write_seconds: float) -> s
             f"{given.file!r} -> {given.to!r}: {table.num_rows:_} rows, {table.num_columns:_} columns",
             *columns,
             f"records  {report.records:_} = {report.rows:_} rows + {report.rejected:_} rejected + {skipped.total:_} skipped "
-            f"({skipped.header:_} header, {skipped.blank:_} blank, {skipped.comment:_} comment)",
+            f"({skipped})",
             *(f"renamed  {old} to {new!r}" for old, new in report.renamed.items()),
             f"read     {report.bytes:_} bytes in {seconds:.3f} s: {rate}",
             f"written  {written} in {write_seconds:.3f} s",

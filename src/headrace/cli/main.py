@@ -95,7 +95,7 @@ def _code_of(error: Exception) -> int:
 def _message_of(error: Exception) -> str:
     if isinstance(error, ParseError):
         # The library's message ends with what a Python caller can do about it.
-        what = str(error).rpartition("; pass on_error=")[0] or str(error)
+        what = str(error).rpartition("; pass ")[0] or str(error)
         return f"{what}\nTo go on past bad records: --on-error reject, and --rejects FILE to keep them."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r}: {error.strerror}"

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -34,11 +35,12 @@ i64 units_per_second(nb::handle unit) {
     return name == "s" ? 1 : name == "ms" ? 1'000 : name == "us" ? 1'000'000 : 1'000'000'000;
 }
 
-// A planned column is (name, DataType or None); None is inferred.
+// A planned column is (name, DataType or None, wanted); None is inferred.
 PlannedColumn planned_column(nb::handle given) {
     PlannedColumn column;
     column.name = nb::cast<std::string>(given[0]);
     const nb::object type = given[1];
+    column.wanted = nb::cast<bool>(given[2]);
     column.inferred = type.is_none();
     if (column.inferred) return column;
     column.type.id = type_id(nb::cast<std::string>(type.attr("name")));
@@ -50,6 +52,23 @@ PlannedColumn planned_column(nb::handle given) {
 OnError policy(const std::string& name) {
     if (name == "null") return OnError::null;
     return name == "reject" ? OnError::reject : OnError::raise;
+}
+
+Outcome outcome(const std::string& name) {
+    if (name == "keep") return Outcome::keep;
+    return name == "reject" ? Outcome::reject : Outcome::raise;
+}
+
+// `given` has the attributes of columns/load.py's RowRules.
+RowRules row_rules(nb::handle given) {
+    RowRules rules;
+    rules.base_columns = nb::cast<std::size_t>(given.attr("base_columns"));
+    rules.fill_short = nb::cast<bool>(given.attr("fill_short"));
+    rules.collect_long = nb::cast<bool>(given.attr("collect_long"));
+    rules.on_short = outcome(nb::cast<std::string>(given.attr("on_short")));
+    rules.on_long = outcome(nb::cast<std::string>(given.attr("on_long")));
+    rules.on_malformed = outcome(nb::cast<std::string>(given.attr("on_malformed")));
+    return rules;
 }
 
 std::vector<std::string> texts(nb::handle list) {
@@ -72,14 +91,17 @@ LoadPlan plan_from(nb::handle plan) {
     LoadPlan made;
     for (const nb::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));
     made.begin = nb::cast<std::uint64_t>(plan.attr("begin"));
-    const nb::object header = plan.attr("header");
-    if (!header.is_none()) made.header = nb::cast<std::uint64_t>(header);
+    made.end = nb::cast<std::uint64_t>(plan.attr("end"));
+    made.data_begin = nb::cast<std::uint64_t>(plan.attr("data_begin"));
+    made.rows = row_rules(plan.attr("rows"));
     const nb::object values = plan.attr("values");
     made.on_error = policy(nb::cast<std::string>(values.attr("on_error")));
     made.null_texts = texts(values.attr("null_texts"));
     made.true_words = texts(values.attr("true_words"));
     made.false_words = texts(values.attr("false_words"));
     made.quoted_null = nb::cast<bool>(values.attr("quoted_null"));
+    const nb::object row_index = plan.attr("row_index");
+    if (!row_index.is_none()) made.row_index = nb::cast<i64>(row_index);
     made.shrink = nb::cast<bool>(values.attr("shrink"));
     made.threads = nb::cast<unsigned>(plan.attr("threads"));
     made.tile_bytes = nb::cast<std::size_t>(plan.attr("tile_bytes"));
@@ -108,7 +130,8 @@ nb::dict counts_dict(const LoadResult& result) {
     counts["records"] = result.counts.records;
     counts["rows"] = result.counts.rows;
     counts["rejected"] = result.rejected;
-    counts["header"] = result.counts.header;
+    counts["leading"] = result.counts.leading;
+    counts["filled"] = result.counts.filled;
     counts["blank"] = result.counts.blank;
     counts["comment"] = result.counts.comment;
     counts["passes"] = result.passes;
@@ -129,10 +152,12 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     for (NamedColumn& column : rejects) faults.append(nb::make_tuple(column.name, column_tuple(column.column)));
     nb::dict made;
     made["columns"] = columns;
+    made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
     made["evidence"] = evidence;
     made["counts"] = counts_dict(result);
     made["rejects"] = faults;
     made["fault_count"] = result.faults.size();
+    made["raised"] = result.raised;
     made["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
     return made;
 }
@@ -144,8 +169,12 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     {
         const nb::gil_scoped_release release;
         result = load(*source.source, dialect.dialect, plan);
-        // Whoever raises shows the first fault only.
-        if (plan.on_error == OnError::raise && result.faults.size() > 1) result.faults.resize(1);
+        // Whoever raises shows the first fault that raises.
+        if (result.raised) {
+            const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
+            const auto first = std::find_if(result.faults.begin(), result.faults.end(), raises);
+            result.faults = {std::move(*first)};
+        }
         rejects = rejects_table(*source.source, plan, result);
     }
     return result_dict(result, rejects);

@@ -65,7 +65,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         if (!plain) field = strip(*rows.dialect, field.text, field.size);
         T value{};
         bool present;
-        if (field.size == 0 && rules.empty_is_null && !field.quoted) {
+        if (field.size == 0 && !field.quoted && (rules.empty_is_null || fields.missing(row))) {
             present = false;
         } else if (!rules.nulls_look_like_values && shape.fast(field.text, field.size, value)) [[likely]] {
             present = true;
@@ -151,7 +151,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
         if (!Plain) field = strip(*rows.dialect, field.text, field.size);
         bool present = true;
         usize size = 0;
-        if (field.size == 0 && rules.empty_is_null && (Plain || !field.quoted)) {
+        if (field.size == 0 && (Plain || !field.quoted) && (rules.empty_is_null || fields.missing(row))) {
             present = false;
         } else if (rows.has_high_bytes && !check_text(rows, job, row, field)) {
             present = false;
@@ -180,7 +180,7 @@ ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
         job.string_ends[row] = 0;
         const u32 start = fields.start(row);
         const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
-        if (is_null(*job.rules, field.text, field.size, field.quoted)) continue;
+        if (fields.missing(row) || is_null(*job.rules, field.text, field.size, field.quoted)) continue;
         job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(*job.rules, field.text, field.size)),
                          start);
     }
@@ -225,7 +225,8 @@ usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
 ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
     if (job.inferred && !is_settled(static_cast<Kind>(job.guess))) return classify_column(rows, job);
     if (job.type.id == TypeId::string || job.type.id == TypeId::large_string) {
-        return rows.may_need_unquoting ? convert_strings<false>(rows, job) : convert_strings<true>(rows, job);
+        const bool plain = job.raw || !rows.may_need_unquoting;
+        return plain ? convert_strings<true>(rows, job) : convert_strings<false>(rows, job);
     }
     return {convert_fixed_width(rows, job), 0};
 }

@@ -45,6 +45,11 @@ struct TileRows {
     const u8* text;
     const u32* starts;  // of records
     const u32* ends;
+    // Where some rows have fewer or more fields than the others: first byte of each field, and `ends` are behind its
+    // last one. Otherwise null: a field begins behind the end before it, and `ends` are those of separators and line
+    // ends.
+    const u32* field_starts;
+    const u32* widths;  // fields that each row really has, or null if all of them
     usize rows;
     usize columns;
     const Dialect* dialect;
@@ -68,6 +73,7 @@ struct ColumnJob {
     usize column;
     ColumnType type;
     bool inferred;
+    bool raw;  // strings: the bytes as they stand, quotes included
     u8 guess;  // rules/infer.hpp: the Kind that an inferred column is taken for
     const FieldRules* rules;
     void* values;      // fixed-width types: the whole column's values

@@ -165,7 +165,7 @@ std::vector<NamedColumn> rejects_table(const Source& source, const LoadPlan& pla
     std::vector<std::optional<std::string>> columns, kinds, expected, fields, texts;
     for (const FaultRow& fault : result.faults) {
         records.push_back(fault.record);
-        kept.push_back(fault.kept);
+        kept.push_back(fault.outcome == Outcome::keep);
         begins.push_back(fault.record_begin);
         bytes.push_back(fault.at);
         kinds.emplace_back(fault_name(fault.kind));

@@ -96,28 +96,41 @@ HR_FN bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
     return (!quoted || rules.quoted_may_be_null) && is_one_of(rules.nulls, p, n);
 }
 
-// Where a column's fields lie in a tile: a walk down one column of the ends.
+// Where a column's fields lie in a tile: a walk down one column of the index.
 class ColumnFields {
 public:
     ColumnFields(const TileRows& rows, usize column)
-        : column_(column),
-          end_(rows.ends + column),
-          start_(column == 0 ? rows.starts : rows.ends + column - 1),
-          stride_(rows.columns),
-          start_stride_(column == 0 ? 1 : rows.columns),
-          start_offset_(column == 0 ? 0 : 1),
-          back_((column + 1 == rows.columns ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1) {}
+        : column_(column), end_(rows.ends + column), widths_(rows.widths), stride_(rows.columns) {
+        const bool last = column + 1 == rows.columns;
+        if (rows.field_starts != nullptr) {
+            start_ = rows.field_starts + column;
+            start_stride_ = rows.columns;
+        } else {
+            start_ = column == 0 ? rows.starts : rows.ends + column - 1;
+            start_stride_ = column == 0 ? 1 : rows.columns;
+            start_offset_ = column == 0 ? 0 : 1;
+            back_ = (last ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1;
+        }
+    }
     u32 start(usize row) const { return start_[row * start_stride_] + start_offset_; }
     u32 end(usize row) const { return end_[row * stride_] - back_; }
-    usize column() const { return column_; }
-    u32 back() const { return back_; }  // from an end in the index to the end of the field's bytes
+    // Whether the record of a row ended before this column.
+    bool missing(usize row) const { return widths_ != nullptr && widths_[row] <= column_; }
+
+    const u32* starts() const { return start_; }
+    const u32* ends() const { return end_; }
+    usize start_stride() const { return start_stride_; }
+    usize stride() const { return stride_; }
+    u32 start_offset() const { return start_offset_; }  // from an entry of starts() to the field's first byte
+    u32 back() const { return back_; }                  // from an entry of ends() to the end of the field's bytes
 
 private:
     usize column_;
-    const u32* end_;
     const u32* start_;
+    const u32* end_;
+    const u32* widths_;
     usize stride_, start_stride_;
-    u32 start_offset_, back_;
+    u32 start_offset_ = 0, back_ = 0;
 };
 
 HR_END_NAMESPACE

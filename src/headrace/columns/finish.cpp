@@ -22,7 +22,8 @@ void order_faults(std::vector<FaultRow>& faults) {
 std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
     std::vector<u64> rows;
     for (const FaultRow& fault : faults) {
-        if (fault.column != NO_COLUMN && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
+        const bool stands = fault.column != NO_COLUMN && fault.outcome == Outcome::reject;
+        if (stands && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
     }
     return rows;
 }
@@ -30,7 +31,7 @@ std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
 u64 rejected_records(const std::vector<FaultRow>& faults) {
     u64 records = 0, last = 0;
     for (const FaultRow& fault : faults) {
-        if (fault.kept || fault.record == last) continue;
+        if (fault.outcome == Outcome::keep || fault.record == last) continue;
         last = fault.record;
         ++records;
     }
@@ -220,24 +221,47 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
     return column.type.id == TypeId::float64 ? shrink_float(column, rows) : NO_ROW;
 }
 
+// Which record each row is: the rows' numbers, and one more for each record rejected before.
+LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
+    LoadedColumn column;
+    column.type.id = TypeId::int64;
+    column.values = Region(rows * 8, result.budget);
+    column.values.ensure(rows * 8);
+    i64* const values = column.values.as<i64>();
+    auto fault = result.faults.begin();
+    u64 record = 0;
+    for (u64 row = 0; row < rows; ++row, ++record) {
+        for (; fault != result.faults.end() && fault->record <= record + 1; ++fault) {
+            const bool next = fault + 1 == result.faults.end() || (fault + 1)->record != fault->record;
+            if (fault->outcome == Outcome::reject && next) ++record;
+        }
+        values[row] = first + static_cast<i64>(record);
+    }
+    column.values.trim(rows * 8);
+    return column;
+}
+
 }  // namespace
 
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result) {
     const auto start = std::chrono::steady_clock::now();
     order_faults(result.faults);
     result.rejected = rejected_records(result.faults);
-    if (plan.on_error == OnError::raise && !result.faults.empty()) return;
-    const std::vector<u64> removed =
-        plan.on_error == OnError::reject ? rejected_rows(result.faults) : std::vector<u64>{};
+    result.raised = std::any_of(result.faults.begin(), result.faults.end(),
+                                [](const FaultRow& fault) { return fault.outcome == Outcome::raise; });
+    if (result.raised) return;
+    const std::vector<u64> removed = rejected_rows(result.faults);
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
     run_parallel(static_cast<unsigned>(std::min<usize>(plan.threads, result.columns.size())), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
+            if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
             settled[c] = finish_column(plan, c, result.columns[c], rows);
         }
     });
+    if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);
     result.counts.rows = rows;
     if (plan.shrink) locate_evidence(source, dialect, plan, settled, result);
     result.seconds.finish = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

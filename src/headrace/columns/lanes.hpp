@@ -32,16 +32,18 @@ HR_FN Lane64 index_entries(const u32* from, __m256i at) {
 }
 
 HR_FN LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
-    const __m256i at = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                          _mm256_set1_epi32(static_cast<int>(rows.columns)));
-    const u32* const ends = rows.ends + row * rows.columns + fields.column();
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i at = _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(fields.stride())));
     LaneFields lanes;
-    if (fields.column() == 0) {
-        lanes.start = _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows.starts + row)));
+    const u32* const starts = fields.starts() + row * fields.start_stride();
+    if (fields.start_stride() == 1) {
+        lanes.start = _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(starts)));
     } else {
-        lanes.start = _mm512_add_epi64(index_entries(ends - 1, at), all_lanes(1));
+        lanes.start = index_entries(starts, at);
     }
-    lanes.size = _mm512_sub_epi64(_mm512_sub_epi64(index_entries(ends, at), all_lanes(fields.back())), lanes.start);
+    lanes.start = _mm512_add_epi64(lanes.start, all_lanes(fields.start_offset()));
+    const Lane64 ends = index_entries(fields.ends() + row * fields.stride(), at);
+    lanes.size = _mm512_sub_epi64(_mm512_sub_epi64(ends, all_lanes(fields.back())), lanes.start);
     lanes.head = gather8(rows.text, lanes.start);
     lanes.quoted = 0;
     return lanes;

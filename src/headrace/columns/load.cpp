@@ -21,20 +21,20 @@ std::vector<Guess> first_guesses(const LoadPlan& plan) {
     std::vector<Guess> guesses;
     for (const PlannedColumn& column : plan.columns) {
         if (column.inferred) {
-            guesses.push_back({type_of_kind(Kind::empty), Kind::empty, true, true});
+            guesses.push_back({type_of_kind(Kind::empty), Kind::empty, true, column.wanted});
         } else {
-            guesses.push_back({column.type, Kind::text, false, true});
+            guesses.push_back({column.type, Kind::text, false, column.wanted});
         }
     }
     return guesses;
 }
 
 // What the ledger says now; columns whose type that changes are to be converted (again).
-bool follow_ledger(const KindLedger& ledger, std::vector<Guess>& guesses) {
+bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<Guess>& guesses) {
     bool any = false;
     for (usize c = 0; c < guesses.size(); ++c) {
         Guess& guess = guesses[c];
-        if (!guess.inferred) {
+        if (!guess.inferred || !plan.columns[c].wanted) {
             guess.wanted = false;
             continue;
         }
@@ -62,10 +62,10 @@ public:
         convert(EVERY_TILE);
         // A fault ended the pass. A column that turned into text before it may have an earlier one: text that is no
         // UTF-8.
-        while (stopped_at_ != EVERY_TILE && follow_ledger(ledger_, guesses_)) convert(stopped_at_);
+        while (stopped_at_ != EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(stopped_at_);
         // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
         // times at most; usually there is no second pass.
-        while (stopped_at_ == EVERY_TILE && follow_ledger(ledger_, guesses_)) convert(EVERY_TILE);
+        while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
         source_.check_unchanged();
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
@@ -77,11 +77,12 @@ public:
 private:
     // The kinds of the text's first records, as the first guess.
     void sample() {
-        for (Guess& guess : guesses_) guess.wanted = guess.inferred;
+        for (usize c = 0; c < guesses_.size(); ++c)
+            guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted;
         LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
         if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
-        follow_ledger(ledger_, guesses_);
-        for (Guess& guess : guesses_) guess.wanted = true;
+        follow_ledger(plan_, ledger_, guesses_);
+        for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
     }
 
     // Converts the wanted columns of all tiles up to `last`.
@@ -109,7 +110,7 @@ private:
 }  // namespace
 
 LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
-    return Loader(source, dialect, plan).run();
+    return Loader(PrefixSource(source, plan.end), dialect, plan).run();
 }
 
 std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,

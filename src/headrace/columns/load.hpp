@@ -16,20 +16,35 @@ namespace headrace {
 
 enum class OnError : u8 { raise, null, reject };
 
+// What becomes of a record that has a fault.
+enum class Outcome : u8 { raise, keep, reject };
+
 struct PlannedColumn {
     std::string name;
     ColumnType type;
     bool inferred = false;
+    bool wanted = true;  // otherwise its fields are found and left alone
+};
+
+// What becomes of records whose structure is not the others'.
+struct RowRules {
+    usize base_columns = 0;     // fields of a whole record; widened tables have more columns
+    bool fill_short = false;    // nulls for the fields that a record lacks
+    bool collect_long = false;  // the last column takes the bytes behind the others, if there are any
+    Outcome on_short = Outcome::raise, on_long = Outcome::raise, on_malformed = Outcome::raise;
 };
 
 struct LoadPlan {
     std::vector<PlannedColumn> columns;
-    std::uint64_t begin = 0;              // behind the byte-order mark
-    std::optional<std::uint64_t> header;  // where the record begins that is no data
+    std::uint64_t begin = 0;                // of the text: behind the byte-order mark and what is to be skipped
+    std::uint64_t end = ~std::uint64_t{0};  // of the text, or of the source if that comes first
+    std::uint64_t data_begin = 0;           // records that begin before it are no data: the header, say
+    RowRules rows;
     OnError on_error = OnError::raise;
     std::vector<std::string> null_texts, true_words, false_words;
     bool quoted_null = false;
     bool shrink = false;
+    std::optional<i64> row_index;  // number of the first record, if rows are to be numbered
     unsigned threads = 1;
     usize tile_bytes = 0;
     usize memory_limit = 0;  // 0: none
@@ -47,7 +62,7 @@ struct FaultRow {
     std::uint64_t at;
     i64 column;
     Fault kind;
-    bool kept;
+    Outcome outcome;
     std::uint64_t row;  // of a kept or still to be rejected row
     std::string field;  // raw text of the field, where it is one field's fault
     std::string text;   // raw text of the record
@@ -71,7 +86,8 @@ struct LoadedColumn {
 struct LoadCounts {
     u64 records = 0;  // of data: rows and rejects
     u64 rows = 0;
-    u64 header = 0, blank = 0, comment = 0;  // left out by an option
+    u64 leading = 0, blank = 0, comment = 0;  // left out: records before the data, and lines
+    u64 filled = 0;                           // rows whose records were short
 };
 
 struct StageSeconds {
@@ -80,8 +96,10 @@ struct StageSeconds {
 
 struct LoadResult {
     std::vector<LoadedColumn> columns;
+    std::optional<LoadedColumn> row_index;  // int64: which data record each row is
     LoadCounts counts;
     u64 rejected = 0;
+    bool raised = false;           // some fault is to be raised: the result is not finished
     std::vector<FaultRow> faults;  // by record, then column
     StageSeconds seconds;
     unsigned passes = 0;

@@ -9,6 +9,7 @@ from functools import cache
 
 from headrace import _native
 from headrace.columns.column import Column
+from headrace.columns.rows import RowRules
 from headrace.columns.schema import FirstRecord
 from headrace.columns.types import DataType, parse_type
 from headrace.core.context import Context
@@ -50,16 +51,22 @@ class ValueOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """All that the native loader is told; `columns` are (name, type or None to infer)."""
+    """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
 
-    columns: list[tuple[str, DataType | None]]
+    Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
+    """
+
+    columns: list[tuple[str, DataType | None, bool]]
     begin: int
-    header: int | None
+    end: int
+    data_begin: int
+    rows: RowRules
     values: ValueOptions
     threads: int
     tile_bytes: int
     memory_limit: int
     isa: str
+    row_index: int | None = None
     exact_memory: bool = False
 
 
@@ -84,12 +91,17 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a load gives; `counts` has records, rows, rejected, header, blank, comment and passes."""
+    """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes.
 
-    columns: tuple[Column, ...]
+    `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
+    record.
+    """
+
+    columns: tuple[Column | None, ...]
     evidence: tuple[Evidence | None, ...]
     rejects: dict[str, Column]
     counts: dict[str, int]
+    row_index: Column | None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -108,11 +120,11 @@ def text_begin(source: OpenSource) -> int:
     return len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
 
 
-def first_record(source: OpenSource, dialect: Dialect, begin: int, context: Context) -> FirstRecord | None:
-    """The first record that is neither blank nor a comment."""
+def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
+    """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
     with _native_errors():
-        found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, 1)
-    return FirstRecord(found[0][0], tuple(found[0][1]), *found[0][2:]) if found else None
+        found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, count)
+    return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
 
 
 def check_header(source: OpenSource, first: FirstRecord) -> None:
@@ -163,12 +175,15 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: _column(parts, faults) for name, parts in made["rejects"]}
-    if plan.values.on_error == "raise" and faults:
+    if made["raised"]:
         raise _parse_error(rejects)
-    columns = tuple(_column(parts, counts["rows"]) for parts in made["columns"])
+    rows = counts["rows"]
+    parts = zip(plan.columns, made["columns"], strict=True)
+    columns = tuple(_column(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    row_index = _column(made["row_index"], rows) if plan.row_index is not None else None
     evidence = tuple(None if found is None else Evidence(*found) for found in made["evidence"])
     find, convert, finish = made["seconds"]
-    return Loaded(columns, evidence, rejects, counts, {"find": find, "convert": convert, "finish": finish})
+    return Loaded(columns, evidence, rejects, counts, row_index, {"find": find, "convert": convert, "finish": finish})
 
 
 def _column(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:

@@ -17,7 +17,8 @@ struct Wanted {
 std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::vector<FaultRow>& faults) {
     std::vector<u64> rejected;
     for (const FaultRow& fault : faults) {
-        if (!fault.kept && (rejected.empty() || rejected.back() != fault.record)) rejected.push_back(fault.record);
+        if (fault.outcome != Outcome::keep && (rejected.empty() || rejected.back() != fault.record))
+            rejected.push_back(fault.record);
     }
     std::vector<Wanted> wanted;
     for (usize c = 0; c < settled.size(); ++c) {
@@ -38,7 +39,7 @@ void locate_evidence(const Source& source, const Dialect& dialect, const LoadPla
     constexpr usize SHOWN = 100;
     TileScan scan(source, dialect, plan.isa, plan.begin, plan.tile_bytes);
     TileReader reader(scan);
-    TileRowsFinder finder(dialect, plan.columns.size(), plan.header);
+    TileRowsFinder finder(dialect, plan);
     u64 records = 0;  // of the tiles before
     auto next = wanted.begin();
     while (next != wanted.end()) {
@@ -48,10 +49,7 @@ void locate_evidence(const Source& source, const Dialect& dialect, const LoadPla
         usize row = 0;
         for (; next != wanted.end() && next->record <= records + finder.counts().records; ++next) {
             while (records + finder.record_of(row) + 1 < next->record) ++row;
-            const usize end_at = row * rows.columns + next->column;
-            const bool last = next->column + 1 == rows.columns;
-            const u32 begin = next->column == 0 ? rows.starts[row] : rows.ends[end_at - 1] + 1;
-            const u32 end = rows.ends[end_at] - ((last ? dialect.line_end_length : dialect.separator_length) - 1);
+            const auto [begin, end] = finder.field(row, next->column);
             const std::string text(reinterpret_cast<const char*>(rows.text) + begin,
                                    std::min<usize>(end - begin, SHOWN));
             result.columns[next->column].evidence = Evidence{next->record, tile->begin + begin, text};

@@ -101,12 +101,18 @@ constexpr usize MAX_MAPPINGS = 16'000;
 
 }  // namespace
 
+// A record has a byte for each of its fields, but for the last one's last.
+usize LoadPass::most_rows() const {
+    const usize fields = plan_.rows.fill_short ? 1 : plan_.rows.base_columns;
+    return (source_.size() - plan_.begin) / fields + 1;
+}
+
 // Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that
 // only measures comes first.
 bool LoadPass::wants_exact() const {
     if (plan_.exact_memory) return true;
     const usize bytes = source_.size() - plan_.begin;
-    const usize rows = bytes / plan_.columns.size() + 1;
+    const usize rows = most_rows();
     double reserved = 0, heap = 0;
     usize mappings = 0;
     const auto add = [&](usize bound) {
@@ -123,8 +129,7 @@ bool LoadPass::wants_exact() const {
 
 void LoadPass::allocate(bool exact) {
     const usize bytes = source_.size() - plan_.begin;
-    // A record has a byte for each of its fields, but for the last one's last.
-    const usize rows = exact ? counts_.rows : bytes / plan_.columns.size() + 1;
+    const usize rows = exact ? counts_.rows : most_rows();
     for (const usize c : wanted_) {
         LoadedColumn& column = result_.columns[c];
         const bool large = is_string(guesses_[c].type) && bytes > 0x7FFFFFFF;

@@ -53,7 +53,12 @@ private:
     void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
     void allocate(bool exact);
     bool wants_exact() const;
+    usize most_rows() const;
     bool first_pass() const { return result_.passes == 0; }
+    Outcome on_value_fault() const {
+        if (plan_.on_error == OnError::null) return Outcome::keep;
+        return plan_.on_error == OnError::reject ? Outcome::reject : Outcome::raise;
+    }
 
     const Source& source_;
     const Dialect& dialect_;

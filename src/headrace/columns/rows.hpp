@@ -16,14 +16,19 @@ struct TileFault {
     u32 at;
     i64 column;
     Fault kind;
+    Outcome outcome;
     u32 row;  // of a row that stands so far
     u32 field_begin, field_end;
 };
 
+struct ByteRange {
+    u32 begin, end;
+};
+
 class TileRowsFinder {
 public:
-    TileRowsFinder(const Dialect& dialect, usize columns, std::optional<std::uint64_t> header)
-        : dialect_(dialect), columns_(columns), header_(header) {}
+    TileRowsFinder(const Dialect& dialect, const LoadPlan& plan)
+        : dialect_(dialect), rules_(plan.rows), columns_(plan.columns.size()), data_begin_(plan.data_begin) {}
 
     // The tile's rows; valid until the next call. `strays` are the tile's malformed quotes.
     const TileRows& find(const Tile& tile, const std::vector<u32>& strays);
@@ -32,24 +37,39 @@ public:
     const std::vector<TileFault>& faults() const { return faults_; }
     // The data record that a row is.
     u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
-    u32 record_begin(usize row) const { return rows_.starts[row]; }
-    // Behind the record's last field; its line end is not included.
-    u32 record_end(usize row) const {
-        return rows_.ends[row * columns_ + columns_ - 1] - (dialect_.line_end_length - 1);
-    }
+    // Its bytes, without the line end.
+    ByteRange record(usize row) const;
+    // The bytes of a row's field.
+    ByteRange field(usize row, usize column) const;
 
 private:
-    bool all_alike(const Tile& tile, usize header_records) const;
+    // The ends of one record's fields: `count` of them from `ends` on.
+    struct Fields {
+        const u32* ends;
+        usize count;
+        ByteRange record;
+    };
+
+    usize leading_records(const Tile& tile) const;
+    bool all_have(const Tile& tile, usize first, usize width) const;
+    void take_all(const Tile& tile, usize first, usize width);
     void take_one_by_one(const Tile& tile, const std::vector<u32>& strays);
-    std::optional<TileFault> fault_of(const Tile& tile, usize record, usize first_end, const u32* stray) const;
+    void take(const Fields& fields, bool unclosed, const u32* stray);
+    std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
+    void add_row(const Fields& fields);
+    usize most_fields() const { return columns_ - (rules_.collect_long ? 1 : 0); }
 
     const Dialect& dialect_;
+    const RowRules& rules_;
     const usize columns_;
-    const std::optional<std::uint64_t> header_;
+    const std::uint64_t data_begin_;
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
-    std::vector<u32> starts_, ends_, records_of_rows_;
+    // Of rows taken one by one: each record, and each of its fields.
+    std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
+    std::vector<u32> field_starts_, field_ends_;
+    usize rows_taken_ = 0;
 };
 
 }  // namespace headrace

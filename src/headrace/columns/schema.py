@@ -47,15 +47,18 @@ class PlannedColumns:
     ----------
     names, types
         One for each column; a type of None is to be inferred.
-    header
-        First byte of the record that holds the names; None if no record does.
+    base
+        Fields of a whole record: there are more columns where long records are widened or collected.
+    wanted
+        Positions of the columns of the table, in its order.
     renamed
         Names that had to be made unique or made up: as they stood in the header (by position), and what they became.
     """
 
     names: tuple[str, ...]
     types: tuple[DataType | None, ...]
-    header: int | None
+    base: int
+    wanted: tuple[int, ...]
     renamed: Mapping[str, str]
 
 
@@ -68,10 +71,29 @@ class SchemaOptions:
     schema: SchemaLike | None = None
     dtypes: DTypesLike | None = None
     infer_schema: bool = True
+    columns: Sequence[str | int] | None = None
 
 
-def plan_columns(first: FirstRecord | None, options: SchemaOptions) -> PlannedColumns:
-    """Settle names and types; `first` is the text's first record, None if there is none.
+def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
+    """First byte of the record that holds the names; None if no record does."""
+    return first.begin if first is not None and _is_header(first, _given_names(options), options) else None
+
+
+def plan_columns(
+    first: FirstRecord | None, options: SchemaOptions, *, width: int = 0, collected: str | None = None
+) -> PlannedColumns:
+    """Settle names and types.
+
+    Parameters
+    ----------
+    first
+        The text's first record, None if there is none.
+    options
+        What the caller says.
+    width
+        Columns that there are at least; those that nobody names are called by their position.
+    collected
+        Name of a last column, of strings.
 
     Raises
     ------
@@ -87,13 +109,29 @@ def plan_columns(first: FirstRecord | None, options: SchemaOptions) -> PlannedCo
         raise OptionError(
             f"{len(given)} names are given, but the first record has {len(first.fields)} fields: {', '.join(_texts(first)[:20])}"
         )
-    header = _is_header(first, given, options)
-    found = _texts(first) if first is not None and header else None
+    found = _texts(first) if first is not None and _is_header(first, given, options) else None
     names, renamed = _settle_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
+    base = len(names)
     types = _settle_types(names, found, options)
-    return PlannedColumns(names, types, first.begin if first and header else None, MappingProxyType(renamed))
+    more = [f"column_{i + 1}" for i in range(base, width)] + ([collected] if collected else [])
+    names, _ = _unique([*names, *more])
+    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(more) - bool(collected)))
+    types = (*types, parse_type("string")) if collected else types
+    return PlannedColumns(names, types, base, _wanted(names, options), MappingProxyType(renamed))
+
+
+def _wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
+    columns = options.columns
+    if columns is None:
+        return tuple(range(len(names)))
+    if isinstance(columns, str | bytes) or not isinstance(columns, Sequence):
+        raise OptionError(f"columns must be names or positions, not {columns!r}")
+    wanted = tuple(_position("columns", key, names) for key in columns)
+    if twice := [names[position] for position in wanted if wanted.count(position) > 1]:
+        raise OptionError(f"columns has {twice[0]!r} more than once")
+    return wanted
 
 
 def _texts(record: FirstRecord) -> list[str]:
@@ -192,7 +230,7 @@ def _settle_types(names: tuple[str, ...], found: list[str] | None, options: Sche
     if not isinstance(options.dtypes, Mapping):
         return (parse_type(options.dtypes),) * len(names)
     for key, value in options.dtypes.items():
-        types[_position(key, names)] = parse_type(value)
+        types[_position("dtypes", key, names)] = parse_type(value)
     return tuple(types)
 
 
@@ -215,11 +253,11 @@ def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> N
         )
 
 
-def _position(key: object, names: tuple[str, ...]) -> int:
+def _position(option: str, key: object, names: tuple[str, ...]) -> int:
     if isinstance(key, int) and not isinstance(key, bool):
         if not -len(names) <= key < len(names):
-            raise OptionError(f"dtypes: there is no column {key}; there are {len(names)}")
+            raise OptionError(f"{option}: there is no column {key}; there are {len(names)}")
         return key % len(names)
     if key not in names:
-        raise OptionError.unknown("column in dtypes", str(key), names)
+        raise OptionError.unknown(f"column in {option}", str(key), names)
     return names.index(str(key))

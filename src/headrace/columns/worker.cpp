@@ -47,10 +47,7 @@ WordList append_words(std::vector<Word>& words, usize& next, const std::vector<s
 }  // namespace
 
 TileWorker::TileWorker(LoadPass& pass)
-    : pass_(pass),
-      kernels_(convert_kernels(pass.plan_.isa)),
-      reader_(*pass.scan_),
-      finder_(pass.dialect_, pass.plan_.columns.size(), pass.plan_.header) {
+    : pass_(pass), kernels_(convert_kernels(pass.plan_.isa)), reader_(*pass.scan_), finder_(pass.dialect_, pass.plan_) {
     const LoadPlan& plan = pass.plan_;
     words_.resize(plan.null_texts.size() + plan.true_words.size() + plan.false_words.size());
     usize next = 0;
@@ -113,10 +110,18 @@ void TileWorker::prepare(const TileRows& rows) {
     usize strings = 0;
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
-    const usize text = rows.rows == 0 ? 0 : finder_.record_end(rows.rows - 1) - finder_.record_begin(0);
+    const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     const usize room = text + (strings + 1) * 64 + 64;
     if (strings != 0 && string_bytes_.size() < room) string_bytes_.resize(room + room / 4);
     if (string_ends_.size() < strings * rows.rows) string_ends_.resize(strings * rows.rows * 5 / 4);
+}
+
+// A column behind the last field of every record of the tile: all rows are null.
+ColumnCounts TileWorker::fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends) {
+    part.nulls.assign((rows.rows + 63) / 64, ~u64{0});
+    if (rows.rows % 64 != 0) part.nulls.back() = (u64{1} << (rows.rows % 64)) - 1;
+    if (string_ends != nullptr) std::fill_n(string_ends, rows.rows, 0);
+    return {rows.rows, 0};
 }
 
 ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
@@ -130,11 +135,12 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.type = guess.type;
     job.inferred = guess.inferred && !guess.settled_as_text;
     job.guess = static_cast<u8>(guess.kind);
-    job.rules = &rules_;
+    job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
+    job.rules = job.raw ? &raw_rules_ : &rules_;
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
     if (rows.may_need_unquoting) {
-        const usize text = rows.rows == 0 ? 0 : finder_.record_end(rows.rows - 1) - finder_.record_begin(0);
+        const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
         if (scratch_.size() < text + 128) scratch_.resize(text + 128);
         job.scratch = scratch_.data();
     }
@@ -150,7 +156,7 @@ void TileWorker::convert_strings(const TileRows& rows) {
         ColumnJob job = job_for(rows, part);
         job.string_bytes = bytes;
         job.string_ends = ends;
-        part.counts = kernels_.convert(rows, job);
+        part.counts = part.column < rows.columns ? kernels_.convert(rows, job) : fill_with_nulls(rows, part, ends);
         part.string_bytes = bytes;
         part.string_ends = ends;
         bytes += part.counts.string_bytes;
@@ -167,7 +173,8 @@ void TileWorker::take_places() {
     record_base_ = counts.records;
     counts.rows += found.rows;
     counts.records += found.records;
-    counts.header += found.header;
+    counts.leading += found.leading;
+    counts.filled += found.filled;
     counts.blank += found.blank;
     counts.comment += found.comment;
     for (TileColumn& part : parts_) {
@@ -201,11 +208,23 @@ void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
         job.bits = part.bits.data();
     }
     job.values = column.values.data();
-    part.counts = kernels_.convert(rows, job);
+    if (part.column < rows.columns) {
+        part.counts = kernels_.convert(rows, job);
+    } else {
+        part.counts = fill_with_nulls(rows, part, nullptr);
+        clear_values(column, rows.rows);
+    }
     if (job.type.id == TypeId::boolean) merge_bits(part.bits, rows.rows, column.values.as<u64>(), row_base_);
     if (part.counts.nulls == 0) return;
     merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
     __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+}
+
+// Null values are zero in memory, so that they mean the same on every path.
+void TileWorker::clear_values(LoadedColumn& column, usize rows) {
+    const usize bits = value_bits(column.type);
+    if (bits == 1) return;
+    std::fill_n(column.values.as<u8>() + row_base_ * bits / 8, rows * bits / 8, u8{0});
 }
 
 void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
@@ -223,20 +242,19 @@ void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
 
 void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
     auto& worker = *static_cast<TileWorker*>(self);
-    const TileRows& rows = *worker.rows_;
     TileFault fault{};
     fault.record = worker.finder_.record_of(row);
-    fault.record_begin = worker.finder_.record_begin(row);
-    fault.record_end = worker.finder_.record_end(row);
+    const auto [record_begin, record_end] = worker.finder_.record(row);
+    fault.record_begin = record_begin;
+    fault.record_end = record_end;
     fault.at = at;
     fault.column = static_cast<i64>(worker.column_);
     fault.kind = kind;
+    fault.outcome = worker.pass_.on_value_fault();
     fault.row = static_cast<u32>(row);
-    const usize end = row * rows.columns + worker.column_;
-    const bool last = worker.column_ + 1 == rows.columns;
-    const Dialect& dialect = *rows.dialect;
-    fault.field_begin = worker.column_ == 0 ? fault.record_begin : rows.ends[end - 1] + 1;
-    fault.field_end = rows.ends[end] - ((last ? dialect.line_end_length : dialect.separator_length) - 1);
+    const auto [begin, end] = worker.finder_.field(row, worker.column_);
+    fault.field_begin = begin;
+    fault.field_end = end;
     worker.value_faults_.push_back(fault);
 }
 
@@ -247,9 +265,7 @@ void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
     worker.kinds_seen_ |= u64{1} << kind;
     constexpr u32 SHOWN = 100;
     const TileRows& rows = *worker.rows_;
-    const bool last = worker.column_ + 1 == rows.columns;
-    const u32 back = (last ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1;
-    const u32 end = rows.ends[row * rows.columns + worker.column_] - back;
+    const u32 end = worker.finder_.field(row, worker.column_).end;
     const auto text = [&] {
         return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN));
     };
@@ -272,8 +288,10 @@ void TileWorker::report() {
         for (const TileFault& fault : finder_.faults()) report_fault(fault);
     }
     for (const TileFault& fault : value_faults_) report_fault(fault);
-    const bool any = !value_faults_.empty() || (pass_.first_pass() && !finder_.faults().empty());
-    if (!any || pass_.plan_.on_error != OnError::raise) return;
+    const auto raises = [](const TileFault& fault) { return fault.outcome == Outcome::raise; };
+    const std::vector<TileFault>& faults = finder_.faults();
+    const bool structural = pass_.first_pass() && std::any_of(faults.begin(), faults.end(), raises);
+    if (!structural && std::none_of(value_faults_.begin(), value_faults_.end(), raises)) return;
     // Every earlier tile has had its turn, so closing the gates stops only the later ones.
     std::uint64_t known = pass_.stopped_at_.load();
     while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
@@ -292,7 +310,7 @@ void TileWorker::report_fault(const TileFault& fault) {
     row.at = tile_->begin + fault.at;
     row.column = fault.column;
     row.kind = fault.kind;
-    row.kept = fault.column != NO_COLUMN && pass_.plan_.on_error == OnError::null;
+    row.outcome = fault.outcome;
     row.row = row_base_ + fault.row;
     if (fault.column != NO_COLUMN) row.field = text(fault.field_begin, fault.field_end);
     row.text = text(fault.record_begin, fault.record_end);

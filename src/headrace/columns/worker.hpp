@@ -37,6 +37,8 @@ private:
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
+    static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
+    void clear_values(LoadedColumn& column, usize rows);
     void convert_strings(const TileRows& rows);
     void take_places();
     void convert_values(const TileRows& rows, TileColumn& part);
@@ -53,6 +55,7 @@ private:
     TileReader reader_;
     TileRowsFinder finder_;
     FieldRules rules_{};
+    FieldRules raw_rules_{};  // of collected bytes: no text means null
     std::vector<Word> words_;
     std::vector<TileColumn> parts_;  // one for each wanted column
     std::vector<u8> string_bytes_, scratch_;

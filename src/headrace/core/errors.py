@@ -67,6 +67,11 @@ _MEANINGS = {
     "too_few_fields": "too few fields: {text}",
     "too_many_fields": "too many fields: {text}",
 }
+_GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
+_WAYS = {
+    "too_few_fields": "pass short_records='null' to fill such records with nulls, or 'reject' to find them in .rejects",
+    "too_many_fields": "pass long_records='truncate', 'collect' or 'widen' to keep such records, or 'reject' to find them in .rejects",
+}
 _SHOWN = 80
 
 
@@ -106,8 +111,8 @@ class ParseError(HeadraceError, ValueError):
         what = "header" if record == 0 else f"record {record}"
         where = f"{what} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
         fault = _MEANINGS[kind].format(expected=expected, text=repr(shown))
-        way_on = "pass names= and header=False" if record == 0 else "pass on_error='null' or 'reject'"
-        super().__init__(f"{where}: {fault}; {way_on} to go on and find such records in .rejects")
+        way_on = "pass names= and header=False to read on without it" if record == 0 else _WAYS.get(kind, _GO_ON)
+        super().__init__(f"{where}: {fault}; {way_on}")
 
     def __reduce__(self) -> tuple[object, ...]:
         names = ("record", "line", "byte", "column", "kind", "expected", "text")

@@ -127,6 +127,13 @@ class Given:
             raise OptionError(f"{name} must be a {kind.__name__}, not {value!r}")
         return value
 
+    def whole(self, name: str) -> int:
+        """A whole number from 0 on."""
+        value = self.values[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
+            raise OptionError(f"{name} must be a whole number from 0 on, not {value!r}")
+        return value
+
     def count(self, name: str) -> int | None:
         """A positive whole number, or None."""
         value = self.values[name]

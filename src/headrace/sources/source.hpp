@@ -56,6 +56,20 @@ private:
     std::int64_t modified_ns_ = 0;
 };
 
+// The first bytes of another source, which outlives it.
+class PrefixSource final : public Source {
+public:
+    PrefixSource(const Source& whole, std::uint64_t size) : whole_(whole) {
+        size_ = size < whole.size() ? size : whole.size();
+    }
+    const std::uint8_t* resident() const override { return whole_.resident(); }
+    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override { whole_.read(offset, n, to); }
+    void check_unchanged() const override { whole_.check_unchanged(); }
+
+private:
+    const Source& whole_;
+};
+
 // A window of a source that one worker looks through: bytes [begin, begin + size) and 64 readable bytes behind them.
 class Window {
 public:

@@ -1,5 +1,6 @@
 #include "structure/bindings.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +11,7 @@
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/scan.hpp"
+#include "structure/survey.hpp"
 
 namespace nb = nanobind;
 
@@ -71,6 +73,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
+    if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 &&
               !d.skip_initial_space && given.attr("comment").is_none();
     for (u32 byte = 0; byte < 256; ++byte) {
@@ -110,6 +113,53 @@ nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, 
     return result;
 }
 
+// `given` has the attributes of structure/survey.py's SurveyPlan.
+SurveyPlan survey_plan(nb::handle given) {
+    SurveyPlan plan;
+    plan.begin = nb::cast<std::uint64_t>(given.attr("begin"));
+    plan.end = nb::cast<std::uint64_t>(given.attr("end"));
+    plan.tile_bytes = nb::cast<std::size_t>(given.attr("tile_bytes"));
+    plan.threads = nb::cast<unsigned>(given.attr("threads"));
+    plan.isa = choose_isa(nb::cast<std::string>(given.attr("isa")));
+    plan.last = nb::cast<std::size_t>(given.attr("last"));
+    return plan;
+}
+
+nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
+    const SurveyPlan plan = survey_plan(given);
+    Survey found;
+    {
+        const nb::gil_scoped_release release;
+        found = survey(*source.source, dialect.dialect, plan);
+    }
+    nb::dict result;
+    result["records"] = found.records;
+    result["comments"] = found.comments;
+    result["blank_lines"] = found.blank_lines;
+    result["most_fields"] = found.most_fields;
+    result["last"] = found.last;
+    return result;
+}
+
+std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& dialect, nb::handle given,
+                              std::uint64_t index) {
+    const SurveyPlan plan = survey_plan(given);
+    const nb::gil_scoped_release release;
+    return record_begin(*source.source, dialect.dialect, plan, index);
+}
+
+// (behind the lines, how many there were)
+nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect, std::uint64_t begin,
+                        std::uint64_t lines) {
+    u64 found = lines;
+    std::uint64_t behind = begin;
+    {
+        const nb::gil_scoped_release release;
+        behind = skip_lines(*source.source, dialect.dialect, begin, found);
+    }
+    return nb::make_tuple(behind, found);
+}
+
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);
@@ -126,6 +176,9 @@ void bind_structure(nb::module_& m) {
         .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
         .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });
     m.def("find_structure", &structure_of);
+    m.def("survey", &survey_of);
+    m.def("record_begin", &record_begin_in);
+    m.def("skip_lines", &skip_lines_in);
     m.def("state_map", &state_map);
 }
 

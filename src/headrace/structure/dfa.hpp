@@ -50,6 +50,7 @@ struct Dialect {
     bool universal_line_end;  // LF, CR LF and CR all end a line
     u8 separator;             // where plain
     u8 line_end;              // where plain and not universal
+    u8 line_end_text[8];      // where not universal: line_end_length bytes
     // The bytes that are not 'any other symbol'.
     u32 special_count;
     u8 special[MAX_GROUPS];

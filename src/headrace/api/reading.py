@@ -1,0 +1,146 @@
+"""The steps of a read between an open source and a table, for whoever reads one source or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.report import ColumnReport, Report, Skipped
+from headrace.columns.column import Column
+from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
+from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, tile_bytes_for
+from headrace.columns.rows import COLLECTED, row_rules
+from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
+from headrace.core.errors import OptionError
+from headrace.sources.open import OpenSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What is settled before a source is read.
+
+    Parameters
+    ----------
+    beginning, extent
+        Where the text begins, and which part of it is data.
+    columns
+        Names, types as far as they are known, and which are wanted.
+    header
+        Records that hold the names.
+    """
+
+    beginning: Beginning
+    extent: Extent
+    columns: PlannedColumns
+    header: int
+
+
+def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
+    """Look at the beginning of a source, and plan.
+
+    Raises
+    ------
+    EmptyInputError, OptionError, ParseError, SourceError
+        As `read_csv`.
+    """
+    found = find_beginning(source, options.dialect, options.extent, options.context)
+    header = header_begin(found.first, options.schema)
+    if found.first is not None and header is not None:
+        check_header(source, found.first)
+    beginning = replace(found, header=header)
+    extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
+    collected = COLLECTED if options.rows.long_records == "collect" else None
+    columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
+    names = 0 if header is None else len(options.extent.header or (0,))
+    return Prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+
+
+def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> LoadPlan:
+    """What the native loader is told."""
+    planned, extent, context = prepared.columns, prepared.extent, options.context
+    tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
+    wanted = set(planned.wanted)
+    return LoadPlan(
+        columns=[(name, planned.types[i], i in wanted) for i, name in enumerate(planned.names)],
+        begin=extent.begin,
+        end=extent.end,
+        data_begin=extent.data_begin,
+        rows=row_rules(options.rows, planned.base, options.values.on_error),
+        values=options.values,
+        threads=context.thread_count,
+        tile_bytes=min(tile_bytes, MOST_TILE_BYTES),
+        memory_limit=context.memory_limit or 0,
+        isa=context.isa,
+        row_index=None if options.row_index is None else options.row_index.offset,
+    )
+
+
+def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> dict[str, Column]:
+    """The wanted columns by name, in order, behind the row index.
+
+    Raises
+    ------
+    OptionError
+        The row index has the name of a column.
+    """
+    named: dict[str, Column] = {}
+    if options.row_index is not None and loaded.row_index is not None:
+        named[options.row_index.name] = loaded.row_index
+    for position in prepared.columns.wanted:
+        name, column = prepared.columns.names[position], loaded.columns[position]
+        if name in named:
+            raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
+        if column is not None:
+            named[name] = column
+    return named
+
+
+def make_report(
+    source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
+) -> Report:
+    """Account of the read of one source."""
+    counts, context = loaded.counts, options.context
+    skipped = _skipped(prepared, counts)
+    return Report(
+        bytes=source.size,
+        unread_bytes=prepared.extent.unread,
+        records=counts["records"] + skipped.total,
+        rows=counts["rows"],
+        rejected=counts["rejected"],
+        skipped=skipped,
+        filled=counts["filled"],
+        faults=len(next(iter(loaded.rejects.values()))),
+        columns=_column_reports(prepared.columns, loaded),
+        renamed=prepared.columns.renamed,
+        seconds=seconds,
+        passes=counts["passes"],
+        device=str(context.device),
+        threads=context.thread_count,
+        isa=context.isa_name,
+    )
+
+
+def _skipped(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
+    """The native count of records in front of the data, told apart."""
+    beginning = prepared.beginning
+    before_names = beginning.leading + 1 - prepared.header if prepared.header else 0
+    return Skipped(
+        header=prepared.header,
+        blank=counts["blank"],
+        comment=counts["comment"],
+        preamble=beginning.lines + before_names,
+        rows=counts["leading"] - before_names - prepared.header,
+        footer=prepared.extent.footer,
+    )
+
+
+def _column_reports(planned: PlannedColumns, loaded: Loaded) -> tuple[ColumnReport, ...]:
+    reports = []
+    for position in planned.wanted:
+        column = loaded.columns[position]
+        if column is not None:
+            inferred = planned.types[position] is None
+            evidence = loaded.evidence[position]
+            reports.append(ColumnReport(planned.names[position], column.type, inferred, evidence, column.null_count))
+    return tuple(reports)
