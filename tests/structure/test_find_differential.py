@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from headrace import Context, Dialect, _native
 from headrace.sources.open import open_source
 from headrace.structure.find import Structure, find_structure
 from headrace.testing.oracle import split
-from headrace.testing.strategies import dialects, texts
+from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
 
 ISAS = _native.isas()
 TILES = [1, 2, 3, 5, 31, 63, 64, 65, 127, 128, 4096]
@@ -60,6 +60,32 @@ def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def test_any_dialect(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
     dialect, data = case
     assert found(data, dialect, tile=tile, threads=threads, isa=isa) == expected(data, dialect)
+
+
+@st.composite
+def lenient_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = draw(lenient_dialects())
+    if draw(st.booleans()):
+        dialect = Dialect(sep=draw(st.sampled_from([",", "|"])), lenient=True, skip_blank_lines=dialect.skip_blank_lines)
+    return dialect, draw(texts(dialect, max_tokens=draw(st.sampled_from([10, 60, 300]))))
+
+
+@given(lenient_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
+@settings(max_examples=700, deadline=None, derandomize=True)
+def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
+    dialect, data = case
+    structure = found(data, dialect, tile=tile, threads=threads, isa=isa)
+    assert structure == expected(data, dialect)
+    assert not structure.unclosed_quote
+
+
+@given(dialects_and_texts())
+@settings(max_examples=400, deadline=None, derandomize=True)
+def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
+    dialect, data = case
+    strict = expected(data, dialect)
+    assume(dialect.quote is not None and dialect.double_quote and not strict.strays and not strict.unclosed_quote)
+    assert expected(data, Dialect(**options_of(dialect) | {"lenient": True})) == strict  # type: ignore[arg-type]
 
 
 @given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))

@@ -127,6 +127,7 @@ def _dialect(values: dict[str, object], given: Given) -> Dialect:
             sep=values["sep"],  # type: ignore[arg-type]
             quote=values["quote_char"],  # type: ignore[arg-type]
             double_quote=given.flag("double_quote"),
+            lenient=given.flag("lenient_quotes"),
             escape=values["escape_char"],  # type: ignore[arg-type]
             comment=values["comment"],  # type: ignore[arg-type]
             line_end=values["lineterminator"],  # type: ignore[arg-type]
@@ -135,8 +136,8 @@ def _dialect(values: dict[str, object], given: Given) -> Dialect:
         )
     except OptionError as error:
         # The dialect's own names of these options, as the caller knows them.
-        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
-        raise OptionError(re.sub(r"\b(quote|escape|line_end)\b", lambda found: names[found[0]], str(error))) from None
+        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator", "lenient": "lenient_quotes"}
+        raise OptionError(re.sub(r"\b(quote|escape|line_end|lenient)\b", lambda found: names[found[0]], str(error))) from None
 
 
 def _value_options(given: Given) -> ValueOptions:

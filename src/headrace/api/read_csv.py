@@ -35,6 +35,7 @@ def read_csv(
     false_values: str | Iterable[str] = ("false", "False", "FALSE"),
     quote_char: str | bytes | None = '"',
     double_quote: bool = True,
+    lenient_quotes: bool = False,
     escape_char: str | bytes | None = None,
     comment: str | bytes | None = None,
     lineterminator: str | bytes | None = None,
@@ -91,6 +92,9 @@ def read_csv(
         Texts of booleans.
     quote_char, double_quote, escape_char
         What encloses fields; whether two of them stand for one inside; what makes the next byte data. None for none.
+    lenient_quotes
+        A quote that cannot stand where it does is text: one inside a field, one that no quote before a delimiter closes. Each
+        such record is in ``rejects``, kept. A text without malformed quotes is read as always.
     comment
         Prefix, 1 to 8 bytes, of lines to leave out.
     lineterminator

@@ -82,7 +82,8 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
     usize row = 0;
 #if defined(HR_ISA_AVX512)
     if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
-        const bool usual = !rules.nulls_look_like_values && !rows.dialect->skip_initial_space;
+        const Dialect& dialect = *rows.dialect;
+        const bool usual = !rules.nulls_look_like_values && !dialect.skip_initial_space && !dialect.lenient;
         T* const values = static_cast<T*>(job.values) + job.row_base;
         for (; usual && row + LANES <= rows.rows; row += LANES) {
             LaneFields lanes = load_fields(rows, fields, row);

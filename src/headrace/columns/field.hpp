@@ -13,12 +13,35 @@ struct FieldBytes {
     bool quoted;
 };
 
+HR_FN usize leading_run(const u8* p, usize n, int byte) {
+    usize count = 0;
+    while (count < n && p[count] == byte) ++count;
+    return count;
+}
+
+HR_FN usize trailing_run(const u8* p, usize n, int byte) {
+    usize count = 0;
+    while (count < n && p[n - count - 1] == byte) ++count;
+    return count;
+}
+
+// Whether a field that begins with a quote is enclosed in quotes: an odd run of them, other text, an odd run; or quotes
+// alone, "" and """". What else there is, is text. (structure/lenient.hpp)
+[[gnu::noinline]] HR_FN bool lenient_quoted(const Dialect& dialect, const u8* p, usize n) {
+    const usize leading = leading_run(p, n, dialect.quote);
+    if (leading == n) return n % 2 == 0;
+    usize trailing = trailing_run(p, n, dialect.quote);
+    if (trailing != 0 && dialect.escape >= 0) trailing -= trailing_run(p, n - trailing, dialect.escape) % 2;
+    return leading % 2 == 1 && trailing % 2 == 1;
+}
+
 // The bytes without initial spaces and enclosing quotes; doubled quotes and escapes are still in them.
 HR_FN FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
     if (dialect.skip_initial_space) {
         for (; n > 0 && *p == ' '; --n) ++p;
     }
     if (dialect.quote < 0 || n < 2 || *p != dialect.quote) return {p, n, false};
+    if (dialect.lenient && !lenient_quoted(dialect, p, n)) return {p, n, false};
     return {p + 1, n - 2, true};
 }
 
@@ -64,7 +87,7 @@ HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
 HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
 #if defined(HR_ISA_AVX512)
-    if (doubled && dialect.escape < 0)
+    if (doubled && dialect.escape < 0 && !dialect.lenient)
         return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
 #endif
     const auto marks = [&](const Block& block) {
@@ -79,7 +102,9 @@ HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
         p += copied;
         out += copied;
         if (p == end) break;
-        if (end - p > 1) ++p;  // the input's last byte has none behind it, and stands for itself
+        // The input's last byte has none behind it, and stands for itself; so does a lenient quote that is not doubled.
+        const bool single = dialect.lenient && *p == dialect.quote && p + 1 < end && p[1] != *p;
+        if (end - p > 1 && !single) ++p;
         *out++ = *p++;
     }
     return static_cast<usize>(out - to);

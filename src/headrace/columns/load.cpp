@@ -132,7 +132,8 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             u32 start = tile->starts[record];
             PeekedRecord peeked{tile->begin + start, {}, std::nullopt, {}};
             const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
-            if (stray != strays.end() && *stray <= tile->ends[last]) peeked.malformed = tile->begin + *stray;
+            const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
+            if (is_stray && !dialect.lenient) peeked.malformed = tile->begin + *stray;
             if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
             const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
             peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);

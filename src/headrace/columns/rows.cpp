@@ -38,7 +38,7 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     records_of_rows_.clear();
     rows_ = TileRows{};
     rows_.text = tile.text;
-    rows_.dialect = &dialect_;
+    rows_.dialect = strays.empty() ? &strict_ : &dialect_;
     rows_.may_need_unquoting = tile.has_quotes || dialect_.escape >= 0 || dialect_.skip_initial_space;
     rows_.has_high_bytes = tile.has_high_bytes;
 
@@ -86,6 +86,12 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
 }
 
 void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray) {
+    if (stray != nullptr && dialect_.lenient) {
+        TileFault repaired = *fault_of(fields, unclosed, stray);
+        repaired.outcome = Outcome::keep;
+        faults_.push_back(repaired);
+        stray = nullptr;
+    }
     const std::optional<TileFault> fault = fault_of(fields, unclosed, stray);
     if (fault) faults_.push_back(*fault);
     if (!fault || fault->outcome == Outcome::keep) {

@@ -28,7 +28,11 @@ struct ByteRange {
 class TileRowsFinder {
 public:
     TileRowsFinder(const Dialect& dialect, const LoadPlan& plan)
-        : dialect_(dialect), rules_(plan.rows), columns_(plan.columns.size()), data_begin_(plan.data_begin) {}
+        : dialect_(dialect),
+          strict_(strict(dialect)),
+          rules_(plan.rows),
+          columns_(plan.columns.size()),
+          data_begin_(plan.data_begin) {}
 
     // The tile's rows; valid until the next call. `strays` are the tile's malformed quotes.
     const TileRows& find(const Tile& tile, const std::vector<u32>& strays);
@@ -50,6 +54,10 @@ private:
         ByteRange record;
     };
 
+    static Dialect strict(Dialect dialect) {
+        dialect.lenient = false;
+        return dialect;
+    }
     usize leading_records(const Tile& tile) const;
     bool all_have(const Tile& tile, usize first, usize width) const;
     void take_all(const Tile& tile, usize first, usize width);
@@ -60,6 +68,7 @@ private:
     usize most_fields() const { return columns_ - (rules_.collect_long ? 1 : 0); }
 
     const Dialect& dialect_;
+    const Dialect strict_;  // of fields in tiles whose quotes are all well-formed
     const RowRules& rules_;
     const usize columns_;
     const std::uint64_t data_begin_;

@@ -69,8 +69,8 @@ _MEANINGS = {
 }
 _GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
 _WAYS = {
-    "too_few_fields": "pass short_records='null' to fill such records with nulls, or 'reject' to find them in .rejects",
-    "too_many_fields": "pass long_records='truncate', 'collect' or 'widen' to keep such records, or 'reject' to find them in .rejects",
+    "too_few_fields": "pass short_records='null' to fill them with nulls, or 'reject' to find them in .rejects",
+    "too_many_fields": "pass long_records='truncate', 'collect' or 'widen' to keep them, or 'reject' to find them in .rejects",
 }
 _SHOWN = 80
 

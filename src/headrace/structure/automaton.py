@@ -60,6 +60,8 @@ class Automaton:
     unfinished
         States behind closing quotes in which a separator or line end has begun. An input that ends there has something else
         behind them.
+    unreal_group
+        Group of a lenient quote that opens no field, in place of its byte's; None where quotes are strict.
     sep_length, line_end_length
         Bytes that an FLD or a REC closes, itself included (CRLF of a universal line end counts as CR: 1).
 
@@ -80,6 +82,7 @@ class Automaton:
     quoted: frozenset[int]
     comment: frozenset[int]
     unfinished: frozenset[int] = frozenset()
+    unreal_group: int | None = None
     sep_length: int = 1
     line_end_length: int = 1
 

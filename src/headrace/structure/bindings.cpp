@@ -69,9 +69,12 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.quote = byte_or_none(given.attr("quote"));
     d.escape = byte_or_none(given.attr("escape"));
     d.double_quote = nb::cast<bool>(given.attr("double_quote"));
+    d.lenient = nb::cast<bool>(given.attr("lenient"));
+    if (d.lenient) d.unreal_group = nb::cast<u32>(given.attr("automaton").attr("unreal_group"));
     d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
+    std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 &&
@@ -161,11 +164,12 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
 }
 
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
+    if (dialect.dialect.lenient) throw std::invalid_argument("a lenient dialect has no state map of a text alone");
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);
     u8 map[MAX_STATES];
     find_kernels(choose_isa(isa))
-        .summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), map);
+        .summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), {}, map);
     return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
 }
 

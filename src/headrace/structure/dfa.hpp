@@ -43,6 +43,8 @@ struct Dialect {
     i32 quote;   // a byte, or -1 for none
     i32 escape;  // a byte, or -1 for none
     bool double_quote;
+    bool lenient;      // quotes that cannot stand where they do are text (lenient.hpp)
+    u32 unreal_group;  // where lenient: of a quote that opens no field
     bool skip_initial_space;
     bool skip_blank_lines;
     // Masks can find this dialect's structure: separator and line end are single bytes and nothing escapes or comments.
@@ -51,6 +53,7 @@ struct Dialect {
     u8 separator;             // where plain
     u8 line_end;              // where plain and not universal
     u8 line_end_text[8];      // where not universal: line_end_length bytes
+    u8 separator_text[8];
     // The bytes that are not 'any other symbol'.
     u32 special_count;
     u8 special[MAX_GROUPS];

@@ -38,6 +38,9 @@ class Dialect:
         Prefix, 1 to 8 bytes, of lines that are no records. It counts only as the very first bytes of a record.
     line_end
         What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
+    lenient
+        A quote at the start of a field opens it only if it is closed again before a delimiter; any other quote that cannot stand
+        where it does is text. Needs `double_quote`. What "closed again" means is in ``structure/lenient.hpp``.
     skip_initial_space
         Spaces at the start of a field are not part of it, and a quote may follow them.
     skip_blank_lines
@@ -65,6 +68,7 @@ class Dialect:
     line_end: bytes | None
     skip_initial_space: bool
     skip_blank_lines: bool
+    lenient: bool
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class Dialect:
         line_end: bytes | str | None = None,
         skip_initial_space: bool = False,
         skip_blank_lines: bool = True,
+        lenient: bool = False,
     ) -> None:
         values = {
             "sep": _as_bytes("sep", sep, _MAX_LENGTH),
@@ -87,6 +92,7 @@ class Dialect:
             "line_end": None if line_end is None else _as_bytes("line_end", line_end, _MAX_LENGTH),
             "skip_initial_space": _as_bool("skip_initial_space", skip_initial_space),
             "skip_blank_lines": _as_bool("skip_blank_lines", skip_blank_lines),
+            "lenient": _as_bool("lenient", lenient) and quote is not None,
         }
         if values["escape"] is not None and values["escape"] == values["quote"]:
             values |= {"escape": None, "double_quote": True}
@@ -95,6 +101,8 @@ class Dialect:
         for name, byte in (("quote", self.quote), ("escape", self.escape)):
             if byte is not None and byte >= b"\x80":
                 raise OptionError(f"{name} must be an ASCII character, not {byte!r}: it may be a part of another character")
+        if self.lenient and not self.double_quote:
+            raise OptionError("lenient quotes need double_quote=True: a quote in quotes is told from a closing one by its double")
         self._check_shared_bytes()
 
     def _check_shared_bytes(self) -> None:
@@ -176,13 +184,17 @@ class _State(NamedTuple):
         return f"{self.context}+{_printable(self.pending)}" if self.pending else self.context.value
 
 
+_UNREAL = b"quote that opens no field"
+"""A symbol beside the bytes: a lenient quote at the start of a field that nobody closes."""
+
+
 def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     """The meaning of one byte: the next state and the `Emit` bits."""
     context, pending = state
-    if context is _Context.ESC_U:
-        return _State(_Context.UNQUOTED), 0
-    if context is _Context.ESC_Q:
-        return _State(_Context.QUOTED), 0
+    unreal = byte == _UNREAL
+    byte = dialect.quote if unreal and dialect.quote is not None else byte
+    if context in (_Context.ESC_U, _Context.ESC_Q):
+        return _State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0
     if context is _Context.QUOTED:
         leave = {dialect.quote: _Context.QUOTE_END, dialect.escape: _Context.ESC_Q}
         return _State(leave.get(byte, _Context.QUOTED)), 0
@@ -203,6 +215,9 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     # Closing quotes bear nothing but a delimiter after them.
     emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
 
+    if dialect.lenient and context is _Context.QUOTE_END and not whole and (pending or byte != dialect.quote):
+        # The quotes did not close the field: this byte is read within it.
+        return _step(dialect, _State(_Context.QUOTED), byte)[0], Emit.STRAY
     if found in dialect.line_ends:
         after = _State(_Context.CR if found == b"\r" and dialect.line_end is None else _Context.START)
         if context is _Context.COMMENT:
@@ -222,7 +237,9 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     at_start = context in (_Context.START, _Context.FIELD_START) and not pending
     if byte == dialect.quote:
         doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
-        return _State(_Context.QUOTED), opens if at_start or doubled else Emit.STRAY
+        fits = doubled or (at_start and not unreal)
+        inside = fits or not dialect.lenient
+        return _State(_Context.QUOTED if inside else _Context.UNQUOTED), opens if fits else opens | Emit.STRAY
     if byte == dialect.escape:
         return _State(_Context.ESC_U), emit
     if byte == b" " and at_start and dialect.skip_initial_space:
@@ -246,7 +263,8 @@ def _automaton(dialect: Dialect) -> Automaton:
     rows = range(len(symbols))
     class_of = bytearray([rows[-1]]) * 256
     for group, symbol in enumerate(symbols):
-        class_of[symbol[0]] = group
+        if symbol != _UNREAL:
+            class_of[symbol[0]] = group
 
     def named(*contexts: _Context) -> frozenset[int]:
         return frozenset(number[state] for state in states if state.context in contexts)
@@ -260,6 +278,7 @@ def _automaton(dialect: Dialect) -> Automaton:
         idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
         quoted=named(_Context.QUOTED, _Context.ESC_Q),
         comment=named(_Context.COMMENT),
+        unreal_group=symbols.index(_UNREAL) if dialect.lenient else None,
         unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
         sep_length=len(dialect.sep),
         line_end_length=len(dialect.line_ends[0]),
@@ -272,7 +291,8 @@ def _symbols(dialect: Dialect) -> list[bytes]:
     parts = (*dialect.line_ends, dialect.sep, dialect.quote, dialect.escape, dialect.comment, space)
     special = dict.fromkeys(b"".join(part or b"" for part in parts))
     plain = next(value for value in range(256) if value not in special)
-    return [bytes([value]) for value in (*special, plain)]
+    unreal = [_UNREAL] if dialect.lenient else []
+    return [*(bytes([value]) for value in special), *unreal, bytes([plain])]
 
 
 def _printable(data: bytes) -> str:

@@ -54,7 +54,19 @@ struct LiveStates {
     }
 };
 
-void summarise_any(const Dialect& dialect, const u8* text, usize n, u8* to) {
+// The symbol group of the byte at `at`, read in these states: a lenient quote's depends on the quotes behind it, which
+// are looked at only if some state asks.
+HR_FN u32 group_at(const Dialect& dialect, const u8* text, usize at, const u8* states, u32 count,
+                   const QuoteLook& look) {
+    const Automaton& a = dialect.automaton;
+    const u32 group = a.class_of[text[at]];
+    if (!dialect.lenient || text[at] != dialect.quote) return group;
+    bool same = true;
+    for (u32 i = 0; i < count; ++i) same &= a.next[group][states[i]] == a.next[dialect.unreal_group][states[i]];
+    return same || look.opens(look.context, at) ? group : dialect.unreal_group;
+}
+
+void summarise_any(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
     const Automaton& a = dialect.automaton;
     const u8* other = a.next[a.groups - 1];
     LiveStates live(a.states);
@@ -64,7 +76,7 @@ void summarise_any(const Dialect& dialect, const u8* text, usize n, u8* to) {
         for (; special != 0; special &= special - 1) {
             const usize at = pos + static_cast<usize>(trailing_zeros(special));
             if (at > done) live.step(other);
-            live.step(a.next[a.class_of[text[at]]]);
+            live.step(a.next[group_at(dialect, text, at, live.state, live.count, look)]);
             done = at + 1;
         }
         if (live.count > 1) live.merge(a.states);
@@ -106,7 +118,7 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
                 record_emission(a.emit[other][state], done, limit, index);
                 state = a.next[other][state];
             }
-            const u32 group = a.class_of[text[at]];
+            const u32 group = group_at(dialect, text, at, &state, 1, index.look);
             record_emission(a.emit[group][state], at, limit, index);
             state = a.next[group][state];
             done = at + 1;
@@ -121,9 +133,11 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     index.has_quotes |= all_quotes != 0;
 }
 
-bool summarise(const Dialect& dialect, const u8* text, usize n, u8* to) {
-    if (n != 0 && dialect.plain) return summarise_plain(dialect, text, n, to);
-    summarise_any(dialect, text, n, to);
+bool summarise(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
+    if (n != 0 && dialect.plain && !dialect.lenient) return summarise_plain(dialect, text, n, to);
+    bool quotes = true;
+    if (n != 0 && dialect.plain && summarise_lenient(dialect, text, n, look, to, quotes)) return quotes;
+    summarise_any(dialect, text, n, look, to);
     return true;
 }
 

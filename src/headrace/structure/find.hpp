@@ -11,6 +11,17 @@ constexpr u32 COMMENT_RECORD = u32{1} << 31;
 constexpr u32 BLANK_RECORD = u32{1} << 30;
 constexpr u32 RECORD_INDEX = BLANK_RECORD - 1;
 
+// What lenient quotes mean, by the text around them; empty for strict dialects.
+struct QuoteLook {
+    void* context;
+    // Whether the quote at `at`, a field's first byte, opens it.
+    bool (*opens)(void* context, usize at);
+    // Whether a field that was opened before `from` is closed by the next run of quotes that is not neutral.
+    bool (*closes_behind)(void* context, usize from);
+    // The run that ends at `end`: its kind (lenient.hpp's QuoteRun), and where it begins.
+    u8 (*run_before)(void* context, usize end, usize* begin);
+};
+
 // What finding has written so far, and what it must remember from one range of a tile to the next. Positions count from
 // the tile's first byte. An end is the position of the byte that completes a separator or a line end.
 struct TileIndex {
@@ -23,6 +34,7 @@ struct TileIndex {
     u64 blank_lines;      // left out between records, by the tile that has their line end
     u8 state;             // of the automaton, before the next byte
     bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
+    QuoteLook look;
     bool has_quotes;
     bool has_strays;
     bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
@@ -30,7 +42,7 @@ struct TileIndex {
 
 struct FindKernels {
     // The state after the n bytes for every state before them: to[s] for s < states. Returns whether they hold a quote.
-    bool (*summarise)(const Dialect& dialect, const u8* text, usize n, u8* to);
+    bool (*summarise)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
 
     // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
     // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.

@@ -52,6 +52,47 @@ HR_FN bool summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* 
     return quotes != 0;
 }
 
+// Behind the last quote of the text; 0 if it has none.
+HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
+    for (usize pos = (n + BLOCK - 1) / BLOCK * BLOCK; pos != 0; pos -= BLOCK) {
+        const usize begin = pos - BLOCK;
+        const u64 quotes = Block(text + begin).equals(static_cast<u8>(dialect.quote)) & low_bits(n - begin);
+        if (quotes != 0) return begin + BLOCK - static_cast<usize>(leading_zeros(quotes));
+    }
+    return 0;
+}
+
+// Lenient quotes: the last run that opens or closes settles the state, whatever was before; without quotes every state
+// stays inside or outside. False where that is not enough (runs at the borders, or between delimiters).
+HR_FN bool summarise_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
+                             bool& quotes) {
+    constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
+    const PlainStates states(dialect);
+    const u8 outside = plain_state(dialect, states, text[n - 1], false);
+    const Automaton& a = dialect.automaton;
+    usize end = behind_last_quote(dialect, text, n);
+    quotes = end != 0;
+    if (!quotes) {
+        for (u8 s = 0; s < a.states; ++s) to[s] = a.is_quoted(s) ? s : outside;
+        // A quote just before closes the field only if a delimiter follows.
+        to[states.quote_end] = a.is_quoted(a.next[a.class_of[text[0]]][states.quote_end]) ? states.quoted : outside;
+        return true;
+    }
+    if (end == n) return false;
+    usize begin;
+    u8 kind = look.run_before(look.context, end, &begin);
+    while (kind == NEUTRAL) {
+        const usize next = behind_last_quote(dialect, text, begin);
+        if (next == 0) return false;
+        end = next;
+        kind = look.run_before(look.context, end, &begin);
+    }
+    if (kind != OPENS && kind != CLOSES) return false;
+    const bool inside = kind == OPENS && look.closes_behind(look.context, end);
+    for (u8 s = 0; s < a.states; ++s) to[s] = inside ? states.quoted : outside;
+    return true;
+}
+
 // What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
 struct PlainCarry {
     u64 inside = 0;  // all ones if inside quotes

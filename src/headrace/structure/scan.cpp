@@ -56,8 +56,23 @@ void OrderedGate::close() {
     turn_.notify_all();
 }
 
+namespace {
+
+Dialect without_masks(Dialect dialect) {
+    dialect.plain = false;
+    return dialect;
+}
+
+}  // namespace
+
 TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, std::uint64_t first, usize bytes)
-    : source(src), dialect(dia), kernels(find_kernels(isa)), begin(first), tile_bytes(bytes) {}
+    : source(src),
+      dialect(dia),
+      by_automaton(without_masks(dia)),
+      kernels(find_kernels(isa)),
+      begin(first),
+      tile_bytes(bytes),
+      quotes(src, dia) {}
 
 std::uint64_t TileScan::tile_count() const { return (source.size() - begin + tile_bytes - 1) / tile_bytes; }
 
@@ -86,7 +101,7 @@ void TileReader::reserve(usize bytes) {
     capacity_ = capacity;
 }
 
-void TileReader::index_range(usize from, usize to, usize owned) {
+void TileReader::index_range(const Dialect& dialect, usize from, usize to, usize owned) {
     if (to > MAX_TILE_TEXT || index_.end_count > MAX_ENDS - (to - from)) {
         throw std::length_error("the record that holds byte " + std::to_string(window_.begin() + from) +
                                 " is longer than 4 GiB, or has more than 2^30 fields");
@@ -95,7 +110,7 @@ void TileReader::index_range(usize from, usize to, usize owned) {
     index_.ends = ends_.get();
     index_.record_starts = starts_.get();
     index_.record_last = last_.get();
-    scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
+    scan_.kernels.index(dialect, window_.data(), from, to, owned, index_);
 }
 
 // A tile that begins inside a record sees that record's end first; it belongs to an earlier tile.
@@ -123,19 +138,56 @@ const Tile* TileReader::next() {
     window_.open(begin, owned + LOOKAHEAD);
 
     u8 map[MAX_STATES];
-    const bool quotes = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, map);
+    const bool quotes = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
     scan_.state = map[entry];
     scan_.gate.leave();
 
+    index_tile(entry, owned, !quotes);
+    present(number);
+    return &tile_;
+}
+
+// Masks find the structure of a plain dialect. With lenient quotes they find it too as long as no quote is malformed;
+// at the first that is, the automaton takes the tile.
+void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
+    if (scan_.dialect.lenient && scan_.dialect.plain && index_strictly(entry, owned, free_of_quotes)) return;
+    begin_tile(entry);
+    const Dialect& dialect = scan_.dialect.lenient ? scan_.by_automaton : scan_.dialect;
+    index_.free_of_quotes = free_of_quotes;
+    index_range(dialect, 0, owned, owned);
+    index_.free_of_quotes = false;
+    index_to_end(dialect, owned);
+}
+
+bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
+    begin_tile(entry);
+    index_.free_of_quotes = free_of_quotes;
+    index_range(scan_.dialect, 0, owned, owned);
+    index_.free_of_quotes = false;
+    return trusts_masks(owned) && index_to_end(scan_.dialect, owned);
+}
+
+// Whether what the masks have found up to `to` is what lenient quotes mean: none is malformed, and a field that is open
+// will be closed. A quote just before `to` may turn out either way.
+bool TileReader::trusts_masks(usize to) {
+    if (!scan_.dialect.lenient || !scan_.dialect.plain) return true;
+    if (index_.has_strays) return false;
+    if (!scan_.dialect.automaton.is_quoted(index_.state)) return true;
+    return window_.data()[to - 1] != scan_.dialect.quote && scan_.quotes.closes_behind(window_, to);
+}
+
+void TileReader::begin_tile(u8 entry) {
     index_ = TileIndex{};
     index_.state = entry;
+    index_.look = look();
     tile_ = Tile{};
     tile_.entry_state = entry;
-    index_.free_of_quotes = !quotes;
-    index_range(0, owned, owned);
-    index_.free_of_quotes = false;
+}
+
+// Goes on to the end of the tile's last record. False if masks turn out not to do.
+bool TileReader::index_to_end(const Dialect& dialect, usize owned) {
     usize indexed = owned;
     for (usize step = 1024; !finished(); step *= 2) {
         if (indexed + step > window_.size()) window_.extend(indexed + step);
@@ -144,11 +196,28 @@ const Tile* TileReader::next() {
             break;
         }
         const usize to = std::min(window_.size(), indexed + step);
-        index_range(indexed, to, owned);
+        index_range(dialect, indexed, to, owned);
+        if (dialect.plain && !trusts_masks(to)) return false;
         indexed = to;
     }
-    present(number);
-    return &tile_;
+    return true;
+}
+
+QuoteLook TileReader::look() {
+    if (!scan_.dialect.lenient) return {};
+    return {this,
+            [](void* context, usize at) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return reader.scan_.quotes.opens(reader.window_, at);
+            },
+            [](void* context, usize from) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return reader.scan_.quotes.closes_behind(reader.window_, from);
+            },
+            [](void* context, usize end, usize* begin) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return static_cast<u8>(reader.scan_.quotes.run_before(reader.window_, end, *begin));
+            }};
 }
 
 void TileReader::present(std::uint64_t number) {
@@ -170,7 +239,7 @@ void TileReader::present(std::uint64_t number) {
     tile_.has_high_bytes = index_.has_high_bytes;
 }
 
-std::vector<u32> TileReader::strays() const {
+std::vector<u32> TileReader::strays() {
     std::vector<u32> found;
     if (tile_.records == 0 || !tile_.has_strays) return found;
     const Automaton& a = scan_.dialect.automaton;
@@ -178,7 +247,11 @@ std::vector<u32> TileReader::strays() const {
     const usize end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
     u8 state = tile_.entry_state;
     for (usize at = 0; at <= end && at < window_.size(); ++at) {
-        const u32 group = a.class_of[tile_.text[at]];
+        u32 group = a.class_of[tile_.text[at]];
+        if (scan_.dialect.lenient && tile_.text[at] == scan_.dialect.quote &&
+            a.next[group][state] != a.next[scan_.dialect.unreal_group][state] && !scan_.quotes.opens(window_, at)) {
+            group = scan_.dialect.unreal_group;
+        }
         if ((a.emit[group][state] & EMIT_STRAY) && at >= first) found.push_back(static_cast<u32>(at));
         state = a.next[group][state];
     }

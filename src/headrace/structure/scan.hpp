@@ -11,6 +11,7 @@
 #include "core/cpu.hpp"
 #include "sources/source.hpp"
 #include "structure/find.hpp"
+#include "structure/lenient.hpp"
 
 namespace headrace {
 
@@ -58,12 +59,14 @@ struct TileScan {
 
     const Source& source;
     const Dialect& dialect;
+    const Dialect by_automaton;  // the same dialect, whose structure masks must not find
     const FindKernels& kernels;
     const std::uint64_t begin;
     const usize tile_bytes;
     std::atomic<std::uint64_t> next_tile{0};
     OrderedGate gate;
     u8 state = 0;  // at the beginning of the tile whose turn it is
+    QuoteRuns quotes;
 };
 
 // A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
@@ -75,11 +78,17 @@ public:
     const Tile* next();
 
     // Positions of malformed quotes in the tile's records, in order.
-    std::vector<u32> strays() const;
+    std::vector<u32> strays();
 
 private:
     void reserve(usize bytes);
-    void index_range(usize from, usize to, usize owned);
+    void begin_tile(u8 entry);
+    void index_tile(u8 entry, usize owned, bool free_of_quotes);
+    bool index_strictly(u8 entry, usize owned, bool free_of_quotes);
+    bool index_to_end(const Dialect& dialect, usize owned);
+    void index_range(const Dialect& dialect, usize from, usize to, usize owned);
+    bool trusts_masks(usize to);
+    QuoteLook look();
     void close_last_record();
     void present(std::uint64_t number);
     bool finished() const;

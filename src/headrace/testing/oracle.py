@@ -6,6 +6,7 @@ walks a table byte by byte. Where the two agree, the table is right; what is par
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from headrace.structure.automaton import Automaton, Emit, compose
@@ -104,7 +105,7 @@ class _RecordReader:
         """Reads one field and the delimiter after it; True if the record goes on."""
         data, dialect, start = self.data, self.dialect, self.pos
         self.pos = _skip_spaces(data, start, len(data), dialect)
-        if self._byte() == self.quote:
+        if self._byte() == self.quote and (not dialect.lenient or opens_field(data, self.pos, dialect)):
             self._read_quoted()
         while self.pos < len(data):
             ended = _line_end_at(data, self.pos, dialect)
@@ -115,7 +116,10 @@ class _RecordReader:
                 return separated > 0
             if self._byte() == self.quote:
                 self._stray(self.pos)
-                self._read_quoted()
+                if dialect.lenient:
+                    self.pos += 1
+                else:
+                    self._read_quoted()
             elif self._byte() == self.escape:
                 self.pos = min(self.pos + 2, len(data))
             else:
@@ -133,7 +137,10 @@ class _RecordReader:
             if byte != self.quote:
                 continue
             if self._byte() != self.quote:
+                strays = len(self.record.strays)
                 self._check_after_quotes()
+                if self.dialect.lenient and len(self.record.strays) > strays:
+                    continue
                 return
             if not self.dialect.double_quote:
                 self._stray(self.pos)
@@ -164,6 +171,60 @@ class _RecordReader:
         self.record.end = self.pos
 
 
+def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
+    """Whether a lenient quote at the start of a field opens it.
+
+    An even run of quotes is a field of its own if a delimiter follows. An odd one opens if, of the odd runs behind it, the first
+    that stands before a delimiter comes before the first that begins a field. See ``structure/lenient.hpp``.
+
+    Examples
+    --------
+    >>> opens_field(b'"a,b', 0, Dialect(lenient=True)), opens_field(b'"a,b"', 0, Dialect(lenient=True))
+    (False, True)
+    """
+    quote = dialect.quote or b""
+    end = pos + len(data[pos:]) - len(data[pos:].lstrip(quote))
+    if (end - pos) % 2 == 0:
+        return _delimiter_at(data, end, dialect)
+    for run in re.finditer(re.escape(quote) + b"+", data[end:]):
+        begin, behind = end + run.start(), end + run.end()
+        escaped = _escaped(data, begin, dialect)
+        if (behind - begin - escaped) % 2 == 0:
+            continue
+        if _delimiter_at(data, behind, dialect):
+            return True
+        if not escaped and _delimiter_before(data, begin, dialect):
+            return False
+    return False
+
+
+def _delimiter_at(data: bytes, pos: int, dialect: Dialect) -> bool:
+    return pos == len(data) or data.startswith(dialect.sep, pos) or bool(_line_end_at(data, pos, dialect))
+
+
+def _delimiter_before(data: bytes, pos: int, dialect: Dialect) -> bool:
+    before = data[:pos].rstrip(b" ") if dialect.skip_initial_space else data[:pos]
+    ends = (b"\r", b"\n") if dialect.line_end is None else (dialect.line_end,)
+    found = next((end for end in (dialect.sep, *ends) if before.endswith(end)), None)
+    return not before or (found is not None and not _escaped(before, len(before) - len(found), dialect))
+
+
+def _escaped(data: bytes, pos: int, dialect: Dialect) -> bool:
+    before = data[:pos]
+    return dialect.escape is not None and (len(before) - len(before.rstrip(dialect.escape))) % 2 == 1
+
+
+def _lenient_quoted(field: bytes, dialect: Dialect) -> bool:
+    """Whether a field that begins with a quote is enclosed in quotes."""
+    quote = dialect.quote or b""
+    inner = field.lstrip(quote)
+    if not inner:
+        return len(field) % 2 == 0
+    trailing = len(field) - len(field.rstrip(quote))
+    trailing -= trailing > 0 and _escaped(field, len(field) - trailing, dialect)
+    return (len(field) - len(inner)) % 2 == 1 and trailing % 2 == 1
+
+
 def _common_prefix(a: bytes, b: bytes) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
@@ -188,6 +249,9 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
     """
     pos = _skip_spaces(data, start, end, dialect)
     quoted = inside = dialect.quote is not None and data[pos:end].startswith(dialect.quote)
+    if dialect.lenient and quoted:
+        quoted = inside = _lenient_quoted(data[pos:end], dialect)
+        end -= quoted
     pos += quoted
     text = bytearray()
     while pos < end:
@@ -196,6 +260,9 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
         if byte == dialect.escape and following:
             text += following
             pos += 1
+        elif inside and byte == dialect.quote and dialect.lenient:
+            text += byte
+            pos += following == dialect.quote
         elif inside and byte == dialect.quote:
             inside = dialect.double_quote and following == dialect.quote
             if inside:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -17,6 +18,17 @@ def dialects() -> st.SearchStrategy[Dialect]:
     themselves.
     """
     return _dialects()
+
+
+def lenient_dialects() -> st.SearchStrategy[Dialect]:
+    """Valid dialects with lenient quotes."""
+    wanted = _dialects().filter(lambda dialect: dialect.quote is not None and dialect.double_quote)
+    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"lenient": True}))
+
+
+def options_of(dialect: Dialect) -> dict[str, Any]:
+    """The options that make a dialect."""
+    return {field.name: getattr(dialect, field.name) for field in fields(dialect)}
 
 
 @st.composite

@@ -1,0 +1,125 @@
+#include "structure/lenient.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+bool may_close(QuoteRun kind) { return kind == QuoteRun::closes || kind == QuoteRun::either; }
+
+TextPart part_of(const Window& window) { return {window.data(), window.size(), window.at_end()}; }
+
+usize run_end(const TextPart& part, usize begin, u8 quote) {
+    usize end = begin;
+    while (end < part.size && part.text[end] == quote) ++end;
+    return end;
+}
+
+}  // namespace
+
+// An escape character that is itself escaped escapes nothing. So many of them that the look behind does not show all
+// are taken for pairs.
+bool QuoteRuns::escaped(const TextPart& part, usize at) const {
+    if (dialect_.escape < 0) return false;
+    usize count = 0;
+    while (count < std::min(at, LOOK_BEHIND / 2) && part.text[at - count - 1] == dialect_.escape) ++count;
+    return count % 2 == 1;
+}
+
+bool QuoteRuns::delimiter_at(const TextPart& part, usize at) const {
+    if (at >= part.size) return part.ends_input;
+    const auto is = [&](const u8* text, usize size) {
+        return part.size - at >= size && std::memcmp(part.text + at, text, size) == 0;
+    };
+    if (is(dialect_.separator_text, dialect_.separator_length)) return true;
+    if (dialect_.universal_line_end) return part.text[at] == '\n' || part.text[at] == '\r';
+    return is(dialect_.line_end_text, dialect_.line_end_length);
+}
+
+bool QuoteRuns::delimiter_before(const TextPart& part, usize at) const {
+    if (dialect_.skip_initial_space) {
+        for (usize i = 0; i < LOOK_BEHIND / 4 && at > 0 && part.text[at - 1] == ' '; ++i) --at;
+    }
+    if (at == 0) return true;
+    const auto is = [&](const u8* text, usize size) {
+        return at >= size && std::memcmp(part.text + at - size, text, size) == 0 && !escaped(part, at - size);
+    };
+    if (is(dialect_.separator_text, dialect_.separator_length)) return true;
+    if (!dialect_.universal_line_end) return is(dialect_.line_end_text, dialect_.line_end_length);
+    return (part.text[at - 1] == '\n' || part.text[at - 1] == '\r') && !escaped(part, at - 1);
+}
+
+// An escaped quote is text: the run begins behind it.
+QuoteRun QuoteRuns::kind_of(const TextPart& part, usize begin, usize end) const {
+    const bool first_is_text = escaped(part, begin);
+    if ((end - begin - (first_is_text ? 1 : 0)) % 2 == 0) return QuoteRun::neutral;
+    const bool before = !first_is_text && delimiter_before(part, begin);
+    const bool after = delimiter_at(part, end);
+    if (before) return after ? QuoteRun::either : QuoteRun::opens;
+    return after ? QuoteRun::closes : QuoteRun::neutral;
+}
+
+QuoteRuns::Found QuoteRuns::next_decisive(const TextPart& part, usize from) const {
+    const u8 quote = static_cast<u8>(dialect_.quote);
+    while (from < part.size) {
+        const auto* found = static_cast<const u8*>(std::memchr(part.text + from, quote, part.size - from));
+        if (found == nullptr) break;
+        const usize begin = static_cast<usize>(found - part.text);
+        const usize end = run_end(part, begin, quote);
+        if (!shows(part, end)) return {QuoteRun::none, begin};
+        const QuoteRun kind = kind_of(part, begin, end);
+        if (kind != QuoteRun::neutral) return {kind, begin};
+        from = end;
+    }
+    return {QuoteRun::none, part.size};
+}
+
+QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
+    const std::lock_guard lock(mutex_);
+    if (quiet_begin_ <= from && from <= quiet_end_) return after_quiet_;
+    constexpr usize STEP = usize{256} << 10;  // of bytes read at a time
+    Window window(source_);
+    quiet_begin_ = from;
+    std::uint64_t behind = from;  // no decisive run begins before it
+    for (usize size = STEP;;) {
+        const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND);
+        window.open(begin, size);
+        const TextPart part = part_of(window);
+        const Found found = next_decisive(part, static_cast<usize>(behind - begin));
+        quiet_end_ = begin + found.at;
+        after_quiet_ = found.kind;
+        if (found.kind != QuoteRun::none || part.ends_input) return found.kind;
+        size = quiet_end_ == behind ? size * 2 : STEP;  // a run longer than the window
+        behind = quiet_end_;
+    }
+}
+
+bool QuoteRuns::closes_behind(const Window& window, usize from) {
+    const Found found = next_decisive(part_of(window), from);
+    if (found.kind != QuoteRun::none || window.at_end()) return may_close(found.kind);
+    return may_close(next_in_source(window.begin() + found.at));
+}
+
+bool QuoteRuns::opens(const Window& window, usize at) {
+    const TextPart part = part_of(window);
+    const usize end = run_end(part, at, static_cast<u8>(dialect_.quote));
+    if (!shows(part, end)) {
+        Window wider(source_);
+        wider.open(window.begin() + at, std::max((end - at) * 2, LOOK_BEHIND));
+        return opens(wider, 0);
+    }
+    // Fields of quotes alone: "" is empty, """" is a quote.
+    if ((end - at) % 2 == 0) return delimiter_at(part, end);
+    return closes_behind(window, end);
+}
+
+QuoteRun QuoteRuns::run_before(const Window& window, usize end, usize& begin) const {
+    const TextPart part = part_of(window);
+    begin = end;
+    while (begin > 0 && part.text[begin - 1] == dialect_.quote) --begin;
+    if (begin < LOOK_BEHIND || !shows(part, end)) return QuoteRun::none;
+    return kind_of(part, begin, end);
+}
+
+}  // namespace headrace
