@@ -97,7 +97,7 @@ HR_FN void record_emission(u8 emit, usize at, usize limit, TileIndex& index) {
     } else if ((emit & EMIT_BLANK) && at < limit) {
         ++index.blank_lines;
     }
-    index.has_strays |= (emit & EMIT_STRAY) != 0;
+    if (emit & EMIT_STRAY) index.strays[index.stray_count++] = static_cast<u32>(at);
 }
 
 void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {

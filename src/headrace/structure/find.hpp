@@ -28,15 +28,16 @@ struct TileIndex {
     u32* ends;           // of fields, the last field of a record included
     u32* record_starts;  // of the records that the tile owns
     u32* record_last;    // per record, the index in `ends` of its last end, and its marks
+    u32* strays;         // malformed quotes, of any tile's records
     u64 end_count;
     u64 start_count;
     u64 record_count;
+    u64 stray_count;
     u64 blank_lines;      // left out between records, by the tile that has their line end
     u8 state;             // of the automaton, before the next byte
     bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
     QuoteLook look;
     bool has_quotes;
-    bool has_strays;
     bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
 };
 

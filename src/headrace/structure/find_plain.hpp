@@ -172,7 +172,7 @@ template <bool HasQuote>
 HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
-    u64 all_quotes = 0, all_strays = 0;
+    u64 all_quotes = 0;
     HighBytes high;
     u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
     for (usize pos = from; pos < to; pos += BLOCK) {
@@ -181,7 +181,9 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
         u64 quotes;
         const PlainMasks masks = find_masks<HasQuote>(dialect, block, valid, carry, quotes);
         all_quotes |= quotes;
-        all_strays |= masks.strays;
+        if (masks.strays != 0) {
+            index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
+        }
         high.add(block);
         const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
         const u32 base = static_cast<u32>(pos);
@@ -196,7 +198,6 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     index.start_count = starts;
     index.record_count = records;
     index.has_quotes |= all_quotes != 0;
-    index.has_strays |= all_strays != 0;
     index.has_high_bytes |= high.any();
     if (to > from) index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0);
 }

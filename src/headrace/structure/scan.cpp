@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -98,6 +99,7 @@ void TileReader::reserve(usize bytes) {
     ends_ = grown(ends_, index_.end_count, capacity);
     starts_ = grown(starts_, index_.start_count, capacity);
     last_ = grown(last_, index_.record_count, capacity);
+    strays_ = grown(strays_, index_.stray_count, capacity);
     capacity_ = capacity;
 }
 
@@ -110,6 +112,7 @@ void TileReader::index_range(const Dialect& dialect, usize from, usize to, usize
     index_.ends = ends_.get();
     index_.record_starts = starts_.get();
     index_.record_last = last_.get();
+    index_.strays = strays_.get();
     scan_.kernels.index(dialect, window_.data(), from, to, owned, index_);
 }
 
@@ -125,7 +128,6 @@ void TileReader::close_last_record() {
     const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
     tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
     tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
-    index_.has_strays |= tile_.unfinished;
     last_[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
     ends_[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
 }
@@ -173,7 +175,7 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
 // will be closed. A quote just before `to` may turn out either way.
 bool TileReader::trusts_masks(usize to) {
     if (!scan_.dialect.lenient || !scan_.dialect.plain) return true;
-    if (index_.has_strays) return false;
+    if (index_.stray_count != 0) return false;
     if (!scan_.dialect.automaton.is_quoted(index_.state)) return true;
     return window_.data()[to - 1] != scan_.dialect.quote && scan_.quotes.closes_behind(window_, to);
 }
@@ -235,26 +237,18 @@ void TileReader::present(std::uint64_t number) {
     }
     tile_.blank_lines = index_.blank_lines;
     tile_.has_quotes = index_.has_quotes;
-    tile_.has_strays = index_.has_strays;
+    tile_.has_strays = index_.stray_count != 0 || tile_.unfinished;
     tile_.has_high_bytes = index_.has_high_bytes;
 }
 
-std::vector<u32> TileReader::strays() {
+std::vector<u32> TileReader::strays() const {
     std::vector<u32> found;
     if (tile_.records == 0 || !tile_.has_strays) return found;
-    const Automaton& a = scan_.dialect.automaton;
-    const usize first = tile_.starts[0];
-    const usize end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
-    u8 state = tile_.entry_state;
-    for (usize at = 0; at <= end && at < window_.size(); ++at) {
-        u32 group = a.class_of[tile_.text[at]];
-        if (scan_.dialect.lenient && tile_.text[at] == scan_.dialect.quote &&
-            a.next[group][state] != a.next[scan_.dialect.unreal_group][state] && !scan_.quotes.opens(window_, at)) {
-            group = scan_.dialect.unreal_group;
-        }
-        if ((a.emit[group][state] & EMIT_STRAY) && at >= first) found.push_back(static_cast<u32>(at));
-        state = a.next[group][state];
-    }
+    const u32 first = tile_.starts[0];
+    const u32 end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
+    const u32* const all = strays_.get();
+    std::copy_if(all, all + index_.stray_count, std::back_inserter(found),
+                 [&](u32 at) { return first <= at && at <= end; });
     if (tile_.unfinished) found.push_back(static_cast<u32>(window_.size()));
     return found;
 }

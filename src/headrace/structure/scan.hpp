@@ -78,7 +78,7 @@ public:
     const Tile* next();
 
     // Positions of malformed quotes in the tile's records, in order.
-    std::vector<u32> strays();
+    std::vector<u32> strays() const;
 
 private:
     void reserve(usize bytes);
@@ -95,7 +95,7 @@ private:
 
     TileScan& scan_;
     Window window_;
-    std::unique_ptr<u32[]> ends_, starts_, last_;
+    std::unique_ptr<u32[]> ends_, starts_, last_, strays_;
     usize capacity_ = 0;
     TileIndex index_{};
     Tile tile_;
