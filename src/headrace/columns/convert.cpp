@@ -83,11 +83,13 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
 #if defined(HR_ISA_AVX512)
     if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
         const Dialect& dialect = *rows.dialect;
-        const bool usual = !rules.nulls_look_like_values && !dialect.skip_initial_space && !dialect.lenient;
+        const bool usual = !rules.nulls_look_like_values && !dialect.skip_initial_space;
+        // Which lenient fields are quoted is told one by one: no number begins with a quote, so those are declined.
+        const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
         T* const values = static_cast<T*>(job.values) + job.row_base;
         for (; usual && row + LANES <= rows.rows; row += LANES) {
             LaneFields lanes = load_fields(rows, fields, row);
-            if (!plain && rows.dialect->quote >= 0) strip_quotes(lanes, static_cast<u8>(rows.dialect->quote));
+            if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
             u32 declined = shape.eight(rows, lanes, values + row);
             for (; declined != 0; declined &= declined - 1) one(row + static_cast<usize>(trailing_zeros(declined)));
         }

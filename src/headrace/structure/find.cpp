@@ -151,10 +151,12 @@ bool may_meet_quotes(const Dialect& dialect, const TileIndex& index) {
 void index(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     if (!dialect.plain) {
         index_any(dialect, text, from, to, limit, index);
+    } else if (index.marks != nullptr) {
+        index_plain<Quotes::marked>(dialect, text, from, to, limit, index);
     } else if (may_meet_quotes(dialect, index)) {
-        index_plain<true>(dialect, text, from, to, limit, index);
+        index_plain<Quotes::bytes>(dialect, text, from, to, limit, index);
     } else {
-        index_plain<false>(dialect, text, from, to, limit, index);
+        index_plain<Quotes::none>(dialect, text, from, to, limit, index);
     }
 }
 

@@ -37,6 +37,7 @@ struct TileIndex {
     u8 state;             // of the automaton, before the next byte
     bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
     QuoteLook look;
+    const u64* marks;  // lenient, where not null: a bit for each byte from which on text is inside or outside quotes
     bool has_quotes;
     bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
 };

@@ -114,6 +114,9 @@ struct PlainMasks {
     u64 separators, records, starts, blanks, strays;
 };
 
+// Where quotes open and close: nowhere, at every quote, or where the index has marks.
+enum class Quotes { none, bytes, marked };
+
 // Line ends and separators outside quotes, and what they mean. Example, with blank lines left out:
 //   text     a , b \r \n \n c
 //   E        . . . 1  1  1  .     line-end bytes
@@ -121,9 +124,9 @@ struct PlainMasks {
 //   records  . . . 1  .  .  .     E & ~after: only the first byte of a run ends a record
 //   starts   1 . . .  .  .  1     after & ~E
 //   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
-template <bool HasQuote>
-HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64& quotes) {
-    quotes = HasQuote ? block.equals(static_cast<u8>(dialect.quote)) & valid : 0;
+template <Quotes Q>
+HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes) {
+    constexpr bool HasQuote = Q != Quotes::none;
     const u64 inside = HasQuote ? prefix_xor(quotes) ^ carry.inside : 0;
     const u64 outside = valid & ~inside;
     const u64 separators = block.equals(dialect.separator) & outside;
@@ -168,7 +171,13 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
     return masks;
 }
 
-template <bool HasQuote>
+// 64 bits of a bitmap from any bit on; the bitmap has a word more than it needs.
+HR_FN u64 bits_at(const u64* words, usize at) {
+    const u64 low = words[at / 64] >> (at % 64);
+    return at % 64 == 0 ? low : low | words[at / 64 + 1] << (64 - at % 64);
+}
+
+template <Quotes Q>
 HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
@@ -178,10 +187,14 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
         const u64 valid = low_bits(to - pos);
-        u64 quotes;
-        const PlainMasks masks = find_masks<HasQuote>(dialect, block, valid, carry, quotes);
+        u64 quotes = 0;
+        if constexpr (Q != Quotes::none) {
+            quotes = valid &
+                     (Q == Quotes::marked ? bits_at(index.marks, pos) : block.equals(static_cast<u8>(dialect.quote)));
+        }
+        const PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
         all_quotes |= quotes;
-        if (masks.strays != 0) {
+        if (Q == Quotes::bytes && masks.strays != 0) {
             index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
         }
         high.add(block);
@@ -197,7 +210,7 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     index.end_count = ends;
     index.start_count = starts;
     index.record_count = records;
-    index.has_quotes |= all_quotes != 0;
+    index.has_quotes |= all_quotes != 0 || Q == Quotes::marked;
     index.has_high_bytes |= high.any();
     if (to > from) index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0);
 }

@@ -122,4 +122,73 @@ QuoteRun QuoteRuns::run_before(const Window& window, usize end, usize& begin) co
     return kind_of(part, begin, end);
 }
 
+void LenientMarks::begin(const Automaton& automaton, u8 state) {
+    bits_.clear();
+    strays_.clear();
+    done_ = 0;
+    inside_ = automaton.is_quoted(state);
+    // Behind closing quotes another quote would be inside again; at a field's start it may open it.
+    const u8 quote_group = automaton.class_of[runs_.quote()];
+    const u8 after = automaton.next[quote_group][state];
+    at_field_start_ = !inside_ && after != automaton.next[runs_.unreal_group()][state];
+    behind_quote_ = !inside_ && !at_field_start_ && automaton.is_quoted(after);
+}
+
+void LenientMarks::toggle(usize at) { bits_[at / 64] ^= u64{1} << (at % 64); }
+
+// A quote inside quotes: two of them are one, one before a delimiter closes, any other is text. Returns where to go on.
+usize LenientMarks::next_inside(Window& window, usize quote) {
+    if (quote + 1 == window.size() && !window.at_end()) window.extend(window.size() + 4096);
+    const TextPart part = {window.data(), window.size(), window.at_end()};
+    if (quote + 1 < part.size && part.text[quote + 1] == runs_.quote()) return quote + 2;
+    if (runs_.delimiter_at(part, quote + 1)) {
+        toggle(quote);
+        inside_ = false;
+    } else {
+        strays_.push_back(static_cast<u32>(quote + 1));
+    }
+    return quote + 1;
+}
+
+// The tile begins behind a quote that may have closed its field.
+void LenientMarks::enter(Window& window) {
+    const TextPart part = {window.data(), window.size(), window.at_end()};
+    if (!behind_quote_ || runs_.delimiter_at(part, 0)) return;
+    behind_quote_ = false;
+    inside_ = true;
+    toggle(0);
+    if (part.text[0] == runs_.quote()) {
+        done_ = 1;
+    } else {
+        strays_.push_back(0);
+    }
+}
+
+void LenientMarks::mark(Window& window, usize to) {
+    bits_.resize(to / 64 + 3);
+    if (done_ == 0 && to > 0) enter(window);
+    while (done_ < to) {
+        const u8* const text = window.data();
+        const auto* found = static_cast<const u8*>(std::memchr(text + done_, runs_.quote(), to - done_));
+        if (found == nullptr) {
+            done_ = to;
+            return;
+        }
+        const usize quote = static_cast<usize>(found - text);
+        if (inside_) {
+            done_ = next_inside(window, quote);
+            continue;
+        }
+        done_ = quote + 1;
+        const TextPart part = {text, window.size(), window.at_end()};
+        const bool starts = quote == 0 ? at_field_start_ : runs_.delimiter_before(part, quote);
+        if (starts && runs_.opens(window, quote)) {
+            toggle(quote);
+            inside_ = true;
+        } else {
+            strays_.push_back(static_cast<u32>(quote));
+        }
+    }
+}
+
 }  // namespace headrace

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <mutex>
+#include <vector>
 
 #include "sources/source.hpp"
 #include "structure/dfa.hpp"
@@ -38,6 +39,11 @@ public:
     // The kind of the run that ends at `end`, and where it begins; none if the window does not show all that tells it.
     QuoteRun run_before(const Window& window, usize end, usize& begin) const;
 
+    bool delimiter_before(const TextPart& part, usize at) const;
+    bool delimiter_at(const TextPart& part, usize at) const;
+    u8 quote() const { return static_cast<u8>(dialect_.quote); }
+    u32 unreal_group() const { return dialect_.unreal_group; }
+
 private:
     struct Found {
         QuoteRun kind;  // none: not in this part
@@ -46,8 +52,6 @@ private:
     Found next_decisive(const TextPart& part, usize from) const;
     QuoteRun next_in_source(std::uint64_t from);
     QuoteRun kind_of(const TextPart& part, usize begin, usize end) const;
-    bool delimiter_before(const TextPart& part, usize at) const;
-    bool delimiter_at(const TextPart& part, usize at) const;
     bool escaped(const TextPart& part, usize at) const;
     bool shows(const TextPart& part, usize end) const { return part.ends_input || end + LOOK_AHEAD <= part.size; }
 
@@ -60,6 +64,34 @@ private:
     // The last long search: no decisive run begins in [quiet_begin_, quiet_end_), and then comes one of this kind.
     std::uint64_t quiet_begin_ = 1, quiet_end_ = 0;
     QuoteRun after_quiet_ = QuoteRun::none;
+};
+
+// Where the lenient quotes of one tile open and close, found from left to right: the form that masks take.
+class LenientMarks {
+public:
+    explicit LenientMarks(QuoteRuns& runs) : runs_(runs) {}
+
+    // Before the tile's first byte the automaton is in `state`.
+    void begin(const Automaton& automaton, u8 state);
+
+    // Marks the window up to `to`, which is extended if the byte behind a quote has to be seen.
+    void mark(Window& window, usize to);
+
+    const u64* bits() const { return bits_.data(); }
+    const std::vector<u32>& strays() const { return strays_; }
+
+private:
+    void toggle(usize at);
+    usize next_inside(Window& window, usize quote);
+    void enter(Window& window);
+
+    QuoteRuns& runs_;
+    std::vector<u64> bits_;
+    std::vector<u32> strays_;
+    usize done_ = 0;
+    bool inside_ = false;
+    bool behind_quote_ = false;   // before the tile: a quote that may have closed its field
+    bool at_field_start_ = true;  // before the tile
 };
 
 }  // namespace headrace

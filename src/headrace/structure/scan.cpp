@@ -57,23 +57,8 @@ void OrderedGate::close() {
     turn_.notify_all();
 }
 
-namespace {
-
-Dialect without_masks(Dialect dialect) {
-    dialect.plain = false;
-    return dialect;
-}
-
-}  // namespace
-
 TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, std::uint64_t first, usize bytes)
-    : source(src),
-      dialect(dia),
-      by_automaton(without_masks(dia)),
-      kernels(find_kernels(isa)),
-      begin(first),
-      tile_bytes(bytes),
-      quotes(src, dia) {}
+    : source(src), dialect(dia), kernels(find_kernels(isa)), begin(first), tile_bytes(bytes), quotes(src, dia) {}
 
 std::uint64_t TileScan::tile_count() const { return (source.size() - begin + tile_bytes - 1) / tile_bytes; }
 
@@ -103,17 +88,19 @@ void TileReader::reserve(usize bytes) {
     capacity_ = capacity;
 }
 
-void TileReader::index_range(const Dialect& dialect, usize from, usize to, usize owned) {
+void TileReader::index_range(usize from, usize to, usize owned) {
     if (to > MAX_TILE_TEXT || index_.end_count > MAX_ENDS - (to - from)) {
         throw std::length_error("the record that holds byte " + std::to_string(window_.begin() + from) +
                                 " is longer than 4 GiB, or has more than 2^30 fields");
     }
     reserve(to);
+    if (marked_) marks_.mark(window_, to);
+    index_.marks = marked_ ? marks_.bits() : nullptr;
     index_.ends = ends_.get();
     index_.record_starts = starts_.get();
     index_.record_last = last_.get();
     index_.strays = strays_.get();
-    scan_.kernels.index(dialect, window_.data(), from, to, owned, index_);
+    scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
 }
 
 // A tile that begins inside a record sees that record's end first; it belongs to an earlier tile.
@@ -151,30 +138,44 @@ const Tile* TileReader::next() {
     return &tile_;
 }
 
-// Masks find the structure of a plain dialect. With lenient quotes they find it too as long as no quote is malformed;
-// at the first that is, the automaton takes the tile.
+// Masks find the structure of a plain dialect. With lenient quotes they do so as long as no quote is malformed; at the
+// first that is, the tile begins again with marks at the quotes that count.
 void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
-    if (scan_.dialect.lenient && scan_.dialect.plain && index_strictly(entry, owned, free_of_quotes)) return;
+    if (scan_.dialect.lenient && scan_.dialect.plain) {
+        if (!index_strictly(entry, owned, free_of_quotes)) index_marked(entry, owned);
+        return;
+    }
     begin_tile(entry);
-    const Dialect& dialect = scan_.dialect.lenient ? scan_.by_automaton : scan_.dialect;
     index_.free_of_quotes = free_of_quotes;
-    index_range(dialect, 0, owned, owned);
+    index_range(0, owned, owned);
     index_.free_of_quotes = false;
-    index_to_end(dialect, owned);
+    index_to_end(owned);
+}
+
+void TileReader::index_marked(u8 entry, usize owned) {
+    begin_tile(entry);
+    marks_.begin(scan_.dialect.automaton, entry);
+    marked_ = true;
+    index_range(0, owned, owned);
+    index_to_end(owned);
+    const std::vector<u32>& strays = marks_.strays();
+    reserve(strays.size());
+    std::copy(strays.begin(), strays.end(), strays_.get());
+    index_.stray_count = strays.size();
 }
 
 bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
     begin_tile(entry);
     index_.free_of_quotes = free_of_quotes;
-    index_range(scan_.dialect, 0, owned, owned);
+    index_range(0, owned, owned);
     index_.free_of_quotes = false;
-    return trusts_masks(owned) && index_to_end(scan_.dialect, owned);
+    return trusts_masks(owned) && index_to_end(owned);
 }
 
 // Whether what the masks have found up to `to` is what lenient quotes mean: none is malformed, and a field that is open
 // will be closed. A quote just before `to` may turn out either way.
 bool TileReader::trusts_masks(usize to) {
-    if (!scan_.dialect.lenient || !scan_.dialect.plain) return true;
+    if (!scan_.dialect.lenient || !scan_.dialect.plain || marked_) return true;
     if (index_.stray_count != 0) return false;
     if (!scan_.dialect.automaton.is_quoted(index_.state)) return true;
     return window_.data()[to - 1] != scan_.dialect.quote && scan_.quotes.closes_behind(window_, to);
@@ -184,12 +185,13 @@ void TileReader::begin_tile(u8 entry) {
     index_ = TileIndex{};
     index_.state = entry;
     index_.look = look();
+    marked_ = false;
     tile_ = Tile{};
     tile_.entry_state = entry;
 }
 
 // Goes on to the end of the tile's last record. False if masks turn out not to do.
-bool TileReader::index_to_end(const Dialect& dialect, usize owned) {
+bool TileReader::index_to_end(usize owned) {
     usize indexed = owned;
     for (usize step = 1024; !finished(); step *= 2) {
         if (indexed + step > window_.size()) window_.extend(indexed + step);
@@ -198,8 +200,8 @@ bool TileReader::index_to_end(const Dialect& dialect, usize owned) {
             break;
         }
         const usize to = std::min(window_.size(), indexed + step);
-        index_range(dialect, indexed, to, owned);
-        if (dialect.plain && !trusts_masks(to)) return false;
+        index_range(indexed, to, owned);
+        if (!trusts_masks(to)) return false;
         indexed = to;
     }
     return true;

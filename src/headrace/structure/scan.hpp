@@ -59,7 +59,6 @@ struct TileScan {
 
     const Source& source;
     const Dialect& dialect;
-    const Dialect by_automaton;  // the same dialect, whose structure masks must not find
     const FindKernels& kernels;
     const std::uint64_t begin;
     const usize tile_bytes;
@@ -72,7 +71,7 @@ struct TileScan {
 // A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
 class TileReader {
 public:
-    explicit TileReader(TileScan& scan) : scan_(scan), window_(scan.source) {}
+    explicit TileReader(TileScan& scan) : scan_(scan), window_(scan.source), marks_(scan.quotes) {}
 
     // The next tile that nobody has taken, or nullptr after the last; valid until the next call.
     const Tile* next();
@@ -84,9 +83,10 @@ private:
     void reserve(usize bytes);
     void begin_tile(u8 entry);
     void index_tile(u8 entry, usize owned, bool free_of_quotes);
+    void index_marked(u8 entry, usize owned);
     bool index_strictly(u8 entry, usize owned, bool free_of_quotes);
-    bool index_to_end(const Dialect& dialect, usize owned);
-    void index_range(const Dialect& dialect, usize from, usize to, usize owned);
+    bool index_to_end(usize owned);
+    void index_range(usize from, usize to, usize owned);
     bool trusts_masks(usize to);
     QuoteLook look();
     void close_last_record();
@@ -98,6 +98,8 @@ private:
     std::unique_ptr<u32[]> ends_, starts_, last_, strays_;
     usize capacity_ = 0;
     TileIndex index_{};
+    LenientMarks marks_;
+    bool marked_ = false;  // the tile has malformed quotes, and marks
     Tile tile_;
 };
 
