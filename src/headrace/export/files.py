@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.export.whole_file import final_path, moved_when_whole
+from headrace.export.write_csv import ArrowStream, write_csv
 
 
 class ArrowStream(Protocol):
@@ -55,7 +55,7 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     target, file_format = _resolve(path)
     arrow = _arrow_module("pyarrow", file_format)
     writer = _arrow_module(file_format.module, file_format)
-    with _moved_when_whole(target) as temporary, arrow.OSFile(str(temporary), "wb") as sink:
+    with moved_when_whole(target) as temporary, arrow.OSFile(str(temporary), "wb") as sink:
         stream = arrow.RecordBatchReader.from_stream(table)
         with file_format.open(writer, sink, stream.schema) as out:
             for batch in stream:
@@ -119,7 +119,7 @@ def _resolve(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
         valid = ", ".join(_FORMATS)
         what = f"the suffix {suffix!r} names no format" if suffix else "the name has no suffix that names a format"
         raise OptionError(f"cannot write {os.fspath(path)!r}: {what}; valid: {valid}")
-    return Path(os.path.realpath(path)), _FORMATS[suffix.lower()]
+    return final_path(path), _FORMATS[suffix.lower()]
 
 
 def _arrow_module(name: str, file_format: _Format) -> Any:
@@ -127,16 +127,3 @@ def _arrow_module(name: str, file_format: _Format) -> Any:
         return import_module(name)
     except ImportError:
         raise MissingDependencyError.of("pyarrow", file_format.extra, f"writing {name.rpartition('.')[2]} files") from None
-
-
-@contextmanager
-def _moved_when_whole(target: Path) -> Iterator[Path]:
-    """A new file beside `target`, on its file system, that takes its name if the block succeeds and goes if it fails."""
-    temporary = target.with_name(f".headrace-{secrets.token_hex(8)}.part")
-    try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        yield temporary
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
