@@ -151,7 +151,7 @@ HR_FN u8* write_float(u8* out, T value) {
 
     const u64 c = exponent == 0 ? fraction : fraction | Bits{1} << fraction_bits;
     const i32 q = (exponent == 0 ? 1 : exponent) + FloatFormat<T>::smallest_exponent - 1 - fraction_bits;
-    constexpr i32 smallest_q = -1023;  // below it 10^-k is larger than the largest power of the table
+    constexpr i32 smallest_q = -1022;  // below it, 10^-k may be larger than the largest power of the table
     if (q < smallest_q) {
         char* begin = reinterpret_cast<char*>(out);
         return reinterpret_cast<u8*>(std::to_chars(begin, begin + LONGEST_FLOAT, magnitude).ptr);

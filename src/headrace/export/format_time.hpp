@@ -6,9 +6,19 @@
 
 HR_BEGIN_NAMESPACE
 
+// "00", "01", ... "99"
+alignas(64) HR_CONSTANT struct TwoDigits {
+    u8 text[100][2];
+    constexpr TwoDigits() : text{} {
+        for (u8 i = 0; i < 100; ++i) {
+            text[i][0] = static_cast<u8>('0' + i / 10);
+            text[i][1] = static_cast<u8>('0' + i % 10);
+        }
+    }
+} TWO_DIGITS;
+
 HR_FN u8* write_two_digits(u8* out, u32 value) {
-    out[0] = static_cast<u8>('0' + value / 10);
-    out[1] = static_cast<u8>('0' + value % 10);
+    __builtin_memcpy(out, TWO_DIGITS.text[value], 2);
     return out + 2;
 }
 

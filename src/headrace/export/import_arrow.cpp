@@ -158,33 +158,36 @@ ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 firs
     if (of.kind == Kind::text_view) {
         buffers = array.buffers + 2;
         buffer_count = array.n_buffers - 3;  // the last one holds the others' sizes
+        buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
     } else if (needed == 3) {
         data = static_cast<const u8*>(buffer(array, 2));
+        if (length > 0) data_size = last_offset();
+    } else if (of.kind == Kind::text_fixed) {
+        data_size = (offset + length) * of.width;
     }
     if (of.kind != Kind::dictionary) return;
     if (array.dictionary == nullptr) throw StreamFailure("column '" + of.name + "' lacks its dictionary");
     dictionary = std::make_unique<ColumnView>(*of.values, *array.dictionary, 0);
 }
 
-Text text_at(const ColumnView& column, i64 row) {
+i64 ColumnView::last_offset() const {
+    const i64 end = offset + length;
+    return format->kind == Kind::text32 ? i64{reinterpret_cast<const i32*>(values)[end]}
+                                        : reinterpret_cast<const i64*>(values)[end];
+}
+
+// A view: size, then up to 12 bytes themselves, or 4 bytes, number of the buffer, offset in it.
+Text view_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
-    if (column.format->kind == Kind::text32) {
-        const auto* offsets = reinterpret_cast<const i32*>(column.values) + at;
-        return {column.data + offsets[0], offsets[1] - offsets[0]};
-    }
-    if (column.format->kind == Kind::text64) {
-        const auto* offsets = reinterpret_cast<const i64*>(column.values) + at;
-        return {column.data + offsets[0], offsets[1] - offsets[0]};
-    }
-    if (column.format->kind == Kind::text_fixed) return {column.values + at * column.format->width, column.format->width};
-    // A view: size, then up to 12 bytes themselves, or 4 bytes, number of the buffer, offset in it.
     const u8* view = column.values + at * 16;
     i32 parts[4];
     __builtin_memcpy(parts, view, 16);
-    if (parts[0] <= 12) return {view + 4, parts[0]};
-    if (parts[2] < 0 || parts[2] >= column.buffer_count)
-        throw StreamFailure("column '" + column.format->name + "' has a view of a buffer that is not there");
-    return {static_cast<const u8*>(column.buffers[parts[2]]) + parts[3], parts[0]};
+    if (parts[0] <= 12) return {view + 4, parts[0], (column.offset + column.length - at) * 16 - 4};
+    const i32 number = parts[2];
+    const i64 begin = parts[3];
+    if (number < 0 || number >= column.buffer_count || begin < 0 || begin + parts[0] > column.buffer_sizes[number])
+        throw StreamFailure("column '" + column.format->name + "' has a view of bytes that are not there");
+    return {static_cast<const u8*>(column.buffers[number]) + begin, parts[0], column.buffer_sizes[number] - begin};
 }
 
 i64 dictionary_index(const ColumnView& column, i64 row) {

@@ -82,23 +82,48 @@ struct ColumnView {
         return loaded;
     }
 
+    i64 last_offset() const;  // of texts: where the last one ends
+
     const ColumnFormat* format;
     const u8* validity = nullptr;
     const u8* values = nullptr;            // or offsets, or views
     const u8* data = nullptr;              // of texts with offsets
+    i64 data_size = 0;                     // bytes of it that are there for sure
     const void* const* buffers = nullptr;  // of text views, from the first data buffer on
+    const i64* buffer_sizes = nullptr;
     i64 buffer_count = 0;
     i64 offset = 0;
     i64 length = 0;
     std::unique_ptr<ColumnView> dictionary;
 };
 
+// Of what lies at `begin`, `size` bytes are the text; `readable` may be read, so that vector code need not stop at its end.
 struct Text {
     const u8* begin;
     i64 size;
+    i64 readable;
 };
 
-Text text_at(const ColumnView& column, i64 row);
+Text view_at(const ColumnView& column, i64 row);  // of a text_view
+
+inline Text text_at(const ColumnView& column, i64 row) {
+    const i64 at = column.offset + row;
+    i64 begin, end;
+    if (column.format->kind == Kind::text32) {
+        const auto* offsets = reinterpret_cast<const i32*>(column.values) + at;
+        begin = offsets[0], end = offsets[1];
+    } else if (column.format->kind == Kind::text64) {
+        const auto* offsets = reinterpret_cast<const i64*>(column.values) + at;
+        begin = offsets[0], end = offsets[1];
+    } else if (column.format->kind == Kind::text_fixed) {
+        begin = at * column.format->width, end = begin + column.format->width;
+        return {column.values + begin, end - begin, column.data_size - begin};
+    } else {
+        return view_at(column, row);
+    }
+    return {column.data + begin, end - begin, column.data_size - begin};
+}
+
 i64 dictionary_index(const ColumnView& column, i64 row);  // checked: within the dictionary
 
 // One batch of a stream; gives it back at its end.

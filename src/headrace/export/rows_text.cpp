@@ -30,22 +30,6 @@ u8* put_short(u8* out, const std::string& text) {
     return out + text.size();
 }
 
-// Short texts by two overlapping words: a call of memcpy would cost more.
-u8* put_bytes(u8* out, const u8* p, usize n) {
-    if (n >= 8 && n <= 16) {
-        u64 first, last;
-        __builtin_memcpy(&first, p, 8);
-        __builtin_memcpy(&last, p + n - 8, 8);
-        __builtin_memcpy(out, &first, 8);
-        __builtin_memcpy(out + n - 8, &last, 8);
-    } else if (n < 8) {
-        for (usize i = 0; i < n; ++i) out[i] = p[i];
-    } else {
-        __builtin_memcpy(out, p, n);
-    }
-    return out + n;
-}
-
 }  // namespace
 
 TextPlan::TextPlan(TextOptions given, const std::vector<ColumnFormat>& formats)
@@ -92,7 +76,8 @@ void RowsText::add_header() {
     for (usize i = 0; i < plan_.columns.size(); ++i) {
         if (i > 0) add(plan_.options.sep);
         const std::string& name = plan_.columns[i].name;
-        add_text(reinterpret_cast<const u8*>(name.data()), name.size(), i);
+        const i64 size = static_cast<i64>(name.size());
+        add_text({reinterpret_cast<const u8*>(name.data()), size, size}, i);
         at_start_ = false;
     }
     add(plan_.options.line_end);
@@ -119,8 +104,7 @@ inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) 
     } else if (column.format->kind == Kind::dictionary) {
         add_cell(*column.dictionary, number, dictionary_index(column, row));
     } else if (is_text(column.format->kind)) {
-        const Text text = text_at(column, row);
-        add_text(text.begin, static_cast<usize>(text.size), number);
+        add_text(text_at(column, row), number);
     } else if (plan_.plans[number].checked) {
         add_checked(column, number, row);
     } else {
@@ -134,58 +118,56 @@ void RowsText::add_null() {
         throw std::invalid_argument("row " + std::to_string(row_) + " of the only column, '" + plan_.columns[0].name +
                                     "', is null: written as nothing it would be a blank line, which readers skip; pass "
                                     "null='NA' and read it with null_values='NA'");
-    end_ = put_bytes(end_, reinterpret_cast<const u8*>(null.data()), null.size());
+    end_ = put_short(end_, null);
 }
 
 void RowsText::add_checked(const ColumnView& column, usize number, i64 row) {
     scratch_.resize(plan_.plans[number].width);
     const u8* end = write_value(column, row, scratch_.data());
-    add_text(scratch_.data(), static_cast<usize>(end - scratch_.data()), number);
+    add_text({scratch_.data(), end - scratch_.data(), static_cast<i64>(scratch_.size())}, number);
 }
 
-RowsText::Need RowsText::need_of_quotes(const u8* p, usize n, usize column) const {
+// Whether a text that holds no special byte needs quotes all the same.
+RowsText::Need RowsText::need_of_quotes(const Text& text, usize column) const {
     const TextOptions& options = plan_.options;
-    if (n == 0) return options.null.empty() || plan_.columns.size() == 1 ? Need::must : Need::better;
-    if (plan_.special.any_in(p, n)) return Need::must;
-    const std::string_view text(reinterpret_cast<const char*>(p), n);
-    if (text == options.null && row_ >= 0) return Need::must;
-    if (column == 0) {
-        if (!options.comment.empty() && text.starts_with(options.comment)) return Need::must;
-        if (at_start_ && std::any_of(std::begin(FIRST_BYTES), std::end(FIRST_BYTES),
-                                     [&](std::string_view first) { return text.starts_with(first); }))
-            return Need::must;
+    if (text.size == 0) return options.null.empty() || plan_.columns.size() == 1 ? Need::must : Need::better;
+    if (column == 0 || !options.null.empty()) {
+        const std::string_view bytes(reinterpret_cast<const char*>(text.begin), static_cast<usize>(text.size));
+        if (bytes == options.null && row_ >= 0) return Need::must;
+        if (column == 0 && begins_specially(bytes)) return Need::must;
     }
-    return is_blank(p[0]) || is_blank(p[n - 1]) ? Need::better : Need::none;
+    return is_blank(text.begin[0]) || is_blank(text.begin[text.size - 1]) ? Need::better : Need::none;
 }
 
-void RowsText::add_text(const u8* p, usize n, usize column) {
+bool RowsText::begins_specially(std::string_view text) const {
+    const std::string& comment = plan_.options.comment;
+    if (!comment.empty() && text.starts_with(comment)) return true;
+    return at_start_ && std::any_of(std::begin(FIRST_BYTES), std::end(FIRST_BYTES),
+                                    [&](std::string_view first) { return text.starts_with(first); });
+}
+
+void RowsText::add_text(const Text& text, usize column) {
+    const usize n = static_cast<usize>(text.size), readable = static_cast<usize>(text.readable);
     reserve(2 * n + 2 + plan_.row_width);
     const Quoting quoting = plan_.options.quoting;
-    const Need need = quoting == Quoting::all ? Need::must : need_of_quotes(p, n, column);
-    if (need == Need::none || (need == Need::better && quoting == Quoting::none)) {
-        end_ = put_bytes(end_, p, n);
-        return;
+    if (quoting != Quoting::all && plan_.special.copy_plain(text.begin, n, readable, end_)) {
+        const Need need = need_of_quotes(text, column);
+        if (need == Need::none || (need == Need::better && quoting == Quoting::none)) {
+            end_ += n;
+            return;
+        }
     }
-    if (quoting == Quoting::none) {
-        const std::string where = row_ < 0 ? "the name of column '" : "row " + std::to_string(row_) + " of column '";
-        throw std::invalid_argument(where + plan_.columns[column].name +
-                                    "' cannot be written without quotes so that it reads back the same; pass "
-                                    "quoting='minimal', or another sep or null");
-    }
-    add_quoted(p, n);
+    if (quoting == Quoting::none) refuse_quotes(column);
+    *end_++ = plan_.options.quote;
+    end_ = copy_doubled(text.begin, n, readable, plan_.options.quote, end_);
+    *end_++ = plan_.options.quote;
 }
 
-void RowsText::add_quoted(const u8* p, usize n) {
-    const u8 quote = plan_.options.quote;
-    *end_++ = quote;
-    for (const u8* limit = p + n; p != limit;) {
-        const auto* found = static_cast<const u8*>(__builtin_memchr(p, quote, static_cast<usize>(limit - p)));
-        const u8* until = found != nullptr ? found + 1 : limit;
-        end_ = put_bytes(end_, p, static_cast<usize>(until - p));
-        if (found != nullptr) *end_++ = quote;
-        p = until;
-    }
-    *end_++ = quote;
+void RowsText::refuse_quotes(usize column) const {
+    const std::string where = row_ < 0 ? "the name of column '" : "row " + std::to_string(row_) + " of column '";
+    throw std::invalid_argument(where + plan_.columns[column].name +
+                                "' cannot be written without quotes so that it reads back the same; pass "
+                                "quoting='minimal', or another sep or null");
 }
 
 }  // namespace headrace

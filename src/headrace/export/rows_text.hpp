@@ -62,10 +62,11 @@ private:
     void add(std::string_view text);
     void add_cell(const ColumnView& column, usize number, i64 row);
     void add_null();
-    void add_text(const u8* p, usize n, usize column);
-    void add_quoted(const u8* p, usize n);
+    void add_text(const Text& text, usize column);
     void add_checked(const ColumnView& column, usize number, i64 row);
-    Need need_of_quotes(const u8* p, usize n, usize column) const;
+    Need need_of_quotes(const Text& text, usize column) const;
+    bool begins_specially(std::string_view text) const;
+    [[noreturn]] void refuse_quotes(usize column) const;
 
     const TextPlan& plan_;
     std::unique_ptr<u8[]> begin_;

@@ -1,5 +1,5 @@
-// Whether a text holds a byte that has a meaning in a dialect: sixteen bytes at a time by GCC's vectors, which are there
-// for every processor; four comparisons each, as most dialects have four such bytes (separator, quote, CR, LF).
+// Text copied and looked at in one go: does it hold a byte that has a meaning in a dialect? Sixteen bytes at a time by
+// GCC's vectors, which every processor has; four comparisons each, as most dialects have four such bytes (separator, quote, CR, LF).
 #pragma once
 
 #include <string_view>
@@ -7,6 +7,29 @@
 #include "core/portable.hpp"
 
 HR_BEGIN_NAMESPACE
+
+typedef u8 Bytes16 __attribute__((vector_size(16)));
+
+HR_FN Bytes16 load_bytes(const u8* p) {
+    Bytes16 bytes;
+    __builtin_memcpy(&bytes, p, 16);
+    return bytes;
+}
+
+HR_FN void store_bytes(u8* out, Bytes16 bytes) { __builtin_memcpy(out, &bytes, 16); }
+
+// 0xFF in the first n <= 16 bytes, else 0.
+HR_FN Bytes16 first_bytes(usize n) {
+    alignas(32) static constexpr u8 ones_and_zeros[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                          255, 255, 255, 255, 255, 255, 255, 255};
+    return load_bytes(ones_and_zeros + 16 - n);
+}
+
+HR_FN bool any_set(Bytes16 bytes) {
+    u64 words[2];
+    __builtin_memcpy(words, &bytes, 16);
+    return (words[0] | words[1]) != 0;
+}
 
 class SpecialBytes {
 public:
@@ -19,67 +42,65 @@ public:
             if (count_ < 4) distinct[count_] = byte;
             ++count_;
         }
-        for (usize i = 0; i < 4; ++i) each_[i] = Vector{} + distinct[i < count_ ? i : 0];
+        for (usize i = 0; i < 4; ++i) each_[i] = Bytes16{} + distinct[i < count_ ? i : 0];
     }
 
     bool listed(u8 byte) const { return listed_[byte]; }
 
-    bool any_in(const u8* p, usize n) const {
-        if (count_ > 4 || count_ == 0) return any_listed(p, n);
-        if (n > 16) {
-            for (usize at = 0; at + 16 < n; at += 16) {
-                if (hit(load(p + at))) return true;
-            }
-            return hit(load(p + n - 16));  // overlaps what was looked at
+    // Copies p[0, n) and says whether none of it is special; stops early at one that is. p[0, readable) may be read, and
+    // out[0, n + 16) written.
+    bool copy_plain(const u8* p, usize n, usize readable, u8* out) const {
+        if (count_ > 4) return copy_listed(p, n, out);
+        usize at = 0;
+        for (; at + 16 <= readable && at < n; at += 16) {
+            const Bytes16 bytes = load_bytes(p + at);
+            store_bytes(out + at, bytes);
+            const Bytes16 found = special_in(bytes);
+            if (any_set(n - at >= 16 ? found : found & first_bytes(n - at))) return false;
         }
-        return hit(load_short(p, n));
+        return at >= n || copy_listed(p + at, n - at, out + at);
     }
 
 private:
-    typedef u8 Vector __attribute__((vector_size(16)));
-    typedef u64 Words __attribute__((vector_size(16)));
-
-    static Vector load(const u8* p) {
-        Vector bytes;
-        __builtin_memcpy(&bytes, p, 16);
-        return bytes;
+    Bytes16 special_in(Bytes16 bytes) const {
+        return (bytes == each_[0]) | (bytes == each_[1]) | (bytes == each_[2]) | (bytes == each_[3]);
     }
 
-    // n <= 16 bytes, some of them several times and nothing else, so that no byte beside the text is looked at.
-    static Vector load_short(const u8* p, usize n) {
-        if (n >= 8) return reinterpret_cast<Vector>(Words{load_part<u64>(p), load_part<u64>(p + n - 8)});
-        u64 word;
-        if (n >= 4) {
-            word = load_part<u32>(p) | static_cast<u64>(load_part<u32>(p + n - 4)) << 32;
-        } else {
-            word = (p[0] | u64{p[n / 2]} << 8 | u64{p[n - 1]} << 16 | u64{p[0]} << 24) * 0x0000000100000001;
-        }
-        return reinterpret_cast<Vector>(Words{word, word});
-    }
-
-    template <class T>
-    static T load_part(const u8* p) {
-        T part;
-        __builtin_memcpy(&part, p, sizeof part);
-        return part;
-    }
-
-    bool hit(Vector bytes) const {
-        const auto found = (bytes == each_[0]) | (bytes == each_[1]) | (bytes == each_[2]) | (bytes == each_[3]);
-        const Words words = reinterpret_cast<Words>(found);
-        return (words[0] | words[1]) != 0;
-    }
-
-    bool any_listed(const u8* p, usize n) const {
+    bool copy_listed(const u8* p, usize n, u8* out) const {
+        bool found = false;
         for (usize i = 0; i < n; ++i) {
-            if (listed_[p[i]]) return true;
+            found |= listed_[p[i]];
+            out[i] = p[i];
         }
-        return false;
+        return !found;
     }
 
-    Vector each_[4];
+    Bytes16 each_[4];
     usize count_ = 0;
     bool listed_[256] = {};
 };
+
+// Copies p[0, n) with every `quote` doubled, and returns the end. Room as for copy_plain, for 2 n bytes.
+HR_FN u8* copy_doubled(const u8* p, usize n, usize readable, u8 quote, u8* out) {
+    usize at = 0;
+    const Bytes16 quotes = Bytes16{} + quote;
+    while (at < n) {
+        if (at + 16 <= readable) {
+            const Bytes16 bytes = load_bytes(p + at);
+            const usize step = n - at < 16 ? n - at : 16;
+            if (!any_set((bytes == quotes) & first_bytes(step))) {
+                store_bytes(out, bytes);
+                out += step;
+                at += step;
+                continue;
+            }
+        }
+        for (const usize until = n - at < 16 ? n : at + 16; at < until; ++at) {
+            *out++ = p[at];
+            if (p[at] == quote) *out++ = quote;
+        }
+    }
+    return out;
+}
 
 HR_END_NAMESPACE
