@@ -85,7 +85,8 @@ _MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {
     "bz2": lambda: bz2.compress,
     "xz": lambda: lzma.compress,
 }
-_SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+"""Suffix of a path to the compression that it asks for."""
 
 
 def compression_of(option: object, target: object) -> Compression | None:
@@ -100,7 +101,7 @@ def compression_of(option: object, target: object) -> Compression | None:
     """
     if option == "infer":
         path = os.fspath(target) if isinstance(target, str | os.PathLike) else ""
-        option = _SUFFIXES.get(os.path.splitext(path)[1].lower())
+        option = COMPRESSED.get(os.path.splitext(path)[1].lower())
     if option is None:
         return None
     if option not in _MAKERS:
