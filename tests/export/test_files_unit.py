@@ -116,7 +116,6 @@ def test_a_failure_while_writing_leaves_what_was_there(
     path = tmp_path / "t.arrow"
     path.write_text("old")
 
-
     def write(table: Any, target: Path) -> None:
         files._write_batches(table, target, lambda sink, schema: Failing(pa.ipc.new_file(sink, schema)))
 

@@ -129,7 +129,9 @@ def _write_duckdb(table: ArrowStream, target: Path) -> None:
     """A database of one table, named as the file is."""
     log = target.with_name(f"{target.name}.wal")
     if log.exists():
-        raise OptionError(f"{str(log)!r} belongs to the database that would be replaced; close that database, or write to another file")
+        raise OptionError(
+            f"{str(log)!r} belongs to the database that would be replaced; close that database, or write to another file"
+        )
     stream = import_module("pyarrow").RecordBatchReader.from_stream(table)
     name = target.stem.replace('"', '""')
     with moved_when_whole(target) as temporary:

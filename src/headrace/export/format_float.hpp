@@ -1,11 +1,11 @@
-// Floats as the shortest decimal text that reads back as the same bits, and of the shortest ones the nearest; laid out as
-// Python does: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
+// Floats as the shortest decimal text that reads back as the same bits, and of the shortest ones the nearest; laid out
+// as Python does: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
 //
-// Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q stands for all reals nearer
-// to it than to its neighbours. Choose k so that this interval is between 1 and 10 units of 10^k wide: it then holds a
-// multiple of 10^k, and at most one of 10^(k+1), which is shorter. The interval's ends and v are needed as multiples of
-// 10^k / 4 only, each by one multiplication with a power of ten of 128 bits (those that parsing has as well), rounded "to
-// odd": the last bit says whether anything was cut off, so that comparisons still come out right.
+// Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q stands for all reals
+// nearer to it than to its neighbours. Choose k so that this interval is between 1 and 10 units of 10^k wide: it then
+// holds a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The interval's ends and v are needed as
+// multiples of 10^k / 4 only, each by one multiplication with a power of ten of 128 bits (those that parsing has as
+// well), rounded "to odd": the last bit says whether anything was cut off, so that comparisons still come out right.
 #pragma once
 
 #include <charconv>

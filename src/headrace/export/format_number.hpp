@@ -1,6 +1,6 @@
 // Integers as decimal text. Eight digits are made at once within one word, and leading zeros are shifted out, so that a
-// number of any width below 10^8 costs the same and no branch depends on it. Each function writes from `out` on, returns
-// the end, and may overwrite up to 8 bytes behind that.
+// number of any width below 10^8 costs the same and no branch depends on it. Each function writes from `out` on,
+// returns the end, and may overwrite up to 8 bytes behind that.
 #pragma once
 
 #include "core/portable.hpp"
@@ -11,7 +11,8 @@ constexpr u64 ASCII_ZEROS = 0x3030303030303030;
 constexpr u32 TEN_TO_8 = 100000000;
 
 // The digits of value < 10^8 as eight bytes, the first at the lowest address: 1234 -> 00 00 00 00 01 02 03 04.
-// Dividing by 100 and by 10 is done in all lanes at once: 10486 / 2^20 and 103 / 2^10 are close enough for their ranges.
+// Dividing by 100 and by 10 is done in all lanes at once: 10486 / 2^20 and 103 / 2^10 are close enough for their
+// ranges.
 HR_FN u64 spread_digits(u32 value) {
     const u64 fours = value / 10000 | static_cast<u64>(value % 10000) << 32;
     const u64 hundreds = ((fours * 10486) >> 20) & 0x0000007F0000007F;

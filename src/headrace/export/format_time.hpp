@@ -112,7 +112,8 @@ HR_FN u8* write_duration(u8* out, i64 units) {
     return write_time_of_day<UNITS_PER_SECOND>(out + 6, static_cast<i64>(magnitude % units_per_day));
 }
 
-// HH:MM:SS[.f]; what is no time of a day (below 0, 24 hours and more) is told as a duration, which no reader takes for one.
+// HH:MM:SS[.f]; what is no time of a day (below 0, 24 hours and more) is told as a duration, which no reader takes for
+// one.
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_time(u8* out, i64 units) {
     const bool in_day = units >= 0 && units < SECONDS_OF_DAY * UNITS_PER_SECOND;

@@ -244,7 +244,8 @@ ImportedStream::~ImportedStream() {
 
 void ImportedStream::fail(int code) {
     const char* message = stream_.get_last_error(&stream_);
-    throw StreamFailure(std::string("the table's stream failed: ") + (message != nullptr ? message : std::strerror(code)));
+    throw StreamFailure(std::string("the table's stream failed: ") +
+                        (message != nullptr ? message : std::strerror(code)));
 }
 
 std::shared_ptr<const Batch> ImportedStream::next() {

@@ -1,5 +1,5 @@
-// Tables of any Arrow library, read through the C data interface: what a column's format text means, and where the values
-// of one batch lie.
+// Tables of any Arrow library, read through the C data interface: what a column's format text means, and where the
+// values of one batch lie.
 #pragma once
 
 #include <memory>
@@ -53,11 +53,11 @@ struct ColumnFormat {
     std::string name;
     Kind kind = Kind::null;
     Unit unit = Unit::s;
-    bool instant = false;        // of a timestamp: it has a zone
-    int decimal_words = 0;       // 64-bit words; 32-bit decimals have one, too
-    int width = 0;               // bytes of a decimal or a text_fixed
-    i32 scale = 0;               // of a decimal
-    Kind index = Kind::null;     // of a dictionary
+    bool instant = false;                  // of a timestamp: it has a zone
+    int decimal_words = 0;                 // 64-bit words; 32-bit decimals have one, too
+    int width = 0;                         // bytes of a decimal or a text_fixed
+    i32 scale = 0;                         // of a decimal
+    Kind index = Kind::null;               // of a dictionary
     std::unique_ptr<ColumnFormat> values;  // of a dictionary
 };
 
@@ -97,7 +97,8 @@ struct ColumnView {
     std::unique_ptr<ColumnView> dictionary;
 };
 
-// Of what lies at `begin`, `size` bytes are the text; `readable` may be read, so that vector code need not stop at its end.
+// Of what lies at `begin`, `size` bytes are the text; `readable` may be read, so that vector code need not stop at its
+// end.
 struct Text {
     const u8* begin;
     i64 size;

@@ -17,7 +17,7 @@ std::string special_bytes(const TextOptions& options) {
 bool is_blank(u8 byte) { return byte == ' ' || byte == '\t'; }
 
 // Bytes that tell an encoding or a compression at the start of a file, so that no text may begin the file with them.
-constexpr std::string_view FIRST_BYTES[] = {"\xEF\xBB\xBF", "\xFE\xFF",         "\xFF\xFE",         "\x1F\x8B", "BZh",
+constexpr std::string_view FIRST_BYTES[] = {"\xEF\xBB\xBF", "\xFE\xFF",         "\xFF\xFE",         "\x1F\x8B",  "BZh",
                                             "\xFD\x37\x7A", "\x28\xB5\x2F\xFD", "\x04\x22\x4D\x18", "PK\x03\x04"};
 
 // A short text, copied as a whole word where there is room behind it.

@@ -1,5 +1,6 @@
 // Text copied and looked at in one go: does it hold a byte that has a meaning in a dialect? Sixteen bytes at a time by
-// GCC's vectors, which every processor has; four comparisons each, as most dialects have four such bytes (separator, quote, CR, LF).
+// GCC's vectors, which every processor has; four comparisons each, as most dialects have four such bytes (separator,
+// quote, CR, LF).
 #pragma once
 
 #include <string_view>
@@ -47,8 +48,8 @@ public:
 
     bool listed(u8 byte) const { return listed_[byte]; }
 
-    // Copies p[0, n) and says whether none of it is special; stops early at one that is. p[0, readable) may be read, and
-    // out[0, n + 16) written.
+    // Copies p[0, n) and says whether none of it is special; stops early at one that is. p[0, readable) may be read,
+    // and out[0, n + 16) written.
     bool copy_plain(const u8* p, usize n, usize readable, u8* out) const {
         if (count_ > 4) return copy_listed(p, n, out);
         usize at = 0;

@@ -124,7 +124,8 @@ u8* write_value(const ColumnView& column, i64 row, u8* out) {
         }
         case Kind::timestamp: {
             const i64 units = column.value<i64>(row);
-            return with_unit(format.unit, [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, format.instant); });
+            return with_unit(format.unit,
+                             [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, format.instant); });
         }
         case Kind::duration: {
             const i64 units = column.value<i64>(row);

@@ -103,9 +103,8 @@ void CsvWriter::run(unsigned threads, const std::function<void()>& interrupted, 
 }
 
 void CsvWriter::write_to_file(int descriptor, unsigned threads, const std::function<void()>& interrupted) {
-    run(threads, interrupted, [&](u64, u64 offset, RowsText& text) {
-        write_whole(descriptor, text.data(), text.size(), offset);
-    });
+    run(threads, interrupted,
+        [&](u64, u64 offset, RowsText& text) { write_whole(descriptor, text.data(), text.size(), offset); });
 }
 
 std::vector<TextBlock> CsvWriter::all_blocks(unsigned threads, const std::function<void()>& interrupted) {

@@ -1,6 +1,6 @@
-// A stream of Arrow batches as delimited text. Pieces of rows are formatted by several threads at once; each piece learns
-// its place in the text when it is its turn (OrderedGate) and is handed over there, so that the text never depends on
-// threads. Memory: one piece's text per thread.
+// A stream of Arrow batches as delimited text. Pieces of rows are formatted by several threads at once; each piece
+// learns its place in the text when it is its turn (OrderedGate) and is handed over there, so that the text never
+// depends on threads. Memory: one piece's text per thread.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,8 @@ class CsvWriter {
 public:
     CsvWriter(ArrowArrayStream* stream, TextOptions options);
 
-    // Everything to an open file, from its start. `interrupted` is called now and then on the calling thread and may throw.
+    // Everything to an open file, from its start. `interrupted` is called now and then on the calling thread and may
+    // throw.
     void write_to_file(int descriptor, unsigned threads, const std::function<void()>& interrupted);
 
     // Everything as blocks of text, in order.
