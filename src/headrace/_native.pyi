@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headrace.columns.load import LoadPlan
-from headrace.export.write_csv import TextOptions
+from headrace.export.text_options import TextOptions
 from headrace.structure import dialect as _dialect
 
 class SourceFailure(RuntimeError): ...

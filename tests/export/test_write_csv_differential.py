@@ -99,7 +99,8 @@ def test_headrace_reads_back_the_same_bits(made: tuple[list[str], pa.Table], wri
     try:
         text = headrace.write_csv(table, **writing)
     except headrace.OptionError as error:
-        assert "share the byte" in str(error) or "means something else" in str(error)
+        if "share the byte" not in str(error) and "means something else" not in str(error):
+            raise
         return
     line_end = writing.get("line_end")
     back = headrace.read_csv(
@@ -123,19 +124,14 @@ def test_arrow_reads_back_the_same_values(made: tuple[list[str], pa.Table]) -> N
     kinds, table = made
     table = table.rename_columns([f"c{i}" for i in range(len(kinds))])
     # PyArrow 26 cannot read nanoseconds within the first second that it has.
-    lowest = [
-        min((v for v in column.cast("int64").to_pylist() if v is not None), default=0)
-        for column in table.columns
-        if column.type == pa.timestamp("ns")
-    ]
+    nanoseconds = [column.cast("int64").to_pylist() for column in table.columns if column.type == pa.timestamp("ns")]
+    lowest = [value for column in nanoseconds for value in column if value is not None]
     assume(all(value >= -(2**63) + 10**9 for value in lowest))
-    options = arrow_csv.ConvertOptions(
-        column_types=table.schema, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
-    )
+    nulls = {"strings_can_be_null": True, "quoted_strings_can_be_null": False, "null_values": [""]}
     back = arrow_csv.read_csv(
         io.BytesIO(headrace.write_csv(table)),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=options,
+        convert_options=arrow_csv.ConvertOptions(column_types=table.schema, **nulls),
     )
     for written, read in zip(table.columns, back.columns, strict=True):
         assert bits(written) == bits(read)

@@ -120,11 +120,7 @@ def test_rows_that_would_be_lost() -> None:
 @pytest.mark.parametrize(
     ("value", "options"),
     [
-        ("a,b", {}),
-        ("a\nb", {}),
-        ("\r", {}),
-        ('"', {}),
-        ("", {}),
+        *((text, {}) for text in ("a,b", "a\nb", "\r", '"', "")),
         ("NA", {"null": "NA"}),
         ("#x", {"comment": "#"}),
         ("\ufeff", {"header": False}),

@@ -69,7 +69,7 @@ std::string bytes_of(nb::handle object) {
     return {bytes.c_str(), bytes.size()};
 }
 
-// `given` has the attributes of export/write_csv.py's TextOptions.
+// `given` has the attributes of export/text_options.py's TextOptions.
 TextOptions text_options(nb::handle given) {
     TextOptions options;
     options.sep = bytes_of(given.attr("sep"));

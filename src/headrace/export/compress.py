@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 
 from headrace.core.errors import MissingDependencyError, OptionError
 
@@ -22,8 +23,8 @@ _BATCH_BYTES = 4 << 20
 class Compression:
     """A way to compress.
 
-    Every format here lets compressed files follow each other: the file of ``ab`` may be that of ``a`` and then that of ``b``. So each piece is
-    compressed alone, several at once.
+    Every format here lets compressed files follow each other: the file of ``ab`` may be that of ``a`` and then that of ``b``.
+    So each piece is compressed alone, several at once.
 
     Parameters
     ----------
@@ -67,16 +68,13 @@ def _gzip(data: bytes) -> bytes:
 
 def _zstd() -> Callable[[bytes], bytes]:
     try:
-        from compression import zstd  # Python 3.14
-
-        return lambda data: bytes(zstd.compress(data))
+        compress = import_module("compression.zstd").compress  # from Python 3.14 on
     except ImportError:
-        pass
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingDependencyError.of("zstandard", "compression", "compression='zstd'") from None
-    return lambda data: bytes(zstandard.ZstdCompressor(write_checksum=True).compress(data))
+        try:
+            compress = import_module("zstandard").compress
+        except ImportError:
+            raise MissingDependencyError.of("zstandard", "compression", "compression='zstd'") from None
+    return lambda data: bytes(compress(data))
 
 
 _MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {

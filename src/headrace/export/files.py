@@ -27,9 +27,9 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     table
         Anything with ``__arrow_c_stream__``.
     path
-        ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or ``.tsv``, as
-        `write_csv` does, also with ``.gz``, ``.zst``, ``.bz2`` or ``.xz`` behind; ``.duckdb`` for a database with one table, named as
-        the file is.
+        ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or
+        ``.tsv``, as `write_csv` does, also with ``.gz``, ``.zst``, ``.bz2`` or ``.xz`` behind; ``.duckdb`` for a database with
+        one table, named as the file is.
 
     Raises
     ------
@@ -129,9 +129,7 @@ def _write_duckdb(table: ArrowStream, target: Path) -> None:
     """A database of one table, named as the file is."""
     log = target.with_name(f"{target.name}.wal")
     if log.exists():
-        raise OptionError(
-            f"{str(log)!r} belongs to the database that would be replaced; close that database, or write to another file"
-        )
+        raise OptionError(f"{str(log)!r} belongs to the database that would be replaced; close that database first")
     stream = import_module("pyarrow").RecordBatchReader.from_stream(table)
     name = target.stem.replace('"', '""')
     with moved_when_whole(target) as temporary:
