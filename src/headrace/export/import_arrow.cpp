@@ -121,10 +121,6 @@ i64 buffers_needed(Kind kind) {
 
 }  // namespace
 
-bool is_text(Kind kind) {
-    return kind == Kind::text32 || kind == Kind::text64 || kind == Kind::text_view || kind == Kind::text_fixed;
-}
-
 ColumnFormat column_format(const ArrowSchema& schema) {
     ColumnFormat column;
     column.name = schema.name == nullptr ? "" : schema.name;

@@ -65,7 +65,7 @@ struct ColumnFormat {
 ColumnFormat column_format(const ArrowSchema& schema);
 std::vector<ColumnFormat> table_format(const ArrowSchema& schema);
 
-bool is_text(Kind kind);
+inline bool is_text(Kind kind) { return kind >= Kind::text32 && kind <= Kind::text_fixed; }
 
 // A column's values in one batch; borrowed.
 struct ColumnView {

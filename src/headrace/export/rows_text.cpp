@@ -41,6 +41,7 @@ TextPlan::TextPlan(TextOptions given, const std::vector<ColumnFormat>& formats)
         const auto means_something = [&](char c) {
             return special.listed(static_cast<u8>(c)) || options.comment.starts_with(c);
         };
+        plan.plain = options.quoting == Quoting::minimal && options.null.empty() && special.few() && !plans.empty();
         plan.checked = options.quoting == Quoting::all || !options.null.empty() ||
                        std::any_of(alphabet.begin(), alphabet.end(), means_something);
         row_width += plan.width + options.sep.size() + options.null.size() + 2;
@@ -104,7 +105,8 @@ inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) 
     } else if (column.format->kind == Kind::dictionary) {
         add_cell(*column.dictionary, number, dictionary_index(column, row));
     } else if (is_text(column.format->kind)) {
-        add_text(text_at(column, row), number);
+        const Text text = text_at(column, row);
+        if (!add_short_text(text, number)) add_text(text, number);
     } else if (plan_.plans[number].checked) {
         add_checked(column, number, row);
     } else {
@@ -144,6 +146,17 @@ bool RowsText::begins_specially(std::string_view text) const {
     if (!comment.empty() && text.starts_with(comment)) return true;
     return at_start_ && std::any_of(std::begin(FIRST_BYTES), std::end(FIRST_BYTES),
                                     [&](std::string_view first) { return text.starts_with(first); });
+}
+
+// The common case without a call: up to 16 bytes, and nothing in them that asks for a second look. False if there may be.
+inline bool RowsText::add_short_text(const Text& text, usize column) {
+    const usize n = static_cast<usize>(text.size);
+    if (n - 1 >= 16 || text.readable < 16 || !plan_.plans[column].plain) return false;
+    const Bytes16 bytes = load_bytes(text.begin);
+    if (plan_.special.any_in(bytes, n) || is_blank(text.begin[0]) || is_blank(text.begin[n - 1])) return false;
+    store_bytes(end_, bytes);
+    end_ += n;
+    return true;
 }
 
 void RowsText::add_text(const Text& text, usize column) {

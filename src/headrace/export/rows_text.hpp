@@ -27,6 +27,7 @@ struct TextOptions {
 // What all workers need to know of one column.
 struct ColumnPlan {
     usize width = 0;       // the longest text of a value of fixed width, and what may be overwritten behind it
+    bool plain = false;    // of texts: those without special bytes and without blanks at their ends need no quotes
     bool checked = false;  // values are to be looked at like texts: the dialect may give their bytes a meaning
 };
 
@@ -62,6 +63,7 @@ private:
     void add(std::string_view text);
     void add_cell(const ColumnView& column, usize number, i64 row);
     void add_null();
+    bool add_short_text(const Text& text, usize column);
     void add_text(const Text& text, usize column);
     void add_checked(const ColumnView& column, usize number, i64 row);
     Need need_of_quotes(const Text& text, usize column) const;

@@ -48,19 +48,25 @@ public:
 
     bool listed(u8 byte) const { return listed_[byte]; }
 
-    // Copies p[0, n) and says whether none of it is special; stops early at one that is. p[0, readable) may be read,
-    // and out[0, n + 16) written.
+    // Copies p[0, n) and says whether none of it is special. p[0, readable) may be read, and out[0, n + 16) written.
     bool copy_plain(const u8* p, usize n, usize readable, u8* out) const {
-        if (count_ > 4) return copy_listed(p, n, out);
+        if (!few()) return copy_listed(p, n, out);
+        Bytes16 found{};
         usize at = 0;
-        for (; at + 16 <= readable && at < n; at += 16) {
+        for (; at + 16 <= n; at += 16) {
             const Bytes16 bytes = load_bytes(p + at);
             store_bytes(out + at, bytes);
-            const Bytes16 found = special_in(bytes);
-            if (any_set(n - at >= 16 ? found : found & first_bytes(n - at))) return false;
+            found |= special_in(bytes);
         }
-        return at >= n || copy_listed(p + at, n - at, out + at);
+        if (at + 16 > readable) return copy_listed(p + at, n - at, out + at) && !any_set(found);
+        const Bytes16 bytes = load_bytes(p + at);
+        store_bytes(out + at, bytes);
+        return !any_set(found | (special_in(bytes) & first_bytes(n - at)));
     }
+
+    // Whether the first n <= 16 bytes hold a special one; only for dialects of `few` of them.
+    bool any_in(Bytes16 bytes, usize n) const { return any_set(special_in(bytes) & first_bytes(n)); }
+    bool few() const { return count_ <= 4; }
 
 private:
     Bytes16 special_in(Bytes16 bytes) const {
