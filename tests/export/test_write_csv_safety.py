@@ -198,10 +198,10 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import pyarrow as pa, headrace
 path = sys.argv[1]
-endless = lambda: iter(lambda: pa.record_batch({"a": range(10000)}), None)
+long = pa.concat_tables([pa.table({"a": range(100_000)})] * 20_000)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    headrace.write_csv(pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), endless()), path, threads=2)
+    headrace.write_csv(long, path, threads=2)
 except KeyboardInterrupt:
     print("stopped", os.listdir(os.path.dirname(path)))
 """

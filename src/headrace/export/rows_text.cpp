@@ -148,7 +148,8 @@ bool RowsText::begins_specially(std::string_view text) const {
                                     [&](std::string_view first) { return text.starts_with(first); });
 }
 
-// The common case without a call: up to 16 bytes, and nothing in them that asks for a second look. False if there may be.
+// The common case without a call: up to 16 bytes, and nothing in them that asks for a second look. False if there may
+// be.
 inline bool RowsText::add_short_text(const Text& text, usize column) {
     const usize n = static_cast<usize>(text.size);
     if (n - 1 >= 16 || text.readable < 16 || !plan_.plans[column].plain) return false;
