@@ -9,6 +9,7 @@ from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Report
 from headrace.api.table import Table
+from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
@@ -46,4 +47,5 @@ __all__ = [
     "__version__",
     "read_csv",
     "release_unused_memory",
+    "write_csv",
 ]

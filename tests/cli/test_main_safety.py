@@ -52,7 +52,10 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["laod"], "invalid choice: 'laod'"),
         (["load"], "FILE, --to"),
         (["load", "{in}"], "--to"),
-        (["load", "{in}", "--to", "{dir}/o.csv"], "'.csv' names no format; valid: .parquet, .arrow, .feather"),
+        (
+            ["load", "{in}", "--to", "{dir}/o.txt"],
+            "'.txt' names no format; valid: .parquet, .arrow, .feather, .csv, .tsv, .duckdb",
+        ),
         (["load", "{in}", "--to", "{dir}/o"], "no suffix"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/r.txt"], "valid: .parquet"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/./o.parquet"], "is the same file as"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import sys
 from pathlib import Path
 from typing import Any, Self
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -113,7 +115,11 @@ def test_a_failure_while_writing_leaves_what_was_there(
 
     path = tmp_path / "t.arrow"
     path.write_text("old")
-    failing = files._Format("pyarrow.ipc", "arrow", lambda module, sink, schema: Failing(module.new_file(sink, schema)))
+
+    def write(table: Any, target: Path) -> None:
+        files._write_batches(table, target, lambda sink, schema: Failing(pa.ipc.new_file(sink, schema)))
+
+    failing = files._Format(write, "arrow", ("pyarrow.ipc",))
     monkeypatch.setitem(files._FORMATS, ".arrow", failing)
     with pytest.raises(error):
         write_table(headrace.read_csv(b"a\n1\n"), path)
@@ -147,6 +153,41 @@ def test_targets_that_cannot_be(tmp_path: Path, check: Any, monkeypatch: pytest.
     with pytest.raises(MissingDependencyError, match=r"pip install 'headrace\[arrow\]'"):
         check(tmp_path / "t.arrow")
     assert os.listdir(tmp_path) == ["d.parquet"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", b"a,b\n1,x\n"), ("t.TSV", b"a\tb\n1\tx\n"), ("t.tsv.gz", b"a\tb\n1\tx\n")])
+def test_delimited_text(tmp_path: Path, name: str, text: bytes) -> None:
+    check_target(tmp_path / name)
+    write_table(headrace.read_csv(b"a,b\n1,x\n"), tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    assert (gzip.decompress(data) if name.endswith(".gz") else data) == text
+
+
+def test_duckdb_has_one_table_named_as_the_file(tmp_path: Path) -> None:
+    path = tmp_path / 'my "table" 1.duckdb'
+    for rows in (b"1,x\n,\n", b"2,y\n"):  # the second replaces the first
+        write_table(headrace.read_csv(b"a,b\n" + rows), path)
+    assert os.listdir(tmp_path) == [path.name]
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [('my "table" 1',)]
+        assert connection.execute('SELECT * FROM "my ""table"" 1"').fetchall() == [(2, "y")]
+
+
+def test_duckdb_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def rows():
+        yield pa.record_batch({"a": [1]})
+        raise RuntimeError("no more today")
+
+    broken = pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), rows())
+    with pytest.raises(Exception, match="no more today"):
+        write_table(broken, tmp_path / "t.duckdb")
+    assert os.listdir(tmp_path) == []
+
+
+def test_database_with_a_log_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "t.duckdb.wal").write_text("not yet in the file")
+    with pytest.raises(OptionError, match="close that database"):
+        write_table(headrace.read_csv(b"a\n1\n"), tmp_path / "t.duckdb")
 
 
 def test_checking_touches_nothing(tmp_path: Path) -> None:

@@ -38,7 +38,9 @@ def add_parser(commands: Any, epilog: str) -> None:
     )
     parser.set_defaults(run=run)
     parser.add_argument("file", metavar="FILE", help="delimited text (/dev/stdin for a pipe)")
-    parser.add_argument("--to", metavar="OUT", required=True, help="file to write: .parquet, .arrow or .feather")
+    parser.add_argument(
+        "--to", metavar="OUT", required=True, help="file to write: .parquet, .arrow, .feather, .csv, .tsv or .duckdb"
+    )
     _add_dialect(parser.add_argument_group("the text"))
     _add_columns(parser.add_argument_group("the columns"))
     _add_work(parser.add_argument_group("the work"))
@@ -83,7 +85,7 @@ def _add_work(group: Any) -> None:
         default="raise",
         help="bad data: stop at the first (raise, the default), make the field null, or reject the record",
     )
-    group.add_argument("--rejects", metavar="OUT", help="also write a table of all faults: .parquet, .arrow or .feather")
+    group.add_argument("--rejects", metavar="OUT", help="also write a table of all faults: a file like --to's")
     group.add_argument("--threads", type=int, metavar="N", help="at most so many threads (default: all cores)")
     group.add_argument("-q", "--quiet", action="store_true", help="no summary; faults and errors are still told")
 

@@ -120,6 +120,13 @@ class Given:
         except UnicodeEncodeError as error:
             raise OptionError(f"{name} holds {error.object!r}, which UTF-8 cannot write") from None
 
+    def text(self, name: str) -> bytes:
+        """One text, as UTF-8."""
+        value = self.values[name]
+        if not isinstance(value, str | bytes):
+            raise OptionError(f"{name} must be a text, not {value!r}")
+        return self.texts(name)[0]
+
     def instance(self, name: str, kind: type[ValueT]) -> ValueT:
         """A value of a class."""
         value = self.values[name]

@@ -2,8 +2,10 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "export/arrow.hpp"
+#include "export/write_csv.hpp"
 
 namespace nb = nanobind;
 
@@ -62,9 +64,100 @@ nb::tuple column_capsules(nb::handle column, std::int64_t length) {
     return nb::make_tuple(schema_held, capsule_of(std::move(array), "arrow_array"));
 }
 
+std::string bytes_of(nb::handle object) {
+    const auto bytes = nb::cast<nb::bytes>(object);
+    return {bytes.c_str(), bytes.size()};
+}
+
+// `given` has the attributes of export/text_options.py's TextOptions.
+TextOptions text_options(nb::handle given) {
+    TextOptions options;
+    options.sep = bytes_of(given.attr("sep"));
+    options.line_end = bytes_of(given.attr("line_end"));
+    options.null = bytes_of(given.attr("null"));
+    options.comment = bytes_of(given.attr("comment"));
+    const std::string quote = bytes_of(given.attr("quote"));
+    options.has_quote = !quote.empty();
+    options.quote = quote.empty() ? u8{0} : static_cast<u8>(quote[0]);
+    const auto quoting = nb::cast<std::string>(given.attr("quoting"));
+    options.quoting = quoting == "all" ? Quoting::all : quoting == "none" ? Quoting::none : Quoting::minimal;
+    options.header = nb::cast<bool>(given.attr("header"));
+    return options;
+}
+
+// The stream in `capsule`, which is empty from then on, as the interface asks.
+std::unique_ptr<CsvWriter> csv_writer(nb::handle capsule, nb::handle options) {
+    auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+    if (stream == nullptr) throw nb::python_error();
+    TextOptions made = text_options(options);
+    const nb::gil_scoped_release release;  // a stream may compute its first batch to know its schema
+    return std::make_unique<CsvWriter>(stream, std::move(made));
+}
+
+// Ctrl-C: Python's handlers run here, and what they raise ends the writing.
+void check_signals() {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
+    int code = 0;
+    {
+        const nb::gil_scoped_release release;
+        try {
+            writer.write_to_file(descriptor, threads, check_signals);
+        } catch (const WriteFailure& failure) {
+            code = failure.code;
+        }
+    }
+    if (code == 0) return;
+    errno = code;
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
+}
+
+// All the text as one bytes object.
+nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
+    std::vector<TextBlock> blocks;
+    {
+        const nb::gil_scoped_release release;
+        blocks = writer.all_blocks(threads, check_signals);
+    }
+    std::size_t size = 0;
+    for (const TextBlock& block : blocks) size += block.size;
+    PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+    if (made == nullptr) throw nb::python_error();
+    nb::object result = nb::steal(made);
+    auto* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(made));
+    const nb::gil_scoped_release release;
+    for (TextBlock& block : blocks) {
+        std::copy_n(block.bytes.get(), block.size, out);
+        out += block.size;
+        block.bytes.reset();
+    }
+    return result;
+}
+
+nb::list next_blocks(CsvWriter& writer, unsigned threads) {
+    std::vector<TextBlock> blocks;
+    {
+        const nb::gil_scoped_release release;
+        blocks = writer.next_blocks(threads);
+    }
+    nb::list made;
+    for (const TextBlock& block : blocks) made.append(nb::bytes(block.bytes.get(), block.size));
+    return made;
+}
+
 }  // namespace
 
 void bind_export(nb::module_& m) {
+    nb::exception<StreamFailure>(m, "StreamFailure");
+    nb::class_<CsvWriter>(m, "CsvWriter")
+        .def_static("make", &csv_writer)
+        .def("write_to_file", &write_to_file)
+        .def("write_to_bytes", &write_to_bytes)
+        .def("next_blocks", &next_blocks);
     m.def("arrow_stream", &stream_capsule);
     m.def("arrow_schema", &schema_capsule);
     m.def("arrow_column", &column_capsules);

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from headrace.core.errors import MissingDependencyError, OptionError
-
-
-class ArrowStream(Protocol):
-    """A table that any Arrow library takes: ours, PyArrow's, Polars', DuckDB's."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Capsule of an ``ArrowArrayStream``."""
+from headrace.export.compress import COMPRESSED
+from headrace.export.whole_file import final_path, moved_when_whole
+from headrace.export.write_csv import ArrowStream, write_csv
 
 
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
@@ -33,14 +27,16 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     table
         Anything with ``__arrow_c_stream__``.
     path
-        ``.parquet``, or ``.arrow`` / ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it).
+        ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or
+        ``.tsv``, as `write_csv` does, also with ``.gz``, ``.zst``, ``.bz2`` or ``.xz`` behind; ``.duckdb`` for a database with
+        one table, named as the file is.
 
     Raises
     ------
     OptionError
-        The suffix names no format.
+        The suffix names no format, or a column's type has no place in it.
     MissingDependencyError
-        PyArrow is not installed.
+        PyArrow (or DuckDB, or what compresses) is not installed.
     OSError
         The file cannot be written.
 
@@ -53,15 +49,8 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     ['t.parquet']
     """
     target, file_format = _resolve(path)
-    arrow = _arrow_module("pyarrow", file_format)
-    writer = _arrow_module(file_format.module, file_format)
-    with _moved_when_whole(target) as temporary, arrow.OSFile(str(temporary), "wb") as sink:
-        stream = arrow.RecordBatchReader.from_stream(table)
-        with file_format.open(writer, sink, stream.schema) as out:
-            for batch in stream:
-                # Of a batch without rows that came through the C interface, PyArrow 26 can make an unreadable IPC file.
-                if batch.num_rows:
-                    out.write_batch(batch)
+    file_format.load()
+    file_format.write(table, target)
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
@@ -73,7 +62,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
         As `write_table`.
     """
     target, file_format = _resolve(path)
-    _arrow_module(file_format.module, file_format)
+    file_format.load()
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -87,56 +76,91 @@ class _Format:
 
     Parameters
     ----------
-    module
-        What writes it.
+    write
+        A table to a file of that path.
     extra
-        The extra of this package that installs `module`.
-    open
-        From `module`, a file and a schema to something with ``write_batch``.
+        The extra of this package that installs `modules`.
+    modules
+        What writes it.
     """
 
-    module: str
-    extra: str
-    open: Callable[[Any, Any, Any], Any]
+    write: Callable[[ArrowStream, Path], None]
+    extra: str = ""
+    modules: tuple[str, ...] = ()
+
+    def load(self) -> None:
+        for name in self.modules:
+            try:
+                import_module(name)
+            except ImportError:
+                package, _, part = name.partition(".")
+                raise MissingDependencyError.of(package, self.extra, f"writing {part or package} files") from None
 
 
-def _open_parquet(module: Any, sink: Any, schema: Any) -> Any:
-    return module.ParquetWriter(sink, schema)
+def _write_batches(table: ArrowStream, target: Path, open_writer: Callable[[Any, Any], Any]) -> None:
+    """Batch by batch, with what `open_writer` makes of a file and a schema."""
+    arrow = import_module("pyarrow")
+    with moved_when_whole(target) as temporary, arrow.OSFile(str(temporary), "wb") as sink:
+        stream = arrow.RecordBatchReader.from_stream(table)
+        with open_writer(sink, stream.schema) as out:
+            for batch in stream:
+                # Of a batch without rows that came through the C interface, PyArrow 26 can make an unreadable IPC file.
+                if batch.num_rows:
+                    out.write_batch(batch)
 
 
-def _open_ipc(module: Any, sink: Any, schema: Any) -> Any:
-    return module.new_file(sink, schema)
+def _write_parquet(table: ArrowStream, target: Path) -> None:
+    _write_batches(table, target, import_module("pyarrow.parquet").ParquetWriter)
 
 
-_IPC = _Format("pyarrow.ipc", "arrow", _open_ipc)
-_FORMATS = {".parquet": _Format("pyarrow.parquet", "parquet", _open_parquet), ".arrow": _IPC, ".feather": _IPC}
+def _write_ipc(table: ArrowStream, target: Path) -> None:
+    _write_batches(table, target, import_module("pyarrow.ipc").new_file)
+
+
+def _write_csv(table: ArrowStream, target: Path) -> None:
+    write_csv(table, target)
+
+
+def _write_tsv(table: ArrowStream, target: Path) -> None:
+    write_csv(table, target, sep="\t")
+
+
+def _write_duckdb(table: ArrowStream, target: Path) -> None:
+    """A database of one table, named as the file is."""
+    log = target.with_name(f"{target.name}.wal")
+    if log.exists():
+        raise OptionError(f"{str(log)!r} belongs to the database that would be replaced; close that database first")
+    stream = import_module("pyarrow").RecordBatchReader.from_stream(table)
+    name = target.stem.replace('"', '""')
+    with moved_when_whole(target) as temporary:
+        temporary.unlink()  # DuckDB makes its file itself
+        try:
+            with import_module("duckdb").connect(str(temporary)) as connection:
+                connection.register("headrace_written", stream)
+                connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM headrace_written')
+        finally:
+            temporary.with_name(f"{temporary.name}.wal").unlink(missing_ok=True)
+
+
+_IPC = _Format(_write_ipc, "arrow", ("pyarrow", "pyarrow.ipc"))
+_FORMATS = {
+    ".parquet": _Format(_write_parquet, "parquet", ("pyarrow", "pyarrow.parquet")),
+    ".arrow": _IPC,
+    ".feather": _IPC,
+    ".csv": _Format(_write_csv),
+    ".tsv": _Format(_write_tsv),
+    ".duckdb": _Format(_write_duckdb, "duckdb", ("duckdb", "pyarrow")),
+}
 
 
 def _resolve(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
     """Where the file goes (through links, so that a link stays one) and its format."""
-    suffix = Path(path).suffix
+    target = Path(path)
+    suffix = target.suffix
+    if suffix.lower() in COMPRESSED and Path(target.stem).suffix.lower() in (".csv", ".tsv"):
+        suffix = Path(target.stem).suffix
     if suffix.lower() not in _FORMATS:
         valid = ", ".join(_FORMATS)
         what = f"the suffix {suffix!r} names no format" if suffix else "the name has no suffix that names a format"
         raise OptionError(f"cannot write {os.fspath(path)!r}: {what}; valid: {valid}")
-    return Path(os.path.realpath(path)), _FORMATS[suffix.lower()]
-
-
-def _arrow_module(name: str, file_format: _Format) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingDependencyError.of("pyarrow", file_format.extra, f"writing {name.rpartition('.')[2]} files") from None
-
-
-@contextmanager
-def _moved_when_whole(target: Path) -> Iterator[Path]:
-    """A new file beside `target`, on its file system, that takes its name if the block succeeds and goes if it fails."""
-    temporary = target.with_name(f".headrace-{secrets.token_hex(8)}.part")
-    try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        yield temporary
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    return final_path(path), _FORMATS[suffix.lower()]

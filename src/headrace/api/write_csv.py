@@ -1,0 +1,5 @@
+"""Tables to delimited text."""
+
+from headrace.export.write_csv import write_csv
+
+__all__ = ["write_csv"]

@@ -1,0 +1,107 @@
+"""Text compressed on its way out, block by block on several threads."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+
+from headrace.core.errors import MissingDependencyError, OptionError
+
+_GZIP_LEVEL = 6
+_BATCH_BYTES = 4 << 20
+"""Text of one member: enough that its header and its empty dictionary cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A way to compress.
+
+    Every format here lets compressed files follow each other: the file of ``ab`` may be that of ``a`` and then that of ``b``.
+    So each piece is compressed alone, several at once.
+
+    Parameters
+    ----------
+    name
+        As the caller names it.
+    member
+        Bytes to a compressed file of them; it lets go of the GIL.
+    """
+
+    name: str
+    member: Callable[[bytes], bytes]
+
+    def compressed(self, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
+        """Compressed files of the blocks, in order; at least one, also of no text."""
+        with ThreadPoolExecutor(threads) as pool:
+            waiting: deque[Future[bytes]] = deque()
+            for piece in _gathered(blocks):
+                waiting.append(pool.submit(self.member, piece))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            for future in waiting:
+                yield future.result()
+
+
+def _gathered(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = count = 0
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size >= _BATCH_BYTES:
+            yield b"".join(held)
+            held, size, count = [], 0, count + 1
+    if held or count == 0:
+        yield b"".join(held)
+
+
+def _gzip(data: bytes) -> bytes:
+    return gzip.compress(data, _GZIP_LEVEL, mtime=0)
+
+
+def _zstd() -> Callable[[bytes], bytes]:
+    try:
+        compress = import_module("compression.zstd").compress  # from Python 3.14 on
+    except ImportError:
+        try:
+            compress = import_module("zstandard").compress
+        except ImportError:
+            raise MissingDependencyError.of("zstandard", "compression", "compression='zstd'") from None
+    return lambda data: bytes(compress(data))
+
+
+_MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {
+    "gzip": lambda: _gzip,
+    "zstd": _zstd,
+    "bz2": lambda: bz2.compress,
+    "xz": lambda: lzma.compress,
+}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+"""Suffix of a path to the compression that it asks for."""
+
+
+def compression_of(option: object, target: object) -> Compression | None:
+    """What the option ``compression=`` asks for, ``"infer"`` by the target's suffix if that is a path.
+
+    Raises
+    ------
+    OptionError
+        It names none.
+    MissingDependencyError
+        Its package is not installed.
+    """
+    if option == "infer":
+        path = os.fspath(target) if isinstance(target, str | os.PathLike) else ""
+        option = COMPRESSED.get(os.path.splitext(path)[1].lower())
+    if option is None:
+        return None
+    if option not in _MAKERS:
+        raise OptionError.unknown("compression", option, ("infer", *_MAKERS))
+    return Compression(str(option), _MAKERS[str(option)]())

@@ -1,0 +1,27 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def final_path(path: str | os.PathLike[str]) -> Path:
+    """Where a file of that name is, through links, so that a link stays one."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def moved_when_whole(target: Path) -> Iterator[Path]:
+    """A new file beside `target`, on its file system, that takes its name if the block succeeds and goes if it fails."""
+    temporary = target.with_name(f".headrace-{secrets.token_hex(8)}.part")
+    try:
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        yield temporary
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,214 @@
+"""Misuse, tables that fail, files that cannot be written: a clear error, and nothing left behind."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import headrace
+from headrace import OptionError, SourceError, write_csv
+
+TABLE = pa.table({"a": [1, 2], "b": ["x", "y"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sep": ""}, "sep"),
+        ({"sep": "123456789"}, "sep"),
+        ({"sep": 1}, "sep"),
+        ({"sep": '"'}, "share the byte"),
+        ({"sep": "\n"}, "share the byte"),
+        ({"line_end": ","}, "share the byte"),
+        ({"line_end": ""}, "line_end"),
+        ({"line_end": None}, "line_end must be a text"),
+        ({"quote_char": "ab"}, "quote"),
+        ({"quote_char": None, "quoting": "all"}, "quoting='all' needs a quote_char"),
+        ({"quoting": "some"}, "unknown quoting 'some'"),
+        ({"null": None}, "null must be a text"),
+        ({"null": "a,b"}, "null='a,b' holds"),
+        ({"null": '"'}, "holds"),
+        ({"null": "#", "comment": "#"}, "holds the comment"),
+        ({"header": 1}, "header must be True or False"),
+        ({"threads": 0}, "threads must be a positive"),
+        ({"compression": "zip"}, "unknown compression 'zip'"),
+        ({"context": 3}, "context must be a Context"),
+        ({"delimeter": ";"}, "did you mean 'delimiter'"),
+        ({"sep": ";", "delimiter": "|"}, "both given"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        write_csv(TABLE, **options)
+
+
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [
+        (pa.array([[1]]), "nested"),
+        (pa.array([{"x": 1}]), "nested"),
+        (pa.array([[(1, 2)]], pa.map_(pa.int8(), pa.int8())), "nested"),
+        (pa.array([(1, 2, 3)], pa.month_day_nano_interval()), "an interval"),
+        (pa.RunEndEncodedArray.from_arrays([1], [7]), "run-end encoded"),
+    ],
+)
+def test_types_without_a_text(tmp_path: Path, column: pa.Array, what: str) -> None:
+    with pytest.raises(OptionError, match=f"column 'bad one' is {what}.*cast it, or leave it out"):
+        write_csv(pa.table({"ok": [1], "bad one": column}), tmp_path / "t.csv")
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_tables() -> None:
+    with pytest.raises(OptionError, match="__arrow_c_stream__, as Arrow tables have, which dict has not"):
+        write_csv({"a": [1]})  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="not a stream of single arrays"):
+        write_csv(pa.chunked_array([[1]]))
+    with pytest.raises(OptionError, match="whole rows are null"):
+        write_csv(pa.chunked_array([pa.array([{"a": 1}, None])]))
+    with pytest.raises(OptionError, match="path_or_file must be a path"):
+        write_csv(TABLE, 3)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="binary mode"):
+        write_csv(TABLE, io.StringIO())  # type: ignore[arg-type]
+
+
+def test_a_stream_that_was_read_already() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.capsule = TABLE.__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return self.capsule
+
+    once = Once()
+    assert write_csv(once) == b"a,b\n1,x\n2,y\n"
+    with pytest.raises(SourceError, match="read already"):
+        write_csv(once)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_stream_that_fails_leaves_what_was_there(tmp_path: Path, threads: int) -> None:
+    def batches() -> Any:
+        for _ in range(50):
+            yield pa.record_batch({"a": range(100_000)})
+        raise RuntimeError("no more today")
+
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    for target in (path, None, io.BytesIO()):
+        with pytest.raises(SourceError, match="no more today"):
+            write_csv(pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches()), target, threads=threads)
+    assert os.listdir(tmp_path) == ["t.csv"] and path.read_text() == "old"
+
+
+def test_rows_that_would_be_lost() -> None:
+    with pytest.raises(OptionError, match=r"row 1 of the only column, 'a', is null: .* pass null='NA'"):
+        write_csv(pa.table({"a": [1, None]}))
+    assert headrace.read_csv(write_csv(pa.table({"a": [1, None]}), null="NA"), null_values="NA")["a"].to_pylist() == [1, None]
+    assert headrace.read_csv(write_csv(pa.table({"a": ["", "x"]})), header=True)["a"].to_pylist() == ["", "x"]
+
+
+@pytest.mark.parametrize(
+    ("value", "options"),
+    [
+        *((text, {}) for text in ("a,b", "a\nb", "\r", '"', "")),
+        ("NA", {"null": "NA"}),
+        ("#x", {"comment": "#"}),
+        ("\ufeff", {"header": False}),
+    ],
+)
+def test_without_quotes_what_needs_them_is_refused(value: str, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="row 0 of column 'a' cannot be written without quotes"):
+        write_csv(pa.table({"a": [value], "b": [1]}), quoting="none", **options)
+    with pytest.raises(OptionError, match="the name of column 'a,b'"):
+        write_csv(pa.table({"a,b": [1]}), quoting="none")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_first_of_several_faults_is_told(threads: int) -> None:
+    texts = ["fine"] * 300_000
+    texts[150_000] = texts[290_000] = "a,b"
+    with pytest.raises(OptionError, match="row 150000 "):
+        write_csv(pa.table({"a": texts, "b": texts}), quoting="none", threads=threads)
+
+
+def test_a_dictionary_without_the_value() -> None:
+    indices = pa.array([0, 5], pa.int8())
+    broken = pa.DictionaryArray.from_arrays(indices, pa.array(["x"]), safe=False)
+    with pytest.raises(SourceError, match="refers to a value that its dictionary lacks"):
+        write_csv(pa.table({"a": broken}))
+
+
+def test_paths_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_csv(TABLE, tmp_path / "nowhere" / "t.csv")
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_csv(TABLE, tmp_path / "d.csv")
+    assert os.listdir(tmp_path) == ["d.csv"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_disk_that_is_full(tmp_path: Path, threads: int) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    table = pa.table({"a": range(1_000_000)})
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
+        with pytest.raises(OSError, match="too large") as raised:
+            write_csv(table, path, threads=threads)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert raised.value.errno == errno.EFBIG and raised.value.filename == str(path)
+    assert os.listdir(tmp_path) == ["t.csv"] and path.read_text() == "old"
+
+
+@pytest.mark.parametrize("taken", [0, -1, 10**9])
+def test_a_file_object_that_takes_nothing(taken: int) -> None:
+    class Odd:
+        def write(self, data: bytes) -> int:
+            return taken
+
+    with pytest.raises(OSError, match="took"):
+        write_csv(TABLE, Odd())
+
+
+def test_a_file_object_that_fails() -> None:
+    class Full:
+        def write(self, data: bytes) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    for compression in (None, "gzip"):
+        with pytest.raises(OSError, match="No space left"):
+            write_csv(TABLE, Full(), compression=compression)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import pyarrow as pa, headrace
+path = sys.argv[1]
+long = pa.concat_tables([pa.table({"a": range(100_000)})] * 20_000)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    headrace.write_csv(long, path, threads=2)
+except KeyboardInterrupt:
+    print("stopped", os.listdir(os.path.dirname(path)))
+"""
+
+
+def test_ctrl_c_ends_a_long_writing(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "t.csv")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "stopped []\n")
