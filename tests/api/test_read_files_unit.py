@@ -259,3 +259,60 @@ def test_counts_add_up() -> None:
     assert (report.records, report.rows, report.skipped.header, report.skipped.blank, report.skipped.comment) == (6, 1, 2, 1, 2)
     assert [file.skipped.total for file in report.files] == [3, 0, 1, 1]
     assert str(report).startswith("4 files\n")
+
+
+NUMBERED = [b"skip me\na,b\n1,x\n2,y\n", b"skip me\na,b\n3,z\n4,w\n5,v\n"]
+
+
+def test_rows_left_out_of_each_file() -> None:
+    table = read(NUMBERED, skip_rows=1, skip_rows_after_header=1, skip_footer=1)
+    assert table.to_pydict() == {"a": [4], "b": ["w"]}
+    assert [(file.skipped.preamble, file.skipped.rows, file.skipped.footer) for file in table.report.files] == [(1, 1, 1)] * 2
+    assert table.report.skipped.footer == 2
+
+
+@pytest.mark.parametrize("n_rows", range(7))
+def test_limit_is_of_all_files(n_rows: int) -> None:
+    table = read(NUMBERED, skip_rows=1, n_rows=n_rows)
+    assert table["a"].to_pylist() == [1, 2, 3, 4, 5][:n_rows]
+    assert (table.report.unread_bytes > 0) == (n_rows < 5)
+
+
+def test_row_index_goes_on() -> None:
+    table = read([b"a\n1\nx\n", b"a\n2\n"], row_index_name="row", row_index_offset=10, dtypes=int, on_error="reject")
+    assert table.to_pydict() == {"row": [10, 12], "a": [1, 2]}
+    with pytest.raises(OptionError, match="row_index_name='f'"):
+        read([b"a\n1\n"], row_index_name="f", include_file_paths="f")
+
+
+def test_projection() -> None:
+    assert read([b"a,b,c\n1,x,3\n", b"a,b,c\n4,y,6\n"], columns=["c", "a"]).to_pydict() == {"c": [3, 6], "a": [1, 4]}
+    united = read([b"a,b\n1,x\n", b"c,a\n2,3\n"], union_by_name=True, columns=["c", "b"], shrink=True)
+    assert united.to_pydict() == {"c": [None, 2], "b": ["x", None]}
+    assert [column.name for column in united.report.columns] == ["c", "b"]
+
+
+def test_long_records() -> None:
+    files = [b"a,b\n1,2\n", b"a,b\n3,4,5,6\n", b"a,b\n7,8,9\n"]
+    assert read(files, long_records="widen").to_pydict() == {
+        "a": [1, 3, 7],
+        "b": [2, 4, 8],
+        "column_3": [None, 5, 9],
+        "column_4": [None, 6, None],
+    }
+    collected = read(files, long_records="collect")
+    assert collected["extra_fields"].to_pylist() == [None, "5,6", "9"]
+    united = read([b"a\n1,2\n", b"b\n3\n"], long_records="collect", union_by_name=True)
+    assert united.to_pydict() == {"a": [1, None], "b": [None, 3], "extra_fields": ["2", None]}
+
+
+def test_short_records() -> None:
+    table = read([b"a,b\n1\n", b"a,b\n2,3\n4\n"], short_records="null")
+    assert (table.to_pydict(), table.report.filled) == ({"a": [1, 2, 4], "b": [None, 3, None]}, 2)
+
+
+def test_records_of_names() -> None:
+    files = [b"x,y\nkm,s\n1,2\n", b"x,y\nkm,s\n3,4\n"]
+    assert read(files, header=[0, 1]).to_pydict() == {"x_km": [1, 3], "y_s": [2, 4]}
+    with pytest.raises(OptionError, match="column 2 is 'y_m' in <source 2> and 'y_s' in <source 1>"):
+        read([files[0], b"x,y\nkm,m\n3,4\n"], header=[0, 1])
