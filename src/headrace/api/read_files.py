@@ -8,8 +8,6 @@ result and one column.
 
 from __future__ import annotations
 
-import os
-import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,60 +20,35 @@ from headrace.api.report import ColumnReport, Evidence, FileReport, Report, Skip
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, find_beginning, find_extent
+from headrace.columns.join import JoinPart, SharedLoads, locate
 from headrace.columns.load import (
-    JoinPart,
     Loaded,
     LoadPlan,
-    SharedLoads,
     check_header,
     load,
-    locate,
 )
 from headrace.columns.rows import COLLECTED
 from headrace.columns.schema import PlannedColumns
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType, parse_type
-from headrace.core.errors import OptionError, ParseError, SourceError
-from headrace.sources.open import OpenSource, SourceLike, open_source
+from headrace.core.errors import OptionError, ParseError
+from headrace.sources.open import OpenSource, SourceLike
+from headrace.sources.reopen import ReopenedSource
 
 
-class _File:
-    """One of the sources. A path is opened anew for each reading: there may be more files than may be open at once."""
+class _File(ReopenedSource):
+    """One of the sources, and where its text begins."""
 
     def __init__(self, number: int, source: SourceLike, held: ExitStack) -> None:
-        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
-        self._seen = _identity(self._path)
-        self._held = None if self._seen else held.enter_context(open_source(source))
-        self.name = self._path or f"<source {number}>"
-        if self._held is not None and not self._held.name.startswith("<"):
-            self.name = self._held.name
+        super().__init__(number, source, held)
         self.size = 0
         self.beginning = Beginning(begin=0, lines=0, first=None)
-
-    @contextmanager
-    def opened(self) -> Iterator[OpenSource]:
-        """The source, the same each time."""
-        if self._held is not None:
-            yield self._held
-            return
-        with open_source(self._path) as source:
-            if _identity(self._path) != self._seen:
-                raise SourceError(f"{self.name} changed while it was read")
-            yield source
 
     def look(self, options: CsvOptions) -> None:
         """Find the first record."""
         with self.opened() as source:
             self.size = source.size
             self.beginning = find_beginning(source, options.dialect, options.extent, options.context)
-
-
-def _identity(path: str | None) -> tuple[int, ...] | None:
-    """What changes if a regular file does; None for anything else."""
-    if path is None:
-        return None
-    found = os.stat(path)
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 @dataclass(slots=True)

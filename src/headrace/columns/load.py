@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeAlias
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -133,7 +132,7 @@ def text_begin(source: OpenSource) -> int:
 
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
     """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
-    with _native_errors():
+    with native_errors():
         found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, count)
     return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
 
@@ -181,109 +180,31 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     SourceError
         The source could not be read to its end as it was when it was opened.
     """
-    with _native_errors():
+    with native_errors():
         made = _native.load(source.native, _native.Dialect.make(dialect), plan)
     counts = made["counts"]
     faults = made["fault_count"]
-    rejects = {name: _column(parts, faults) for name, parts in made["rejects"]}
+    rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
     if made["raised"]:
         raise _parse_error(rejects)
     rows = counts["rows"]
     parts = zip(plan.columns, made["columns"], strict=True)
-    columns = tuple(_column(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
-    row_index = _column(made["row_index"], rows) if plan.row_index is not None else None
+    columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
     evidence = tuple(None if found is None else Evidence(*found[:3]) for found in made["evidence"])
     find, convert, finish = made["seconds"]
     return Loaded(columns, evidence, rejects, counts, row_index, {"find": find, "convert": convert, "finish": finish})
 
 
-JoinPart: TypeAlias = int | Column | tuple[Column, int, int]
-"""Rows of a joined column: so many nulls; a column's; or one row of a column, so many times."""
-
-
-@dataclass(slots=True)
-class SharedLoads:
-    """What the loads of several files have in common: the kinds of text in their columns, and the memory they may take.
-
-    Each `load` with this in its plan begins with the types that the files before it call for. A file whose types differ from
-    `types` in the end has to be loaded again, until none does; and once more after `settle`.
-
-    Parameters
-    ----------
-    native
-        The state.
-    threads
-        For `join`.
-    """
-
-    native: _native.LoadShare
-    threads: int
-
-    @classmethod
-    def of(cls, columns: int, context: Context) -> SharedLoads:
-        """For so many columns in all files."""
-        return cls(_native.LoadShare(columns, context.memory_limit or 0), context.thread_count)
-
-    def types(self) -> list[DataType]:
-        """The type that the text of each column calls for so far."""
-        return [_type_named(name) for name in self.native.types()]
-
-    def settle(self) -> None:
-        """From now on a value that its column's type does not hold makes the column text in all files.
-
-        Every file has been loaded with the type that the kinds of all files call for, so the first such value is known.
-        """
-        self.native.with_unfit = True
-
-    def evidence(self, files: Sequence[str]) -> list[Evidence | None]:
-        """The field that settled each type, by file, then byte; `files` are their names."""
-        return [None if found is None else Evidence(*found[:3], files[found[3]]) for found in self.native.evidence()]
-
-    def join(self, parts: Sequence[JoinPart], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """Parts of one type (string and large_string are one) below each other, as a column; and the row that settled its type.
-
-        Parameters
-        ----------
-        parts
-            From the top.
-        kind
-            Their type.
-        shrink
-            Whether to give int64 and float64 the smallest type that holds the values.
-        """
-        length = sum(part if isinstance(part, int) else part[2] if isinstance(part, tuple) else part.length for part in parts)
-        with _native_errors():
-            joined, settled = _native.join_columns(list(parts), kind, self.native, self.threads, shrink)
-        return _column(joined, length), settled
-
-
-def locate(
-    source: OpenSource, dialect: Dialect, plan: LoadPlan, rows: Sequence[int | None], rejected: Sequence[int]
-) -> list[Evidence | None]:
-    """The field of each column in the row that `rows` names.
-
-    Parameters
-    ----------
-    source, dialect, plan
-        As they were loaded.
-    rows
-        One for each column, from 0; None for none.
-    rejected
-        Numbers of the records that are no rows, ascending.
-    """
-    with _native_errors():
-        found = _native.locate_rows(source.native, _native.Dialect.make(dialect), plan, list(rows), list(rejected))
-    return [None if field is None else Evidence(*field[:3]) for field in found]
-
-
-def _column(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+    """What the native part calls a column, of so many rows."""
     type_name, null_count, values, validity, offsets = parts
     return Column(
-        type=_type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
     )
 
 
-_type_named = cache(parse_type)
+type_named = cache(parse_type)
 """There are few types and may be a million columns."""
 
 
@@ -302,7 +223,7 @@ def _parse_error(rejects: dict[str, Column]) -> ParseError:
 
 
 @contextmanager
-def _native_errors() -> Iterator[None]:
+def native_errors() -> Iterator[None]:
     """The native part's errors as the package's own."""
     try:
         yield
