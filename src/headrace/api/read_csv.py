@@ -72,7 +72,8 @@ def read_csv(
         Path, bytes or file object. A file is read in pieces: memory is that of the result and a few MB a thread.
         Or several: a list of such, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``), whose files are read in the order of
         their paths. The table has the rows of all, one file after another, and a column has one type for all; ``rejects`` has
-        a column ``file``, and the report says what became of each.
+        a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
+        go on from one to the next.
     device
         ``"cpu"``.
     sep
