@@ -41,6 +41,7 @@ ALIASES = {
     "skip_rows_after_names": "skip_rows_after_header",
     "nrows": "n_rows",
     "skipfooter": "skip_footer",
+    "filename": "include_file_paths",
 }
 """What other readers call an option, and what it is called here."""
 
@@ -54,6 +55,21 @@ class RowIndex:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilesOptions:
+    """What is said of several files; `hive_partitioning` of None is "auto"."""
+
+    glob: bool = True
+    union_by_name: bool = False
+    include_file_paths: str | None = None
+    hive_partitioning: bool | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a single source has to be handled as several are."""
+        return self.union_by_name or self.include_file_paths is not None or self.hive_partitioning is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CsvOptions:
     """Everything that `read_csv` can be told, checked; in groups."""
 
@@ -63,6 +79,7 @@ class CsvOptions:
     extent: ExtentOptions
     rows: RowOptions
     row_index: RowIndex | None
+    files: FilesOptions
     context: Context
     chunk_bytes: int | None
 
@@ -102,6 +119,7 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         ),
         rows=_row_options(given),
         row_index=_row_index(given),
+        files=_files_options(values, given),
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
     )
@@ -138,6 +156,23 @@ def _dialect(values: dict[str, object], given: Given) -> Dialect:
         # The dialect's own names of these options, as the caller knows them.
         names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator", "lenient": "lenient_quotes"}
         raise OptionError(re.sub(r"\b(quote|escape|line_end|lenient)\b", lambda found: names[found[0]], str(error))) from None
+
+
+def _files_options(values: dict[str, object], given: Given) -> FilesOptions:
+    column = values["include_file_paths"]
+    if isinstance(column, bool):
+        column = "filename" if column else None
+    if not isinstance(column, str | None) or column == "":
+        raise OptionError(f"include_file_paths must be the name of a column or None, not {column!r}")
+    hive = values["hive_partitioning"]
+    if not isinstance(hive, bool) and hive != "auto":
+        raise OptionError.unknown("hive_partitioning", hive, ("auto", "True", "False"))
+    return FilesOptions(
+        glob=given.flag("glob"),
+        union_by_name=given.flag("union_by_name"),
+        include_file_paths=column,
+        hive_partitioning=hive if isinstance(hive, bool) else None,
+    )
 
 
 def _value_options(given: Given) -> ValueOptions:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
+from headrace.api.read_files import read_files
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.table import Table
 from headrace.columns.load import load
@@ -14,11 +15,12 @@ from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.options import resolve_aliases
+from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike, open_source
 
 
 def read_csv(
-    source: SourceLike,
+    source: SourceLike | Iterable[SourceLike],
     *,
     device: Device | str = "cpu",
     sep: str | bytes = ",",
@@ -50,6 +52,10 @@ def read_csv(
     row_index_name: str | None = None,
     row_index_offset: int = 0,
     on_error: Literal["raise", "null", "reject"] = "raise",
+    glob: bool = True,
+    union_by_name: bool = False,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | Literal["auto"] = "auto",
     context: Context | None = None,
     threads: int | None = None,
     chunk_bytes: int | None = None,
@@ -64,6 +70,10 @@ def read_csv(
     ----------
     source
         Path, bytes or file object. A file is read in pieces: memory is that of the result and a few MB a thread.
+        Or several: a list of such, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``), whose files are read in the order of
+        their paths. The table has the rows of all, one file after another, and a column has one type for all; ``rejects`` has
+        a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
+        go on from one to the next.
     device
         ``"cpu"``.
     sep
@@ -121,6 +131,17 @@ def read_csv(
         What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
         text that is not UTF-8. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
         structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``.
+    glob
+        Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) in a path make it a pattern. A path that exists is none.
+    union_by_name
+        Of several files: False, all have the same columns in the same order. True: columns go by their names, in the order in
+        which they turn up; a file without one has nulls there.
+    include_file_paths
+        Name of a column, the last one, for the path of the file that a row comes from.
+    hive_partitioning
+        Whether folders such as ``year=2024`` in the paths give columns, behind the files' own: their types are inferred as
+        others are, or given. ``"auto"``: if several files are read, all have the same keys, and no file has such a column
+        itself. True: a folder may be named as well, for all files below it.
     context
         Threads, memory limit and instruction set; `device` and `threads` are short for its fields.
     threads
@@ -145,6 +166,8 @@ def read_csv(
         No record, and nothing that says what the columns are.
     SourceError, FileNotFoundError
         The source cannot be read, or changed while it was.
+    NoMatchError
+        A pattern matches no file.
     MemoryLimitError
         The result does not fit ``context.memory_limit``, or memory.
 
@@ -167,6 +190,9 @@ def read_csv(
     """
     given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
     options = parse_options(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
+    sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
+    if sources is not None or options.files.wanted:
+        return read_files(sources or [source], options)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source) as opened:
         prepared = prepare(opened, options)

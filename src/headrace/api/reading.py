@@ -101,7 +101,7 @@ def make_report(
 ) -> Report:
     """Account of the read of one source."""
     counts, context = loaded.counts, options.context
-    skipped = _skipped(prepared, counts)
+    skipped = skipped_records(prepared, counts)
     return Report(
         bytes=source.size,
         unread_bytes=prepared.extent.unread,
@@ -121,7 +121,7 @@ def make_report(
     )
 
 
-def _skipped(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
+def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
     """The native count of records in front of the data, told apart."""
     beginning = prepared.beginning
     before_names = beginning.leading + 1 - prepared.header if prepared.header else 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from headrace.columns.load import Evidence
 from headrace.columns.types import DataType
 
-__all__ = ["ColumnReport", "Evidence", "Report", "Skipped"]
+__all__ = ["ColumnReport", "Evidence", "FileReport", "Report", "Skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,36 @@ class ColumnReport:
         elif self.evidence is None:
             why = "no value"
         else:
-            why = f"record {self.evidence.record}: {self.evidence.text.decode('utf-8', 'backslashreplace')!r}"
+            file = "" if self.evidence.file is None else f"{self.evidence.file}, "
+            why = f"{file}record {self.evidence.record}: {self.evidence.text.decode('utf-8', 'backslashreplace')!r}"
         name = self.name if self.name.isprintable() else repr(self.name)
         return f"{name}: {self.type} ({why}; {self.nulls:_} null)"
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one of several files.
+
+    Parameters
+    ----------
+    path
+        As it was given or matched; ``"<bytes>"`` and the like for what has none.
+    bytes, records, rows, rejected, skipped
+        As in `Report`, of this file.
+    """
+
+    path: str
+    bytes: int
+    records: int
+    rows: int
+    rejected: int
+    skipped: Skipped
+
+    def check(self) -> None:
+        """Raise AssertionError unless records = rows + rejected + skipped."""
+        found = self.rows + self.rejected + self.skipped.total
+        if self.records != found:
+            raise AssertionError(f"{self.path}: {self.records} records, but {found} rows, rejected and skipped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +139,8 @@ class Report:
         How often the text was read: a second time if a type that the first records suggested did not hold to the end.
     device, threads, isa
         Where the work ran.
+    files
+        Where several files were read: each, in order. The counts above are their sums.
     """
 
     bytes: int
@@ -129,16 +158,23 @@ class Report:
     device: str = "cpu"
     threads: int = 1
     isa: str = ""
+    files: tuple[FileReport, ...] = ()
 
     def check(self) -> None:
-        """Raise AssertionError unless records = rows + rejected + skipped."""
+        """Raise AssertionError unless records = rows + rejected + skipped, in all and in each file."""
+        for file in self.files:
+            file.check()
+        for count in ("bytes", "records", "rows", "rejected") if self.files else ():
+            if getattr(self, count) != sum(getattr(file, count) for file in self.files):
+                raise AssertionError(f"{count} of all files are not the sum of each one's")
         found = self.rows + self.rejected + self.skipped.total
         if self.records != found:
             raise AssertionError(f"{self.records} records, but {found} rows, rejected and skipped")
 
     def __str__(self) -> str:
         skipped = self.skipped
-        lines = [
+        lines = [f"{len(self.files):_} files"] if self.files else []
+        lines += [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
             f"{skipped.total:_} skipped ({skipped})",
             f"faults: {self.faults:_}; passes over the text: {self.passes}",

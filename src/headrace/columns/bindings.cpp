@@ -11,8 +11,11 @@
 
 #include "columns/faults.hpp"
 #include "columns/infer.hpp"
+#include "columns/join.hpp"
 #include "columns/load.hpp"
+#include "columns/locate.hpp"
 #include "columns/pass.hpp"
+#include "columns/share.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 
@@ -35,6 +38,15 @@ i64 units_per_second(nb::handle unit) {
     return name == "s" ? 1 : name == "ms" ? 1'000 : name == "us" ? 1'000'000 : 1'000'000'000;
 }
 
+// `given` is a DataType.
+ColumnType column_type(nb::handle given) {
+    ColumnType type;
+    type.id = type_id(nb::cast<std::string>(given.attr("name")));
+    type.units_per_second = units_per_second(given.attr("unit"));
+    type.utc = !given.attr("tz").is_none();
+    return type;
+}
+
 // A planned column is (name, DataType or None, wanted); None is inferred.
 PlannedColumn planned_column(nb::handle given) {
     PlannedColumn column;
@@ -42,10 +54,7 @@ PlannedColumn planned_column(nb::handle given) {
     const nb::object type = given[1];
     column.wanted = nb::cast<bool>(given[2]);
     column.inferred = type.is_none();
-    if (column.inferred) return column;
-    column.type.id = type_id(nb::cast<std::string>(type.attr("name")));
-    column.type.units_per_second = units_per_second(type.attr("unit"));
-    column.type.utc = !type.attr("tz").is_none();
+    if (!column.inferred) column.type = column_type(type);
     return column;
 }
 
@@ -109,6 +118,14 @@ LoadPlan plan_from(nb::handle plan) {
     made.exact_memory = nb::cast<bool>(plan.attr("exact_memory"));
     made.isa = choose_isa(nb::cast<std::string>(plan.attr("isa")));
     made.poll = check_signals;
+    const nb::object share = plan.attr("share");
+    if (share.is_none()) return made;
+    made.share = nb::cast<LoadShare*>(share);
+    made.file = nb::cast<u32>(plan.attr("file"));
+    usize column = 0;
+    for (const nb::handle share_column : plan.attr("share_columns")) {
+        made.columns[column++].share_column = nb::cast<usize>(share_column);
+    }
     return made;
 }
 
@@ -138,15 +155,16 @@ nb::dict counts_dict(const LoadResult& result) {
     return counts;
 }
 
+// (record, byte, text, number of the file) or None
+nb::object evidence_or_none(const std::optional<Evidence>& found) {
+    if (!found) return nb::none();
+    return nb::make_tuple(found->record, found->at, nb::bytes(found->text.data(), found->text.size()), found->file);
+}
+
 nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     nb::list columns, evidence, faults;
     for (LoadedColumn& column : result.columns) {
-        if (column.evidence) {
-            const Evidence& e = *column.evidence;
-            evidence.append(nb::make_tuple(e.record, e.at, nb::bytes(e.text.data(), e.text.size())));
-        } else {
-            evidence.append(nb::none());
-        }
+        evidence.append(evidence_or_none(column.evidence));
         columns.append(column_tuple(column));
     }
     for (NamedColumn& column : rejects) faults.append(nb::make_tuple(column.name, column_tuple(column.column)));
@@ -231,6 +249,85 @@ std::string_view kind_of(nb::bytes text) {
     return kind_name(classify(reinterpret_cast<const u8*>(text.c_str()), text.size()));
 }
 
+// The type that each inferred column has so far.
+nb::list shared_types(const LoadShare& share) {
+    nb::list types;
+    for (usize c = 0; c < share.columns; ++c) {
+        types.append(type_name(type_of_kind(share.ledger.joined(c, share.with_unfit))));
+    }
+    return types;
+}
+
+nb::list shared_evidence(const LoadShare& share) {
+    nb::list evidence;
+    for (usize c = 0; c < share.columns; ++c) evidence.append(evidence_or_none(share.ledger.evidence(c)));
+    return evidence;
+}
+
+const Region* region_or_null(nb::handle buffer) {
+    return buffer.is_none() ? nullptr : nb::cast<HostBuffer*>(buffer)->region.get();
+}
+
+// A part is a number of nulls, a Column, or (Column, row, times).
+JoinPart join_part(nb::handle given) {
+    JoinPart part;
+    if (nb::isinstance<nb::int_>(given)) {
+        part.length = nb::cast<u64>(given);
+        return part;
+    }
+    const bool repeated = nb::isinstance<nb::tuple>(given);
+    const nb::object column = repeated ? nb::object(given[0]) : nb::borrow(given);
+    part.what = repeated ? JoinPart::What::repeated : JoinPart::What::rows;
+    if (repeated) part.row = nb::cast<u64>(given[1]);
+    part.length = repeated ? nb::cast<u64>(given[2]) : nb::cast<u64>(column.attr("length"));
+    part.type = column_type(column.attr("type"));
+    part.null_count = nb::cast<u64>(column.attr("null_count"));
+    part.values = region_or_null(column.attr("values"));
+    part.offsets = region_or_null(column.attr("offsets"));
+    part.validity = region_or_null(column.attr("validity"));
+    return part;
+}
+
+// (column, the row that settled its shrunk type or None)
+nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, unsigned threads, bool shrink) {
+    std::vector<JoinPart> parts;
+    for (const nb::handle part : given) parts.push_back(join_part(part));
+    JoinPlan plan;
+    plan.type = column_type(type);
+    plan.shrink = shrink;
+    plan.threads = threads;
+    plan.budget = share.budget;
+    Joined joined;
+    {
+        const nb::gil_scoped_release release;
+        joined = join_parts(parts, plan);
+    }
+    const nb::object settled = joined.settled == NO_ROW ? nb::none() : nb::cast(joined.settled);
+    return nb::make_tuple(column_tuple(joined.column), settled);
+}
+
+// Evidence for a row of each column, or None; `rejected` has the numbers of the records that are no rows, ascending.
+nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, nb::handle given, nb::list rows,
+                     const std::vector<u64>& rejected) {
+    const LoadPlan plan = plan_from(given);
+    std::vector<u64> wanted;
+    for (const nb::handle row : rows) wanted.push_back(row.is_none() ? NO_ROW : nb::cast<u64>(row));
+    LoadResult result;
+    result.columns.resize(plan.columns.size());
+    for (const u64 record : rejected) {
+        result.faults.emplace_back();
+        result.faults.back().record = record;
+        result.faults.back().outcome = Outcome::reject;
+    }
+    {
+        const nb::gil_scoped_release release;
+        locate_evidence(PrefixSource(*source.source, plan.end), dialect.dialect, plan, wanted, result);
+    }
+    nb::list evidence;
+    for (const LoadedColumn& column : result.columns) evidence.append(evidence_or_none(column.evidence));
+    return evidence;
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& m) {
@@ -240,6 +337,13 @@ void bind_columns(nb::module_& m) {
     m.def("peek", &peek_from);
     m.def("line_numbers", &lines_of);
     m.def("kind_of", &kind_of);
+    nb::class_<LoadShare>(m, "LoadShare")
+        .def(nb::init<usize, usize>())
+        .def_rw("with_unfit", &LoadShare::with_unfit)
+        .def("types", &shared_types)
+        .def("evidence", &shared_evidence);
+    m.def("join_columns", &join_columns);
+    m.def("locate_rows", &locate_rows);
 }
 
 }  // namespace headrace

@@ -217,8 +217,7 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
         column.type.id = TypeId::string;
     }
     if (!plan.shrink || !plan.columns[c].inferred) return NO_ROW;
-    if (column.type.id == TypeId::int64) return shrink_int(column, rows);
-    return column.type.id == TypeId::float64 ? shrink_float(column, rows) : NO_ROW;
+    return shrink_column(column, rows);
 }
 
 // Which record each row is: the rows' numbers, and one more for each record rejected before.
@@ -242,6 +241,11 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
 }
 
 }  // namespace
+
+u64 shrink_column(LoadedColumn& column, u64 rows) {
+    if (column.type.id == TypeId::int64) return shrink_int(column, rows);
+    return column.type.id == TypeId::float64 ? shrink_float(column, rows) : NO_ROW;
+}
 
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result) {
     const auto start = std::chrono::steady_clock::now();

@@ -10,4 +10,10 @@ namespace headrace {
 // with LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
 
+constexpr u64 NO_ROW = ~u64{0};
+
+// The smallest type that holds the values of a column of int64 or float64. Returns the row that settled it, or NO_ROW:
+// rows up to it need the type.
+u64 shrink_column(LoadedColumn& column, u64 rows);
+
 }  // namespace headrace

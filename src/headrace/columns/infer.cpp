@@ -4,14 +4,23 @@
 
 namespace headrace {
 
+void KindLedger::add(usize column, const KindLedger& other, usize other_column, bool with_unfit) {
+    const std::lock_guard lock(mutex_);
+    for (usize k = 0; k < KIND_COUNT + (with_unfit ? 1 : 0); ++k) {
+        const auto& theirs = other.sightings_[other_column][k];
+        auto& known = sightings_[column][k];
+        if (theirs && (!known || is_earlier(theirs->file, theirs->at, *known))) known = theirs;
+    }
+}
+
 // Values that their column's type does not hold make it text, if nothing else did.
-Kind KindLedger::joined(usize column) const {
+Kind KindLedger::joined(usize column, bool with_unfit) const {
     const Sightings& seen = sightings_[column];
     Kind kind = Kind::empty;
     for (usize k = 0; k < KIND_COUNT; ++k) {
         if (seen[k]) kind = join(kind, static_cast<Kind>(k));
     }
-    return seen[UNFIT] ? Kind::text : kind;
+    return seen[UNFIT] && with_unfit ? Kind::text : kind;
 }
 
 std::optional<Evidence> KindLedger::evidence(usize column) const {
@@ -20,7 +29,8 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     for (usize k = 0; k < KIND_COUNT; ++k) {
         if (seen[k]) order.push_back(k);
     }
-    std::sort(order.begin(), order.end(), [&](usize a, usize b) { return seen[a]->at < seen[b]->at; });
+    std::sort(order.begin(), order.end(),
+              [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
     const ColumnType settled = type_of_kind(joined(column));
     Kind kind = Kind::empty;
     for (const usize k : order) {

@@ -10,12 +10,15 @@
 #include "columns/finish.hpp"
 #include "columns/infer.hpp"
 #include "columns/pass.hpp"
+#include "columns/share.hpp"
 #include "core/pool.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr usize SAMPLE_BYTES = usize{256} << 10;
+// A file among several whose columns are known from those before it is sampled only if the sample is small beside it.
+constexpr usize SAMPLES_PER_FILE = 16;
 
 std::vector<Guess> first_guesses(const LoadPlan& plan) {
     std::vector<Guess> guesses;
@@ -52,9 +55,17 @@ bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<G
 class Loader {
 public:
     Loader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
-        : source_(source), dialect_(dialect), plan_(plan), guesses_(first_guesses(plan)), ledger_(plan.columns.size()) {
-        result_.budget = std::make_shared<Budget>(plan.memory_limit);
+        : source_(source),
+          dialect_(dialect),
+          plan_(plan),
+          guesses_(first_guesses(plan)),
+          ledger_(plan.columns.size(), plan.file) {
+        result_.budget = plan.share ? plan.share->budget : std::make_shared<Budget>(plan.memory_limit);
         result_.columns.resize(plan.columns.size());
+        if (!plan.share) return;
+        for (usize c = 0; c < plan.columns.size(); ++c) {
+            ledger_.add(c, plan.share->ledger, plan.columns[c].share_column, plan.share->with_unfit);
+        }
     }
 
     LoadResult run() {
@@ -71,14 +82,18 @@ public:
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
         }
         finish_result(source_, dialect_, plan_, result_);
+        if (plan_.share) share_results();
         return std::move(result_);
     }
 
 private:
     // The kinds of the text's first records, as the first guess.
     void sample() {
-        for (usize c = 0; c < guesses_.size(); ++c)
-            guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted;
+        const bool small = plan_.share != nullptr && source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES;
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            const bool known = small && ledger_.joined(c) != Kind::empty;
+            guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
+        }
         LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
         if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
         follow_ledger(plan_, ledger_, guesses_);
@@ -95,6 +110,15 @@ private:
             if (!guess.wanted) continue;
             guess.classified = true;
             guess.converted = guess.kind != Kind::big_int || guess.settled_as_text;
+        }
+    }
+
+    // The kinds for the other files, and no more memory than the values need: there may be thousands of files.
+    void share_results() {
+        for (usize c = 0; c < plan_.columns.size(); ++c) {
+            plan_.share->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
+            LoadedColumn& column = result_.columns[c];
+            for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
         }
     }
 

@@ -23,7 +23,8 @@ struct PlannedColumn {
     std::string name;
     ColumnType type;
     bool inferred = false;
-    bool wanted = true;  // otherwise its fields are found and left alone
+    bool wanted = true;      // otherwise its fields are found and left alone
+    usize share_column = 0;  // its column in LoadPlan::share
 };
 
 // What becomes of records whose structure is not the others'.
@@ -33,6 +34,8 @@ struct RowRules {
     bool collect_long = false;  // the last column takes the bytes behind the others, if there are any
     Outcome on_short = Outcome::raise, on_long = Outcome::raise, on_malformed = Outcome::raise;
 };
+
+struct LoadShare;
 
 struct LoadPlan {
     std::vector<PlannedColumn> columns;
@@ -50,6 +53,8 @@ struct LoadPlan {
     usize memory_limit = 0;  // 0: none
     bool exact_memory = false;
     Isa isa = Isa::scalar;
+    LoadShare* share = nullptr;  // columns/share.hpp: of a file among several
+    u32 file = 0;                // its number among them
     std::function<void()> poll;  // called on the calling thread now and then; may throw
 };
 
@@ -72,6 +77,7 @@ struct Evidence {
     std::uint64_t record;
     std::uint64_t at;
     std::string text;
+    u32 file = 0;
 };
 
 struct LoadedColumn {

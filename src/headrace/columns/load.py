@@ -54,6 +54,9 @@ class LoadPlan:
     """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
 
     Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
+
+    Of one file among several: `share` is what their loads have in common, `file` its number, and `share_columns` the places of
+    its columns among those of all files.
     """
 
     columns: list[tuple[str, DataType | None, bool]]
@@ -68,6 +71,9 @@ class LoadPlan:
     isa: str
     row_index: int | None = None
     exact_memory: bool = False
+    share: _native.LoadShare | None = None
+    file: int = 0
+    share_columns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +88,15 @@ class Evidence:
         Where the field begins in the source.
     text
         Its first bytes.
+    file
+        Where several files were read: the path of the one that the field is in. A type that comes from paths themselves (hive
+        partitions) has record 0.
     """
 
     record: int
     byte: int
     text: bytes
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +132,7 @@ def text_begin(source: OpenSource) -> int:
 
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
     """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
-    with _native_errors():
+    with native_errors():
         found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, count)
     return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
 
@@ -170,30 +180,31 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     SourceError
         The source could not be read to its end as it was when it was opened.
     """
-    with _native_errors():
+    with native_errors():
         made = _native.load(source.native, _native.Dialect.make(dialect), plan)
     counts = made["counts"]
     faults = made["fault_count"]
-    rejects = {name: _column(parts, faults) for name, parts in made["rejects"]}
+    rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
     if made["raised"]:
         raise _parse_error(rejects)
     rows = counts["rows"]
     parts = zip(plan.columns, made["columns"], strict=True)
-    columns = tuple(_column(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
-    row_index = _column(made["row_index"], rows) if plan.row_index is not None else None
-    evidence = tuple(None if found is None else Evidence(*found) for found in made["evidence"])
+    columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
+    evidence = tuple(None if found is None else Evidence(*found[:3]) for found in made["evidence"])
     find, convert, finish = made["seconds"]
     return Loaded(columns, evidence, rejects, counts, row_index, {"find": find, "convert": convert, "finish": finish})
 
 
-def _column(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+    """What the native part calls a column, of so many rows."""
     type_name, null_count, values, validity, offsets = parts
     return Column(
-        type=_type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
     )
 
 
-_type_named = cache(parse_type)
+type_named = cache(parse_type)
 """There are few types and may be a million columns."""
 
 
@@ -212,7 +223,7 @@ def _parse_error(rejects: dict[str, Column]) -> ParseError:
 
 
 @contextmanager
-def _native_errors() -> Iterator[None]:
+def native_errors() -> Iterator[None]:
     """The native part's errors as the package's own."""
     try:
         yield

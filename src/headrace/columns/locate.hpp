@@ -3,13 +3,13 @@
 
 #include <vector>
 
+#include "columns/finish.hpp"
 #include "columns/load.hpp"
 
 namespace headrace {
 
 // Gives every shrunk column the first field as evidence that no narrower type would have held. `settled` names a row of
 // the table for each column that shrinking looked at, or NO_ROW.
-constexpr u64 NO_ROW = ~u64{0};
 void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
                      const std::vector<u64>& settled, LoadResult& result);
 

@@ -102,6 +102,22 @@ def plan_columns(
     OptionError
         The options contradict each other or the text.
     """
+    base, renamed = plan_names(first, options)
+    types = plan_types(base, header_begin(first, options) is not None, options)
+    names = widen_names(base, width, collected)
+    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))
+    types = (*types[:-1], parse_type("string")) if collected else types
+    return PlannedColumns(names, types, len(base), plan_wanted(names, options), MappingProxyType(renamed))
+
+
+def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The names of a whole record's fields, and those that had to change, as in `PlannedColumns`.
+
+    Raises
+    ------
+    EmptyInputError, OptionError
+        As `plan_columns`.
+    """
     given = _given_names(options)
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
@@ -113,16 +129,17 @@ def plan_columns(
     names, renamed = _settle_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
-    base = len(names)
-    types = _settle_types(names, found, options)
-    more = [f"column_{i + 1}" for i in range(base, width)] + ([collected] if collected else [])
-    names, _ = _unique([*names, *more])
-    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(more) - bool(collected)))
-    types = (*types, parse_type("string")) if collected else types
-    return PlannedColumns(names, types, base, _wanted(names, options), MappingProxyType(renamed))
+    return names, renamed
 
 
-def _wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
+def widen_names(names: tuple[str, ...], width: int, collected: str | None) -> tuple[str, ...]:
+    """`names`, and those of the columns behind them: called by their position up to `width`, then the collected one."""
+    more = [f"column_{i + 1}" for i in range(len(names), width)] + ([collected] if collected else [])
+    return _unique([*names, *more])[0]
+
+
+def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
+    """Positions of the columns that ``columns=`` asks for, in its order; of all if it is not given."""
     columns = options.columns
     if columns is None:
         return tuple(range(len(names)))
@@ -216,11 +233,18 @@ def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     return tuple(names), renamed
 
 
-def _settle_types(names: tuple[str, ...], found: list[str] | None, options: SchemaOptions) -> tuple[DataType | None, ...]:
+def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions) -> tuple[DataType | None, ...]:
+    """The types of all columns, None for those to infer; a schema with names has to have those of a header.
+
+    Raises
+    ------
+    OptionError
+        The options contradict each other or the names.
+    """
     default = None if options.infer_schema else parse_type("string")
     types: list[DataType | None] = [default] * len(names)
     if isinstance(options.schema, Mapping):
-        if found is not None:
+        if has_header:
             _check_same_names(names, options.schema)
         types = [parse_type(options.schema[name]) for name in names]
     elif options.schema is not None:

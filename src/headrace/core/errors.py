@@ -37,6 +37,10 @@ class SourceError(HeadraceError, OSError):
     """A source cannot be read, or is not what it was when it was opened."""
 
 
+class NoMatchError(SourceError, FileNotFoundError):
+    """A pattern that matches no file, or a folder without one."""
+
+
 class EmptyInputError(HeadraceError, ValueError):
     """The input holds no record, and nothing says what its columns are."""
 
@@ -95,10 +99,21 @@ class ParseError(HeadraceError, ValueError):
         Type of the column.
     text
         The field, or the record where it is at fault.
+    source
+        Where several files are read: the path of the one at fault.
     """
 
     def __init__(
-        self, *, record: int, line: int, byte: int, column: str | None, kind: str, expected: str | None, text: str
+        self,
+        *,
+        record: int,
+        line: int,
+        byte: int,
+        column: str | None,
+        kind: str,
+        expected: str | None,
+        text: str,
+        source: str | None = None,
     ) -> None:
         self.record = record
         self.line = line
@@ -107,16 +122,25 @@ class ParseError(HeadraceError, ValueError):
         self.kind = kind
         self.expected = expected
         self.text = text
+        self.source = source
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
         what = "header" if record == 0 else f"record {record}"
         where = f"{what} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
         fault = _MEANINGS[kind].format(expected=expected, text=repr(shown))
         way_on = "pass names= and header=False to read on without it" if record == 0 else _WAYS.get(kind, _GO_ON)
-        super().__init__(f"{where}: {fault}; {way_on}")
+        file = "" if source is None else f"{source}: "
+        super().__init__(f"{file}{where}: {fault}; {way_on}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        names = ("record", "line", "byte", "column", "kind", "expected", "text")
-        return _remake, ({name: getattr(self, name) for name in names},)
+        return _remake, (self._fields(),)
+
+    def _fields(self) -> dict[str, object]:
+        names = ("record", "line", "byte", "column", "kind", "expected", "text", "source")
+        return {name: getattr(self, name) for name in names}
+
+    def in_source(self, source: str) -> ParseError:
+        """The same error, of one file among several."""
+        return _remake(self._fields() | {"source": source})
 
 
 def _remake(fields: dict[str, object]) -> ParseError:

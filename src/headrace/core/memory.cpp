@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -20,8 +21,19 @@ constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 // small.
 constexpr std::size_t HUGE_FROM = std::size_t{32} << 20;
 constexpr std::size_t COMMIT_STEP = std::size_t{64} << 20;
+// A process may have 65,530 mappings, and a region takes two: its memory, and address space to grow into. With more
+// regions than this, those that have grown give the address space back, and none waits for its next use.
+constexpr std::size_t MANY_MAPPINGS = 8192;
+std::atomic<std::size_t> mappings{0};
 
 std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+void unmap(const Mapping& mapping) {
+    munmap(mapping.data, mapping.reserved);
+    mappings.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool are_many() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPINGS; }
 
 std::size_t physical_memory() {
     return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
@@ -49,8 +61,8 @@ public:
     }
 
     void give(const Mapping& mapping) {
-        if (mapping.dirty == 0 || madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
-            munmap(mapping.data, mapping.reserved);
+        if (mapping.dirty == 0 || are_many() || madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
+            unmap(mapping);
             return;
         }
         const std::lock_guard lock(mutex_);
@@ -71,7 +83,6 @@ private:
         bytes_ -= mapping.dirty;
         return mapping;
     }
-    static void unmap(const Mapping& mapping) { munmap(mapping.data, mapping.reserved); }
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
@@ -82,6 +93,7 @@ private:
 Mapping map_anew(std::size_t length, bool huge) {
     void* mapped = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
+    mappings.fetch_add(1, std::memory_order_relaxed);
     if (huge) madvise(mapped, length, MADV_HUGEPAGE);
     return {static_cast<std::byte*>(mapped), length, 0, 0};
 }
@@ -102,17 +114,21 @@ Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content conten
     : content_(content), budget_(std::move(budget)) {
     const std::size_t size = bound + SLACK;
     if (size < MAPPED_FROM) {
-        charge_to(size);
-        heap_size_ = round_up(size, 64);
-        data_ = static_cast<std::byte*>(std::aligned_alloc(64, heap_size_));
-        if (data_ == nullptr) throw std::bad_alloc();
-        std::memset(data_, 0, heap_size_);
+        take_heap(size);
         return;
     }
     const std::size_t length = round_up(size, HUGE_PAGE);
     mapping_ = WaitingMappings::instance().take(length);
     if (!is_mapped()) mapping_ = map_anew(length, bound >= HUGE_FROM);
     data_ = mapping_.data;
+}
+
+void Region::take_heap(std::size_t size) {
+    charge_to(size);
+    heap_size_ = round_up(size, 64);
+    data_ = static_cast<std::byte*>(std::aligned_alloc(64, heap_size_));
+    if (data_ == nullptr) throw std::bad_alloc();
+    std::memset(data_, 0, heap_size_);
 }
 
 Region::~Region() {
@@ -182,6 +198,26 @@ void Region::trim(std::size_t used) {
         budget_->refund(charged_ - used - SLACK);
         charged_ = used + SLACK;
     }
+}
+
+void Region::fit() {
+    const std::size_t needed = used_ + SLACK;
+    if (needed < MAPPED_FROM) {
+        if (data_ == nullptr || (!is_mapped() && heap_size_ <= round_up(needed, 64))) return;
+        Region fitting;
+        fitting.budget_ = budget_;
+        fitting.take_heap(needed);
+        fitting.used_ = used_;
+        std::memcpy(fitting.data_, data_, used_);
+        swap(fitting);
+        return;
+    }
+    const std::size_t keep = round_up(needed, HUGE_PAGE);
+    if (keep >= mapping_.reserved || !are_many()) return;
+    munmap(data_ + keep, mapping_.reserved - keep);
+    mapping_.reserved = keep;
+    mapping_.committed = std::min(mapping_.committed, keep);
+    mapping_.dirty = std::min(mapping_.dirty, keep);
 }
 
 }  // namespace headrace

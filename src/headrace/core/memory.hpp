@@ -69,6 +69,10 @@ public:
     // Gives back everything past `used`, which becomes the size.
     void trim(std::size_t used);
 
+    // For regions that grow no more and are many: moves what is small from a mapping to the heap, or to less of it, and
+    // gives back address space where there are too many mappings. `data` may change.
+    void fit();
+
     std::byte* data() const { return data_; }
     std::size_t size() const { return used_; }
     template <class T>
@@ -79,6 +83,7 @@ public:
 private:
     void swap(Region& other) noexcept;
     void charge_to(std::size_t bytes);
+    void take_heap(std::size_t size);
     void clear_to(std::size_t end);
     bool is_mapped() const { return mapping_.reserved != 0; }
 

@@ -1,0 +1,117 @@
+"""Columns whose values the paths of files say: hive partitions, and the paths themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from headrace.api.csv_options import CsvOptions, FilesOptions
+from headrace.api.reading import load_plan, prepare
+from headrace.columns.column import Column
+from headrace.columns.extent import ExtentOptions
+from headrace.columns.load import Evidence, load
+from headrace.columns.rows import RowOptions
+from headrace.columns.schema import FirstRecord, SchemaOptions
+from headrace.columns.types import DataType, parse_type
+from headrace.core.errors import OptionError, ParseError
+from headrace.sources.find_files import partitions
+from headrace.sources.open import open_source
+from headrace.structure.dialect import Dialect
+
+Partitions = Mapping[str, Sequence[str | None]]
+"""Key to the value of each file; None is null."""
+
+
+def settle_partitions(
+    names: Sequence[str], firsts: Sequence[FirstRecord | None], options: CsvOptions
+) -> tuple[Partitions, SchemaOptions]:
+    """The partitions that the paths of files tell, and the options for the files' own columns, without the types of those.
+
+    Parameters
+    ----------
+    names
+        The paths.
+    firsts
+        The first record of each file: a column that it names is the file's own.
+    options
+        Of the call.
+    """
+    found = partitions(names, options.files.hive_partitioning)
+    own = {text for first in firsts if first for text in first.fields}
+    elsewhere = {key for key in found if key.encode("utf-8", "surrogateescape") not in own}
+    schema, dtypes = options.schema.schema, options.schema.dtypes
+    if isinstance(schema, Mapping):
+        schema = {name: given for name, given in schema.items() if name not in elsewhere}
+    if isinstance(dtypes, Mapping):
+        dtypes = {name: given for name, given in dtypes.items() if name not in elsewhere}
+    return found, replace(options.schema, schema=schema, dtypes=dtypes) if found else options.schema
+
+
+def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) -> Partitions:
+    """The partitions whose keys are no columns of the files, which have `names`.
+
+    Raises
+    ------
+    OptionError
+        A key is, though partitions are asked for; or the column of paths has the name of another.
+    """
+    both = [key for key in found if key in names]
+    if both and options.files.hive_partitioning:
+        raise OptionError(
+            f"{both[0]!r} is a column of the files and a key in their paths; pass hive_partitioning=False to keep the files' own"
+        )
+    path_column = options.files.include_file_paths
+    if path_column is not None and (path_column in names or path_column in found):
+        raise OptionError(f"include_file_paths: there is a column {path_column!r} already; give the paths another name")
+    return {key: values for key, values in found.items() if key not in both}
+
+
+def path_texts(
+    found: Partitions, names: Sequence[str], options: CsvOptions
+) -> Iterator[tuple[str, Sequence[str | None], DataType | None]]:
+    """Name, text for each file, and given type of every column that paths give."""
+    yield from ((key, found[key], given) for key, given in zip(found, _given_types(list(found), options.schema), strict=True))
+    if options.files.include_file_paths:
+        yield options.files.include_file_paths, names, parse_type("string")
+
+
+def _given_types(names: list[str], options: SchemaOptions) -> list[DataType | None]:
+    """The types that schema and dtypes give to some of their columns."""
+    given: dict[object, object] = {}
+    for types in (options.schema, options.dtypes):
+        given |= types if isinstance(types, Mapping) else {}
+    default = None if options.infer_schema else parse_type("string")
+    return [parse_type(given[name]) if name in given else default for name in names]
+
+
+def column_of_texts(
+    name: str, texts: Sequence[str | None], wanted: DataType | None, options: CsvOptions
+) -> tuple[Column, Evidence | None]:
+    """Texts as a column: of the type that they call for, as fields of a file would be, or of the wanted one."""
+    data = "".join(_as_field(text) + "\n" for text in texts).encode("utf-8", "backslashreplace")
+    own = CsvOptions(
+        dialect=Dialect(skip_blank_lines=False),
+        schema=SchemaOptions(header=False, names=[name], dtypes=None if wanted is None else {name: wanted}),
+        values=replace(options.values, null_texts=(b"",), quoted_null=False, on_error="raise", shrink=False),
+        extent=ExtentOptions(),
+        rows=RowOptions(),
+        row_index=None,
+        files=FilesOptions(),
+        context=options.context,
+        chunk_bytes=None,
+    )
+    with open_source(data) as opened:
+        try:
+            loaded = load(opened, own.dialect, load_plan(opened, prepare(opened, own), own))
+        except ParseError as error:
+            raise OptionError(f"{name!r} in a path is {error.text!r}, which is no {error.expected}") from None
+    column = loaded.columns[0]
+    if column is None:
+        raise ValueError("the one column is wanted")
+    return column, loaded.evidence[0]
+
+
+def _as_field(text: str | None) -> str:
+    if text is None:
+        return ""
+    return '"' + text.replace('"', '""') + '"' if text == "" or any(symbol in text for symbol in '",\r\n') else text

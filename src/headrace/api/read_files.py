@@ -1,0 +1,351 @@
+"""Several delimited texts to one table.
+
+The files are loaded one after another, each on all threads. Their loads share what is known of the columns' types, so that a file
+begins with the types that all text before it calls for; a file whose types turn out to be others than those of all files
+together is loaded again. Then the columns are joined one by one, each file's part given back behind it: memory is that of the
+result and one column.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields, replace
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
+from headrace.api.reading import Prepared, load_plan, skipped_records
+from headrace.api.report import ColumnReport, Evidence, FileReport, Report, Skipped
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.extent import Beginning, find_beginning, find_extent
+from headrace.columns.join import JoinPart, SharedLoads, locate
+from headrace.columns.load import (
+    Loaded,
+    LoadPlan,
+    check_header,
+    load,
+)
+from headrace.columns.rows import COLLECTED
+from headrace.columns.schema import PlannedColumns
+from headrace.columns.schema_files import name_files, unite
+from headrace.columns.types import DataType, parse_type
+from headrace.core.errors import OptionError, ParseError
+from headrace.sources.open import OpenSource, SourceLike
+from headrace.sources.reopen import ReopenedSource
+
+
+class _File(ReopenedSource):
+    """One of the sources, and where its text begins."""
+
+    def __init__(self, number: int, source: SourceLike, held: ExitStack) -> None:
+        super().__init__(number, source, held)
+        self.size = 0
+        self.beginning = Beginning(begin=0, lines=0, first=None)
+
+    def look(self, options: CsvOptions) -> None:
+        """Find the first record."""
+        with self.opened() as source:
+            self.size = source.size
+            self.beginning = find_beginning(source, options.dialect, options.extent, options.context)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A file's share of the table."""
+
+    file: _File
+    places: tuple[int, ...]
+    prepared: Prepared
+    plan: LoadPlan
+    rows: int = 0
+    columns: list[Column | None] = field(default_factory=list)
+    row_index: Column | None = None
+    rejects: dict[str, Column] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    passes: int = 0
+    loaded_as: list[DataType] | None = None
+
+    def take(self, loaded: Loaded) -> None:
+        self.rows = loaded.counts["rows"]
+        self.columns = list(loaded.columns)
+        self.row_index = loaded.row_index
+        self.rejects = loaded.rejects
+        self.counts = loaded.counts
+        self.passes += loaded.counts["passes"]
+
+    def report(self) -> FileReport:
+        skipped = skipped_records(self.prepared, self.counts)
+        records = self.counts["records"] + skipped.total
+        return FileReport(self.file.name, self.file.size, records, self.rows, self.counts["rejected"], skipped)
+
+
+def read_files(sources: Sequence[SourceLike], options: CsvOptions) -> Table:
+    """Read all sources, in order, into one table.
+
+    Raises
+    ------
+    OptionError
+        The files' columns differ, or a column that paths give has the name of another.
+    HeadraceError
+        As `read_csv`, with the name of the file.
+    """
+    begun = time.perf_counter()
+    with ExitStack() as held:
+        files = [_File(number, source, held) for number, source in enumerate(sources, 1)]
+        for file in files:
+            file.look(options)
+        return _Reading(files, options, begun).table()
+
+
+class _Reading:
+    """One call of `read_files`, step by step."""
+
+    def __init__(self, files: list[_File], options: CsvOptions, begun: float) -> None:
+        self.files = files
+        self.options = options
+        self.begun = begun
+        self.names = [file.name for file in files]
+        firsts = [file.beginning.first for file in files]
+        found, schema = settle_partitions(self.names, firsts, options)
+        by_name = options.files.union_by_name
+        named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
+        for file, its in zip(files, named, strict=True):
+            file.beginning = replace(file.beginning, header=its.header)
+            if its.header is not None and file.beginning.first is not None and file.beginning.first.malformed is not None:
+                with file.opened() as opened, _in_file(file):
+                    check_header(opened, file.beginning.first)
+        widths = [self._width(file) for file in files]
+        collected = COLLECTED if options.rows.long_records == "collect" else None
+        self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
+        self.partitions = without_own(found, self.planned.names, options)
+        self.shared = SharedLoads.of(len(self.planned.names), options.context)
+        self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
+        self.prepared = time.perf_counter()
+
+    def table(self) -> Table:
+        """The table of all files."""
+        parts: list[_Part] = []
+        records = 0
+        for number, file in enumerate(self.files):
+            parts.append(self._part(number, file, records))
+            records += parts[-1].counts["records"]
+        self._settle(parts)
+        self.shared.settle()
+        self._settle(parts)
+        types = self._types()
+        joined = time.perf_counter()
+        index = self._row_index(parts)
+        columns, evidence = self._join(parts, types)
+        wanted = self.planned.wanted
+        given = [self.planned.types[place] is not None for place in wanted]
+        names = [self.planned.names[place] for place in wanted]
+        for name, column, found, is_given in self._of_paths(parts):
+            names.append(name)
+            columns.append(column)
+            evidence.append(found)
+            given.append(is_given)
+        if twice := [name for name in index if name in names]:
+            raise OptionError(f"row_index_name={twice[0]!r} is the name of a column; choose another")
+        rejects = self._rejects(parts)
+        done = time.perf_counter()
+        seconds = {"prepare": self.prepared - self.begun, **self.seconds, "join": done - joined, "total": done - self.begun}
+        reports = tuple(
+            ColumnReport(name, column.type, not is_given, None if is_given else found, column.null_count)
+            for name, column, found, is_given in zip(names, columns, evidence, given, strict=True)
+        )
+        return Table(
+            index | dict(zip(names, columns, strict=True)),
+            rejects=Table(rejects),
+            report=self._report(parts, reports, len(rejects["file"]), seconds),
+        )
+
+    def _width(self, file: _File) -> int:
+        """Fields of the longest record, if that is asked for."""
+        if not self.options.extent.widest:
+            return 0
+        with file.opened() as opened:
+            extent = self.options.extent
+            return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
+
+    def _part(self, number: int, file: _File, records: int) -> _Part:
+        """Load a file that so many records of data come before."""
+        options, planned = self.options, self.planned
+        limit = options.extent.n_rows
+        extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
+        places = planned.files[number]
+        columns = PlannedColumns(
+            tuple(planned.names[place] for place in places),
+            tuple(planned.types[place] for place in places),
+            planned.bases[number],
+            tuple(position for position, place in enumerate(places) if place in planned.wanted),
+            {},
+        )
+        header = 0 if file.beginning.header is None else len(extent.header or (0,))
+        with file.opened() as opened:
+            found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
+            prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
+            plan = load_plan(opened, prepared, options)
+            values = replace(plan.values, shrink=False)  # all files' values decide
+            threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
+            index = None if plan.row_index is None else plan.row_index + records
+            own = replace(plan, values=values, threads=threads, row_index=index)
+            own = replace(own, share=self.shared.native, file=number, share_columns=places)
+            part = _Part(file, places, prepared, own)
+            self._load(part, opened)
+        return part
+
+    def _load(self, part: _Part, opened: OpenSource) -> None:
+        part.columns = []  # of an earlier load: their memory serves this one
+        with _in_file(part.file):
+            part.take(loaded := load(opened, self.options.dialect, part.plan))
+        for stage in self.seconds:
+            self.seconds[stage] += loaded.seconds[stage]
+
+    def _settle(self, parts: list[_Part]) -> None:
+        """Load files again until each has the types of all. One that still differs has values that those do not hold."""
+        types = self._types()
+        while stale := [part for part in parts if part.loaded_as != types and _is_stale(part, types)]:
+            for part in stale:
+                part.loaded_as = types
+                with part.file.opened() as opened:
+                    self._load(part, opened)
+            types = self._types()
+
+    def _types(self) -> list[DataType]:
+        return [given or found for given, found in zip(self.planned.types, self.shared.types(), strict=True)]
+
+    def _join(self, parts: list[_Part], types: list[DataType]) -> tuple[list[Column], list[Evidence | None]]:
+        columns: list[Column] = []
+        rows: dict[int, int] = {}
+        at = [{place: position for position, place in enumerate(part.places)} for part in parts]
+        for place in self.planned.wanted:
+            kind = types[place]
+            pieces = [_piece(part, positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
+            shrink = self.options.values.shrink and self.planned.types[place] is None
+            column, settled = self.shared.join(pieces, kind, shrink=shrink)
+            columns.append(column)
+            if settled is not None:
+                rows[place] = settled
+        evidence = self.shared.evidence(self.names)
+        for place, found in self._located(parts, rows).items():
+            evidence[place] = found
+        return columns, [evidence[place] for place in self.planned.wanted]
+
+    def _row_index(self, parts: list[_Part]) -> dict[str, Column]:
+        wanted = self.options.row_index
+        if wanted is None:
+            return {}
+        pieces = [part.row_index for part in parts if part.row_index is not None]
+        return {wanted.name: self.shared.join(pieces, parse_type("int64"))[0]}
+
+    def _located(self, parts: list[_Part], settled: Mapping[int, int]) -> dict[int, Evidence]:
+        """The fields that settled shrunk types, by column; `settled` are rows of the table."""
+        found: dict[int, Evidence] = {}
+        begin = 0
+        for part in parts:
+            rows = [
+                row - begin if (row := settled.get(place)) is not None and begin <= row < begin + part.rows else None
+                for place in part.places
+            ]
+            begin += part.rows
+            if all(row is None for row in rows):
+                continue
+            with part.file.opened() as opened:
+                fields = locate(opened, self.options.dialect, part.plan, rows, _rejected_records(part))
+            for place, field_found in zip(part.places, fields, strict=True):
+                if field_found is not None:
+                    found[place] = replace(field_found, file=part.file.name)
+        return found
+
+    def _of_paths(self, parts: list[_Part]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
+        """Columns whose values the paths say: name, column, evidence, whether the type is given."""
+        for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
+            column, found = column_of_texts(name, texts, wanted, self.options)
+            evidence = found and Evidence(0, 0, found.text, self.names[found.record - 1])
+            pieces = [(column, number, part.rows) for number, part in enumerate(parts)]
+            shrink = self.options.values.shrink and wanted is None
+            joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
+            if settled is not None:
+                number = _file_of_row(parts, settled)
+                evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
+            yield name, joined, evidence, wanted is not None
+
+    def _rejects(self, parts: list[_Part]) -> dict[str, Column]:
+        """The faults of all files, with the file of each."""
+        faulty = [(number, part) for number, part in enumerate(parts) if len(part.rejects["record"])]
+        names, _ = column_of_texts("file", self.names, parse_type("large_string"), self.options)
+        pieces = [(names, number, len(part.rejects["record"])) for number, part in faulty]
+        joined = {"file": self.shared.join(pieces, names.type)[0]}
+        for name, column in parts[0].rejects.items():
+            joined[name] = self.shared.join([part.rejects[name] for _, part in faulty], column.type)[0]
+        return joined
+
+    def _report(self, parts: list[_Part], columns: tuple[ColumnReport, ...], faults: int, seconds: dict[str, float]) -> Report:
+        files = tuple(part.report() for part in parts)
+        context = self.options.context
+        return Report(
+            bytes=sum(file.bytes for file in files),
+            records=sum(file.records for file in files),
+            rows=sum(file.rows for file in files),
+            rejected=sum(file.rejected for file in files),
+            skipped=_sum_of([file.skipped for file in files]),
+            unread_bytes=sum(part.prepared.extent.unread for part in parts),
+            filled=sum(part.counts["filled"] for part in parts),
+            faults=faults,
+            columns=columns,
+            renamed=self.planned.renamed,
+            seconds=seconds,
+            passes=max(part.passes for part in parts),
+            device=str(context.device),
+            threads=context.thread_count,
+            isa=context.isa_name,
+            files=files,
+        )
+
+
+def _sum_of(skipped: Sequence[Skipped]) -> Skipped:
+    return Skipped(**{one.name: sum(getattr(file, one.name) for file in skipped) for one in fields(Skipped)})
+
+
+@contextmanager
+def _in_file(file: _File) -> Iterator[None]:
+    try:
+        yield
+    except ParseError as error:
+        raise error.in_source(file.name) from None
+
+
+def _same(first: DataType, second: DataType) -> bool:
+    return first == second or (first.is_string and second.is_string)
+
+
+def _is_stale(part: _Part, types: list[DataType]) -> bool:
+    """Whether a column has values of another type than all files together."""
+    return any(
+        column is not None and column.null_count < part.rows and not _same(column.type, types[place])
+        for place, column in zip(part.places, part.columns, strict=True)
+    )
+
+
+def _piece(part: _Part, position: int | None, kind: DataType) -> JoinPart:
+    """A file's part of a column, which it lets go of."""
+    if position is None:
+        return part.rows
+    column, part.columns[position] = part.columns[position], None
+    return column if column is not None and _same(column.type, kind) else part.rows
+
+
+def _rejected_records(part: _Part) -> list[int]:
+    pairs = zip(part.rejects["record"].to_pylist(), part.rejects["kept"].to_pylist(), strict=True)
+    return sorted({record for record, kept in pairs if not kept})
+
+
+def _file_of_row(parts: list[_Part], row: int) -> int:
+    end = 0
+    for number, part in enumerate(parts):
+        end += part.rows
+        if row < end:
+            return number
+    raise IndexError(f"row {row} of {end}")

@@ -1,0 +1,163 @@
+"""Names and types of the columns of several files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from headrace.columns.schema import FirstRecord, SchemaOptions, header_begin, plan_names, plan_types, plan_wanted, widen_names
+from headrace.columns.types import DataType, parse_type
+from headrace.core.errors import EmptyInputError, OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class FileNames:
+    """What one of several files calls its columns.
+
+    Parameters
+    ----------
+    file
+        Its own name.
+    names
+        Of the fields of a whole record; empty if the file has no record.
+    header
+        First byte of the record that holds the names; None if no record does.
+    renamed
+        As in `PlannedColumns`.
+    """
+
+    file: str
+    names: tuple[str, ...]
+    header: int | None
+    renamed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitedColumns:
+    """What is known of the columns of several files before they are read.
+
+    Parameters
+    ----------
+    names, types, wanted, renamed
+        Of the table, as in `PlannedColumns`.
+    files
+        Which of the columns each file has, in its order.
+    bases
+        Fields of a whole record of each file.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[DataType | None, ...]
+    wanted: tuple[int, ...]
+    files: tuple[tuple[int, ...], ...]
+    bases: tuple[int, ...]
+    renamed: Mapping[str, str]
+
+
+def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaOptions, *, united: bool) -> list[FileNames]:
+    """Settle the names in each of several files, given by its own name and its first record.
+
+    The first file with a record says whether there are headers, unless names are given: then each file is looked at by itself.
+
+    Raises
+    ------
+    EmptyInputError
+        There is no record in any file, and neither names nor a schema say what the columns are.
+    OptionError
+        The options contradict each other or a file.
+    """
+    leader = next((number for number, (_, first) in enumerate(files) if first is not None), 0)
+    record = files[leader][1]
+    for_leader = _for_part(record, options) if united else options
+    header = header_begin(record, for_leader)
+    for_others = for_leader
+    if options.names is None:
+        for_others = replace(for_leader, header=header is not None, schema=None if header is not None else options.schema)
+    found = []
+    for number, (name, first) in enumerate(files):
+        if first is None and number != leader:
+            found.append(FileNames(name, (), None, {}))
+        else:
+            found.append(_name_file(name, first, for_leader if number == leader else for_others))
+    return found
+
+
+def _for_part(record: FirstRecord | None, options: SchemaOptions) -> SchemaOptions:
+    """A file may have some columns of a schema only, so its header need not name all."""
+    if record is None or options.header is False or not isinstance(options.schema, Mapping):
+        return options
+    named = {field.decode("utf-8", "backslashreplace") for field in record.fields}
+    if options.header is True or named <= options.schema.keys():
+        return replace(options, header=True, schema=None)
+    return options
+
+
+def _name_file(name: str, first: FirstRecord | None, options: SchemaOptions) -> FileNames:
+    try:
+        names, renamed = plan_names(first, options)
+        return FileNames(name, names, header_begin(first, options), renamed)
+    except EmptyInputError:
+        raise
+    except OptionError as error:
+        raise OptionError(f"{name}: {error}") from None
+
+
+def unite(
+    found: Sequence[FileNames], options: SchemaOptions, *, by_name: bool, widths: Sequence[int], collected: str | None
+) -> UnitedColumns:
+    """Settle the columns of the table that several files make.
+
+    Parameters
+    ----------
+    found
+        Of `name_files`.
+    options
+        What the caller says.
+    by_name
+        Whether files may have different columns.
+    widths, collected
+        As for `plan_columns`, a width for each file.
+
+    Raises
+    ------
+    OptionError
+        The files' columns differ, and are not to be united by name; or the options do not fit them.
+    """
+    leader = next((file for file in found if file.names), found[0])
+    if not by_name:
+        for file in found:
+            if file.names and file.names != leader.names:
+                raise OptionError(_difference(file, leader))
+        widths = [max(widths)] * len(found)
+    own = [widen_names(file.names or leader.names, width, None) for file, width in zip(found, widths, strict=True)]
+    base = tuple(dict.fromkeys(name for file in found for name in file.names or leader.names))
+    names = tuple(dict.fromkeys([*base, *(name for names in own for name in names)]))
+    types = plan_types(base, leader.header is not None, options)
+    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))
+    places = {name: place for place, name in enumerate(names)}
+    last: tuple[int, ...] = ()
+    if collected:
+        names, types, last = widen_names(names, 0, collected), (*types, parse_type("string")), (len(names),)
+    renamed = dict(leader.renamed)
+    for file in found if by_name else ():
+        renamed |= {f"{file.file}: {old}": new for old, new in file.renamed.items()} if file is not leader else {}
+    return UnitedColumns(
+        names,
+        types,
+        plan_wanted(names, options),
+        tuple((*(places[name] for name in its), *last) for its in own),
+        tuple(len(file.names or leader.names) for file in found),
+        renamed,
+    )
+
+
+def _difference(file: FileNames, leader: FileNames) -> str:
+    """The first difference between the columns of a file and those of the first."""
+    way_on = "pass union_by_name=True to read files with different columns"
+    for place, (mine, theirs) in enumerate(zip(file.names, leader.names, strict=False), 1):
+        if mine != theirs:
+            return f"column {place} is {mine!r} in {file.file} and {theirs!r} in {leader.file}; {way_on}"
+    more = max(file, leader, key=lambda one: len(one.names))
+    extra = more.names[min(len(file.names), len(leader.names))]
+    counts = f"{file.file} has {len(file.names)} columns and {leader.file} has {len(leader.names)}"
+    return f"{counts}: only {more.file} has {extra!r}; {way_on}"

@@ -1,0 +1,177 @@
+"""Which files a reader is asked for: lists, patterns and folders of partitions as one list of sources, and what paths say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import translate
+from urllib.parse import unquote
+
+from headrace.core.errors import NoMatchError, OptionError
+from headrace.sources.open import Readable, SourceLike
+
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""How a folder's name says that the value of its key is null."""
+
+_WILD = re.compile(r"[*?\[]")
+_KEY_VALUE = re.compile(r"([^=]+)=(.*)", re.DOTALL)
+
+
+def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] | None:
+    """The sources that `source` stands for, in order; None if it is one source by itself.
+
+    Parameters
+    ----------
+    source
+        Anything that `open_source` takes; or a list, a tuple or an iterator of such; or a path with ``*``, ``?``, ``[...]`` or
+        ``**`` (any folders), which stands for the files that it matches, sorted by path. A path that exists is never a pattern.
+    glob
+        Whether there are patterns.
+    hive
+        Whether a folder stands for all files below it whose names begin with neither ``.`` nor ``_``.
+
+    Raises
+    ------
+    NoMatchError
+        No file matches a pattern, or a folder has none.
+    OptionError
+        A list without a source.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _of_path(source, glob, hive)
+    if isinstance(source, Readable | bytes | bytearray | memoryview) or not isinstance(source, Sequence | Iterator):
+        return None
+    sources: list[SourceLike] = []
+    for one in source:
+        sources += (_of_path(one, glob, hive) if isinstance(one, str | os.PathLike) else None) or [one]
+    if not sources:
+        raise OptionError("source is a list without a source in it; a table is read from one at least")
+    return sources
+
+
+def _of_path(source: str | os.PathLike[str], glob: bool, hive: bool) -> list[SourceLike] | None:
+    path = os.fspath(source)
+    if not isinstance(path, str):
+        return None
+    if hive and os.path.isdir(path):
+        if found := list(_files_below(path)):
+            return [*sorted(found)]
+        raise NoMatchError(f"the folder {path!r} has no file, nor has any folder in it")
+    if glob and _WILD.search(path) and not os.path.lexists(path):
+        return [*match_files(path)]
+    return None
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        yield from (os.path.join(here, name) for name in names if not name.startswith((".", "_")))
+
+
+def match_files(pattern: str) -> list[str]:
+    """Files that a pattern matches, sorted by path.
+
+    Names that begin with a dot match only where the pattern has the dot. ``**`` follows no links, so it ends.
+
+    Raises
+    ------
+    NoMatchError
+        There is none; the message names the nearest folder that exists.
+    """
+    parts = [part for part in pattern.split("/") if part]
+    root = "/" if pattern.startswith("/") else ""
+    found = sorted({path for path in _matches(root, parts) if not os.path.isdir(path)})
+    if found:
+        return found
+    nearest = root or "."
+    for part in parts[:-1]:
+        if _WILD.search(part) or not os.path.isdir(os.path.join(nearest, part)):
+            break
+        nearest = os.path.join(nearest, part)
+    raise NoMatchError(f"no file matches {pattern!r}; the nearest folder that exists is {nearest!r}, with {_content(nearest)}")
+
+
+def _matches(folder: str, parts: list[str]) -> Iterator[str]:
+    """Paths in `folder` ("" for the current one) that match the parts of a pattern."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from _matches(folder, rest or ["*"])
+        for entry in _entries(folder):
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                yield from _matches(os.path.join(folder, entry.name), parts)
+    elif not _WILD.search(part):
+        path = os.path.join(folder, part)
+        if rest and os.path.isdir(path):
+            yield from _matches(path, rest)
+        elif not rest and os.path.lexists(path):
+            yield path
+    else:
+        fits = re.compile(translate(part)).match
+        for entry in _entries(folder):
+            if not fits(entry.name) or (entry.name.startswith(".") and not part.startswith(".")):
+                continue
+            path = os.path.join(folder, entry.name)
+            if not rest:
+                yield path
+            elif entry.is_dir():
+                yield from _matches(path, rest)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder or ".") as entries:
+            return list(entries)
+    except (PermissionError, FileNotFoundError):
+        return []
+
+
+def _content(folder: str) -> str:
+    names = sorted(entry.name for entry in _entries(folder))
+    if not names:
+        return "nothing in it"
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more in it" if len(names) > 5 else " in it")
+
+
+def partition_keys(path: str) -> dict[str, str | None]:
+    """Keys and values of the folders in a path; a value of None is null.
+
+    Examples
+    --------
+    >>> partition_keys("sales/year=2024/city=New%20York/part-1.csv")
+    {'year': '2024', 'city': 'New York'}
+    """
+    found = [_KEY_VALUE.fullmatch(part) for part in path.split("/")[:-1]]
+    pairs = [(unquote(match[1]), unquote(match[2])) for match in found if match]
+    return {key: None if value in ("", NULL_PARTITION) else value for key, value in pairs}
+
+
+def partitions(paths: Sequence[str], wanted: bool | None) -> Mapping[str, list[str | None]]:
+    """Key to the values of all files, by the folders in their paths.
+
+    Parameters
+    ----------
+    paths
+        Of the files.
+    wanted
+        None: there are partitions if all paths have the same keys.
+
+    Raises
+    ------
+    OptionError
+        `wanted`, and a path has other keys than the first, or none.
+    """
+    if wanted is False:
+        return {}
+    keys = [partition_keys(path) for path in paths]
+    first = keys[0]
+    for path, found in zip(paths, keys, strict=True):
+        if found and found.keys() == first.keys():
+            continue
+        if not wanted:
+            return {}
+        if not first:
+            raise OptionError(f"hive_partitioning: {path!r} has no folder such as year=2024")
+        have = ", ".join(found) or "none"
+        raise OptionError(f"hive_partitioning: {path!r} has the keys {have}, and {paths[0]!r} has {', '.join(first)}")
+    return {key: [found[key] for found in keys] for key in first}

@@ -1,0 +1,52 @@
+"""A source that is read more than once, one among many."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from headrace.core.errors import SourceError
+from headrace.sources.open import OpenSource, SourceLike, open_source
+
+
+class ReopenedSource:
+    """One of several sources, opened anew for each reading: there may be more files than may be open at once.
+
+    Parameters
+    ----------
+    number
+        From 1; the name of what has no path.
+    source
+        As for `open_source`. What is no regular file is read once, and kept.
+    held
+        What closes it then.
+    """
+
+    def __init__(self, number: int, source: SourceLike, held: ExitStack) -> None:
+        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+        self._seen = _identity(self._path)
+        self._held = None if self._seen else held.enter_context(open_source(source))
+        self.name = self._path or f"<source {number}>"
+        if self._held is not None and not self._held.name.startswith("<"):
+            self.name = self._held.name
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenSource]:
+        """The source, the same each time."""
+        if self._held is not None:
+            yield self._held
+            return
+        with open_source(self._path) as source:
+            if _identity(self._path) != self._seen:
+                raise SourceError(f"{self.name} changed while it was read")
+            yield source
+
+
+def _identity(path: str | None) -> tuple[int, ...] | None:
+    """What changes if a regular file does; None for anything else."""
+    if path is None:
+        return None
+    found = os.stat(path)
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
