@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from headrace.columns.date_format import DateForms
 from headrace.columns.load import LoadPlan
 from headrace.structure import dialect as _dialect
 
@@ -52,7 +53,7 @@ def peek(
     source: Source, dialect: Dialect, isa: str, begin: int, count: int
 ) -> list[tuple[int, list[bytes], int | None, bytes]]: ...
 def line_numbers(source: Source, positions: Sequence[int], threads: int) -> list[int]: ...
-def kind_of(text: bytes) -> str: ...
+def kind_of(text: bytes, marks: tuple[int, int | None], dates: DateForms) -> str: ...
 
 _Described: TypeAlias = tuple[str, str, int, int, list[Buffer | None]]
 
