@@ -184,12 +184,12 @@ class _Reader:
         return row
 
     def _kinds(self, column: int, rows: list[_Row]) -> list[Kind]:
-        """The kind of each row's field. In a column of nanoseconds a time that they do not reach is text."""
+        """The kind of each row's field. In a column of timestamps a time that their unit does not reach is text."""
         words, forms = self.options.words, self._forms(column)
         fields = [row.fields[column] for row in rows]
         kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
         joined = _joined(kinds)
-        if joined in (Kind.TIMESTAMP_NS, Kind.TIMESTAMP_NS_UTC):
+        if type_of_kind(joined).name == "timestamp":
             reached = [
                 kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words, forms), Misfit)
                 for kind, f in zip(kinds, fields, strict=True)
