@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from headrace.columns.date_format import DateForms
 from headrace.columns.load import LoadPlan
-from headrace.export.text_options import TextOptions
 from headrace.columns.types import DataType
+from headrace.export.text_options import TextOptions
 from headrace.structure import dialect as _dialect
 
 class SourceFailure(RuntimeError): ...
@@ -68,7 +69,7 @@ def join_columns(
 def locate_rows(
     source: Source, dialect: Dialect, plan: LoadPlan, rows: list[int | None], rejected: list[int]
 ) -> list[tuple[int, int, bytes, int] | None]: ...
-def kind_of(text: bytes) -> str: ...
+def kind_of(text: bytes, marks: tuple[int, int | None], dates: DateForms) -> str: ...
 
 _Described: TypeAlias = tuple[str, str, int, int, list[Buffer | None]]
 

@@ -23,7 +23,7 @@ NOT_BOOL = [1, 0, "yes", None, "True", 2.0]
 
 @pytest.mark.parametrize("value", NOT_BOOL, ids=repr)
 @pytest.mark.parametrize(
-    "name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines"]
+    "name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines", "dayfirst"]
 )
 def test_flags(name: str, value: object) -> None:
     assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}"
@@ -131,7 +131,7 @@ def test_dtypes() -> None:
     assert refusal(dtypes={-3: "int8"}) == "dtypes: there is no column -3; there are 2"
     assert "unknown column in dtypes" in refusal(dtypes={True: "int8"})
     assert "did you mean 'int64'" in refusal(dtypes={"a": "int46"})
-    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "timestamp[us, Europe/Berlin]", "decimal(10, 2)"):
+    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "decimal(10, 2)"):
         assert "type" in refusal(dtypes=bad)
 
 
@@ -204,3 +204,53 @@ def test_a_context_is_not_overruled_quietly() -> None:
     """`threads` and `device` are short for a context's fields: what is given beside it counts."""
     table = read_csv(TEXT, context=Context(threads=1), threads=2)
     assert table.report.threads == 2
+
+
+@pytest.mark.parametrize("value", ["", "..", 5, None, b"", "1", "e", "-", "+", "\n", "é", "\t"], ids=ascii)
+@pytest.mark.parametrize("name", ["decimal", "thousands"])
+def test_number_marks(name: str, value: object) -> None:
+    if name == "decimal" or value is not None:
+        assert refusal(**{name: value}).startswith(f"{name} must be")
+
+
+def test_number_marks_that_meet() -> None:
+    assert refusal(thousands=".") == "decimal and thousands are both '.'"
+    assert refusal(decimal=",", thousands=",") == "decimal and thousands are both ','"
+    assert refusal(decimal='"') == "decimal and quote_char are both '\"'"
+    assert refusal(thousands="'", quote_char="'") == 'thousands and quote_char are both "\'"'
+    assert refusal(thousands="\\", escape_char="\\").startswith("thousands and escape_char")
+    assert refusal(thousands=";", lineterminator=";").startswith("thousands and lineterminator")
+    assert read_csv(b'a,b\n"1,5",2\n', decimal=",").to_pydict() == {"a": [1.5], "b": [2]}
+
+
+def test_date_formats() -> None:
+    assert "no year" in refusal(date_format="%d/%m")
+    assert "unknown directive" in refusal(date_format={"a": "%Q"})
+    assert refusal(date_format={"c": "%F"}) == "unknown column in date_format 'c'; valid: a, b"
+    assert refusal(date_format={2: "%F"}) == "date_format: there is no column 2; there are 2"
+    assert refusal(date_format={"a": "%F", -2: "%F"}) == "date_format names column 'a' twice"
+    assert "did you mean 'date_format'" in refusal(date_formt="%F")
+    assert "both given" in refusal(date_format="%F", dateformat="%D")
+
+
+def test_time_zones() -> None:
+    for zone in ("Europe/Bonn", "../../etc/passwd", "+99:00", " "):
+        assert "unknown time zone" in refusal(dtypes=f"timestamp[us, {zone}]")
+
+
+def test_very_long_numbers() -> None:
+    """A number as long as its record, with a mark at every fourth byte."""
+    digits = 600_000
+    grouped = b"1" + b",000" * (digits // 3)
+    for threads in (1, 4):
+        table = read_csv(
+            b'x;y\n"' + grouped + b'";' + grouped + b"\n",
+            sep=";",
+            thousands=",",
+            dtypes="float64",
+            on_error="null",
+            threads=threads,
+        )
+        assert list(table.rejects["kind"]) == ["overflow", "overflow"]
+        table = read_csv(b"x;y\n0." + b"0" * digits + b"1;" + grouped + b"e-600000\n", sep=";", thousands=",")
+        assert table.to_pydict() == {"x": [0.0], "y": [1.0]}

@@ -125,8 +125,6 @@ def test_arrow_writes_float_for_its_float32():
         bytes,
         "timestamp[D]",
         pa.float16(),
-        pa.timestamp("us", "Europe/Rome"),
-        pl.Datetime("ms", "Asia/Tokyo"),
     ],
 )
 def test_what_stands_for_no_type_is_refused(value):
@@ -147,8 +145,8 @@ def test_refusal_names_the_nearest():
         (("int",), "unknown type 'int'; did you mean 'int8'"),
         (("timestamp",), "unknown unit of timestamp None; valid: s, ms, us, ns"),
         (("timestamp", "D"), "unknown unit of timestamp 'D'"),
-        (("timestamp", "us", "Europe/Berlin"), "tz of timestamp must be None or 'UTC', not 'Europe/Berlin'"),
-        (("timestamp", "us", ""), "tz of timestamp must be None or 'UTC', not ''"),
+        (("timestamp", "us", "Europe/Bonn"), "unknown time zone 'Europe/Bonn'"),
+        (("timestamp", "us", ""), "unknown time zone ''"),
         (("int64", "us"), "int64 has no unit, but 'us' is given"),
         (("string", None, "UTC"), "tz of string must be None, not 'UTC'"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from headrace.columns.date_format import date_options
 from headrace.columns.extent import ExtentOptions, header_indexes
 from headrace.columns.load import ValueOptions
 from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
@@ -42,6 +43,13 @@ ALIASES = {
     "nrows": "n_rows",
     "skipfooter": "skip_footer",
     "filename": "include_file_paths",
+    "thousands_separator": "thousands",
+    "decimal_point": "decimal",
+    "decimal_separator": "decimal",
+    "dateformat": "date_format",
+    "timestamp_format": "date_format",
+    "timestampformat": "date_format",
+    "timestamp_parsers": "date_format",
 }
 """What other readers call an option, and what it is called here."""
 
@@ -105,10 +113,12 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         infer_schema=given.flag("infer_schema"),
         columns=values["columns"],  # type: ignore[arg-type]
     )
+    dialect, value_options = _dialect(values, given), _value_options(given)
+    _check_marks(value_options.marks, dialect)
     return CsvOptions(
-        dialect=_dialect(values, given),
-        schema=schema,
-        values=_value_options(given),
+        dialect=dialect,
+        schema=replace(schema, marks=value_options.marks, dates=value_options.dates.any_of_them),
+        values=value_options,
         extent=ExtentOptions(
             skip_rows=given.whole("skip_rows"),
             header=indexes,
@@ -186,4 +196,32 @@ def _value_options(given: Given) -> ValueOptions:
         quoted_null=given.flag("quoted_null"),
         on_error=given.choice("on_error", ("raise", "null", "reject")),
         shrink=given.flag("shrink"),
+        marks=_number_marks(given),
+        dates=date_options(given.values["date_format"], given.flag("dayfirst")),
     )
+
+
+def _number_marks(given: Given) -> tuple[int, int | None]:
+    decimal = _mark("decimal", given.values["decimal"])
+    thousands = None if given.values["thousands"] is None else _mark("thousands", given.values["thousands"])
+    if decimal == thousands:
+        raise OptionError(f"decimal and thousands are both {chr(decimal)!r}")
+    return decimal, thousands
+
+
+def _mark(name: str, value: object) -> int:
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    if not isinstance(text, str) or len(text) != 1 or not text.isascii() or not text.isprintable():
+        raise OptionError(f"{name} must be one ASCII character that is no letter, digit or sign, not {value!r}")
+    if text.isalnum() or text in "+-":
+        raise OptionError(f"{name} must be no letter, digit or sign, not {value!r}")
+    return ord(text)
+
+
+def _check_marks(marks: tuple[int, int | None], dialect: Dialect) -> None:
+    """A mark may be the separator, for numbers in quotes; other bytes of the dialect could never be in a number."""
+    others = {"quote_char": dialect.quote, "escape_char": dialect.escape, "lineterminator": dialect.line_end}
+    for name, mark in zip(("decimal", "thousands"), marks, strict=True):
+        for other, text in others.items():
+            if mark is not None and text is not None and bytes([mark]) in text:
+                raise OptionError(f"{name} and {other} are both {chr(mark)!r}")

@@ -10,6 +10,7 @@ from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.table import Table
+from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import load
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
@@ -35,6 +36,10 @@ def read_csv(
     quoted_null: bool = False,
     true_values: str | Iterable[str] = ("true", "True", "TRUE"),
     false_values: str | Iterable[str] = ("false", "False", "FALSE"),
+    decimal: str = ".",
+    thousands: str | None = None,
+    date_format: DateFormatLike = None,
+    dayfirst: bool = False,
     quote_char: str | bytes | None = '"',
     double_quote: bool = True,
     lenient_quotes: bool = False,
@@ -100,6 +105,15 @@ def read_csv(
         Whether a quoted field may be null.
     true_values, false_values
         Texts of booleans.
+    decimal, thousands
+        What stands before decimals, and between groups of three digits; each one ASCII character. Groups are strict: "1,23" is no
+        number with ``thousands=","``. Either may be the separator, for numbers in quotes.
+    date_format
+        How dates and times are written, as for `strptime`: one format, or several of which the first that fits the whole text
+        counts, for all columns or for some by name or position. They take the place of ISO 8601. See Notes.
+    dayfirst
+        Take 31/01/2024, 31-01-2024 and 31.01.2024 for dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns without
+        a `date_format`. Month first is never guessed; give ``date_format="%m/%d/%Y"``.
     quote_char, double_quote, escape_char
         What encloses fields; whether two of them stand for one inside; what makes the next byte data. None for none.
     lenient_quotes
@@ -177,6 +191,15 @@ def read_csv(
     UTC if
     the values have offsets), else string. Numbers with leading zeros ('007') or '+' stay text. ``report.columns`` names the
     record that forced each type.
+
+    Directives of `date_format`: ``%Y %y %m %d %j %b %B %H %I %p %M %S %f %z %Z %s %e %D %F %R %T %%``. Numbers may lack leading
+    zeros unless digits follow at once; ``%y`` is 1969 to 2068; ``%f`` has one to nine digits; month names are English; ``%z`` is
+    Z, +HH, +HHMM or +HH:MM; ``%Z`` is UTC, GMT or Z; ``%s``, seconds since 1970, is an instant. Every other character stands for
+    itself. A format must give a whole date; one without a time makes dates, one with a time makes timestamps. A text that is a
+    number too (20240131 by ``%Y%m%d``) is inferred to be a date only where the format is given for that column.
+
+    A column of type ``"timestamp[us, Europe/Berlin]"`` (any zone, or ``"+02:00"``) holds instants. Text with an offset is exact;
+    text without one is local time of the zone, and a fault if the clocks skipped that time or showed it twice.
 
     The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020): every chunk is read from every state it may
     begin in, and a scan over the chunks picks the right one.

@@ -9,7 +9,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
-from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, tile_bytes_for
+from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, plan_dates, plan_zones, tile_bytes_for
 from headrace.columns.rows import COLLECTED, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
 from headrace.core.errors import OptionError
@@ -61,6 +61,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
     wanted = set(planned.wanted)
+    date_forms, date_forms_of = plan_dates(options.values.dates, planned.names)
     return LoadPlan(
         columns=[(name, planned.types[i], i in wanted) for i, name in enumerate(planned.names)],
         begin=extent.begin,
@@ -73,6 +74,9 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
         memory_limit=context.memory_limit or 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
+        date_forms=date_forms,
+        date_forms_of=date_forms_of,
+        zones=plan_zones(planned.types),
     )
 
 

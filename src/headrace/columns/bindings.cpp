@@ -95,6 +95,53 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Of a pair of number marks as bytes: (decimal, thousands or None).
+NumberMarks number_marks(nb::handle given) {
+    const nb::object thousands = given[1];
+    NumberMarks marks;
+    marks.decimal = nb::cast<u8>(given[0]);
+    if (!thousands.is_none()) marks.thousands = nb::cast<u8>(thousands);
+    return marks;
+}
+
+// `given` is columns/date_format.py's DateForms.
+DateFormatSet date_formats(nb::handle given) {
+    DateFormatSet set;
+    for (const nb::handle format : given.attr("formats")) {
+        const auto steps = nb::cast<nb::bytes>(format.attr("steps"));
+        set.programs.emplace_back(steps.c_str(), steps.size());
+        set.may_be_number.push_back(nb::cast<bool>(format.attr("may_be_number")));
+    }
+    set.iso_first = nb::cast<bool>(given.attr("iso_first"));
+    set.before_numbers = nb::cast<bool>(given.attr("before_numbers"));
+    return set;
+}
+
+// `given` is columns/zone.py's LocalTimes.
+const Zone* add_zone(LoadPlan& plan, nb::handle given) {
+    ZoneTable& table = plan.zones.emplace_back();
+    table.name = nb::cast<std::string>(given.attr("name"));
+    table.begins = nb::cast<std::vector<i64>>(given.attr("begins"));
+    table.ends = nb::cast<std::vector<i64>>(given.attr("ends"));
+    table.offsets = nb::cast<std::vector<i64>>(given.attr("offsets"));
+    table.zone = {table.name.c_str(), table.begins.data(), table.ends.data(), table.offsets.data(),
+                  table.begins.size()};
+    return &table.zone;
+}
+
+// Forms of dates and time zones of single columns, by their positions.
+void plan_times(nb::handle given, LoadPlan& made) {
+    made.dates.clear();
+    for (const nb::handle set : given.attr("date_forms")) made.dates.push_back(date_formats(set));
+    for (const auto [position, set] : nb::cast<nb::dict>(given.attr("date_forms_of"))) {
+        made.columns[nb::cast<usize>(position)].dates = nb::cast<usize>(set);
+    }
+    for (const nb::handle zone : given.attr("zones")) {
+        const Zone* const table = add_zone(made, zone[0]);
+        for (const nb::handle position : zone[1]) made.columns[nb::cast<usize>(position)].type.zone = table;
+    }
+}
+
 // `plan` has the attributes of columns/load.py's LoadPlan.
 LoadPlan plan_from(nb::handle plan) {
     LoadPlan made;
@@ -112,6 +159,8 @@ LoadPlan plan_from(nb::handle plan) {
     const nb::object row_index = plan.attr("row_index");
     if (!row_index.is_none()) made.row_index = nb::cast<i64>(row_index);
     made.shrink = nb::cast<bool>(values.attr("shrink"));
+    made.marks = number_marks(values.attr("marks"));
+    plan_times(plan, made);
     made.threads = nb::cast<unsigned>(plan.attr("threads"));
     made.tile_bytes = nb::cast<std::size_t>(plan.attr("tile_bytes"));
     made.memory_limit = nb::cast<std::size_t>(plan.attr("memory_limit"));
@@ -245,8 +294,17 @@ std::string_view kind_name(Kind kind) {
     return "text";
 }
 
-std::string_view kind_of(nb::bytes text) {
-    return kind_name(classify(reinterpret_cast<const u8*>(text.c_str()), text.size()));
+// What a text looks like to a reader of such numbers and dates.
+std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms) {
+    const DateFormatSet set = date_formats(date_forms);
+    std::vector<DateFormat> formats;
+    for (const std::string& steps : set.programs) {
+        formats.push_back({reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), true});
+    }
+    std::vector<u8> number(text.size());
+    const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
+    const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
+    return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
 }
 
 // The type that each inferred column has so far.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
 from headrace.columns.types import UNITS, DataType
+from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class Column:
     def to_pylist(self) -> list[Any]:
         """All rows as Python values; null is None.
 
-        Timestamps of nanoseconds become integers of nanoseconds since 1970, because `datetime` would cut them; so do times that
-        `datetime` does not reach (before year 1, after 9999).
+        Timestamps with a time zone are aware, in that zone. Timestamps of nanoseconds become integers of nanoseconds since 1970,
+        because `datetime` would cut them; so do times that `datetime` does not reach (before year 1, after 9999).
         """
         values = self._python_values()
         if self.validity is None:
@@ -102,7 +103,8 @@ class Column:
         if self.type.name == "date32":
             return [_date(days) for days in raw]
         if self.type.name == "timestamp" and self.type.unit != "ns":
-            return [_datetime(count, UNITS[self.type.unit or "us"], self.type.tz is not None) for count in raw]
+            zone = None if self.type.tz is None else zone_named(self.type.tz)
+            return [_datetime(count, UNITS[self.type.unit or "us"], zone) for count in raw]
         return list(raw)
 
     def _cast(self, buffer: Buffer) -> memoryview[Any]:
@@ -180,9 +182,9 @@ def _date(days: int) -> datetime.date | int:
         return days
 
 
-def _datetime(count: int, units: int, utc: bool) -> datetime.datetime | int:
+def _datetime(count: int, units: int, zone: datetime.tzinfo | None) -> datetime.datetime | int:
     try:
         moment = _EPOCH + datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
+        return moment if zone is None else moment.replace(tzinfo=datetime.UTC).astimezone(zone)
     except OverflowError:
         return count
-    return moment.replace(tzinfo=datetime.UTC) if utc else moment

@@ -23,9 +23,10 @@ FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, u
     return {job.scratch, copy_text(*rows.dialect, field, job.scratch), field.quoted};
 }
 
-Kind classify_field(const FieldRules& rules, const u8* p, usize n) {
+Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
+    const FieldRules& rules = *job.rules;
     if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
-    return classify(p, n);
+    return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
 }
 
 // The slow path of a value: null (false), a value by the rule (true), or a misfit, which is null too.
@@ -35,7 +36,7 @@ template <class T, class Shape>
     const FieldBytes field = whole_text(rows, job, rows.text + start, end - start);
     if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
     if (job.inferred) {
-        const Kind kind = classify_field(*job.rules, field.text, field.size);
+        const Kind kind = classify_field(job, field.text, field.size);
         const bool fits =
             holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
         // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
@@ -105,23 +106,37 @@ HR_FN auto store_to(const ColumnJob& job) {
     return [values](usize row, T value) { values[row] = value; };
 }
 
+template <class T, class Shape>
+usize convert_numbers(const TileRows& rows, const ColumnJob& job, const Shape& shape) {
+    if (are_usual(job.rules->marks)) return convert_values<T>(rows, job, shape, store_to<T>(job));
+    return convert_values<T>(rows, job, MarkedShape<T, Shape>{shape, job.rules->marks, job.number}, store_to<T>(job));
+}
+
 template <class T>
 usize convert_int(const TileRows& rows, const ColumnJob& job) {
-    return convert_values<T>(rows, job, IntShape<T>{job.inferred}, store_to<T>(job));
+    return convert_numbers<T>(rows, job, IntShape<T>{job.inferred});
 }
 
 template <class T>
 usize convert_float(const TileRows& rows, const ColumnJob& job) {
-    return convert_values<T>(rows, job, FloatShape<T>{job.inferred}, store_to<T>(job));
+    return convert_numbers<T>(rows, job, FloatShape<T>{job.inferred});
 }
 
+// Whether dates and times have no form but ISO 8601's.
+bool has_iso_alone(const ColumnJob& job) { return job.rules->dates.iso_first && job.rules->dates.count == 0; }
+
 usize convert_date(const TileRows& rows, const ColumnJob& job) {
-    return convert_values<i32>(rows, job, DateShape{}, store_to<i32>(job));
+    if (has_iso_alone(job)) return convert_values<i32>(rows, job, DateShape{}, store_to<i32>(job));
+    return convert_values<i32>(rows, job, FormattedDateShape{{job.rules->dates, job.inferred}}, store_to<i32>(job));
 }
 
 usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
     const TimestampShape shape = {job.type.units_per_second, job.type.utc, job.type.utc && job.inferred};
-    return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+    if (has_iso_alone(job) && job.type.zone == nullptr) {
+        return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+    }
+    const FormattedTimestampShape formatted = {{job.rules->dates, job.inferred}, shape, job.type.zone};
+    return convert_values<i64>(rows, job, formatted, store_to<i64>(job));
 }
 
 usize convert_bool(const TileRows& rows, const ColumnJob& job) {
@@ -184,8 +199,7 @@ ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
         const u32 start = fields.start(row);
         const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
         if (fields.missing(row) || is_null(*job.rules, field.text, field.size, field.quoted)) continue;
-        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(*job.rules, field.text, field.size)),
-                         start);
+        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(job, field.text, field.size)), start);
     }
     return {rows.rows, 0};
 }

@@ -2,6 +2,9 @@
 // misfits, fields whose text is not a value of the column's type, go to a sink that load.cpp supplies.
 #pragma once
 
+#include "columns/rules/date_format.hpp"
+#include "columns/rules/number_marks.hpp"
+#include "columns/rules/zone.hpp"
 #include "core/portable.hpp"
 #include "structure/dfa.hpp"
 
@@ -13,11 +16,13 @@ enum class TypeId : u8 {
 #undef HR_TYPE
 };
 
-// A column's type: units_per_second of a timestamp is 1, 1'000, 1'000'000 or 1'000'000'000; `utc` if it is an instant.
+// A column's type: units_per_second of a timestamp is 1, 1'000, 1'000'000 or 1'000'000'000; `utc` if it is an instant;
+// `zone` if text without an offset is local time of a zone other than UTC.
 struct ColumnType {
     TypeId id = TypeId::string;
     i64 units_per_second = 0;
     bool utc = false;
+    const Zone* zone = nullptr;
 };
 
 // Texts that mean something of their own.
@@ -38,6 +43,10 @@ struct FieldRules {
     bool quoted_may_be_null;
     // Some null text has characters that numbers or dates are made of, so it must be looked for before parsing.
     bool nulls_look_like_values;
+    // How numbers, dates and times are written; `usual_forms` if with a point, without thousands, and as ISO 8601 says.
+    NumberMarks marks;
+    DateFormats dates;
+    bool usual_forms;
 };
 
 // The rows of a tile, every one with `columns` fields: field c of row r ends at ends[r * columns + c].
@@ -83,6 +92,7 @@ struct ColumnJob {
     u8* string_bytes;  // strings: the tile's bytes; room for the tile's text, and 64 more
     u32* string_ends;  // strings: end of each row's bytes
     u8* scratch;       // room for one field
+    u8* number;        // room for one field, unless `usual_forms`
     Misfits misfits;
 };
 

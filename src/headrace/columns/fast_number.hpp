@@ -2,6 +2,7 @@
 // rules/parse_float.hpp give, or declines, and then the rule decides. 16 bytes from `p` on must be readable.
 #pragma once
 
+#include "columns/rules/number_marks.hpp"
 #include "columns/rules/parse_float.hpp"
 #include "columns/rules/parse_int.hpp"
 #include "core/simd.hpp"
@@ -73,6 +74,52 @@ HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     return true;
 }
 
+// The bytes of a vector that `kept` names, moved together.
+HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
+#if defined(HR_ISA_AVX512)
+    return _mm_maskz_compress_epi8(static_cast<__mmask16>(kept), text);
+#else
+    constexpr u64 EACH = 0x0101010101010101;
+    const u64 low = static_cast<u64>(_mm_cvtsi128_si64(text));
+    const u64 high = static_cast<u64>(_mm_extract_epi64(text, 1));
+    const int bits = 8 * count_ones(kept & 0xFF);
+    const u64 front = _pext_u64(low, _pdep_u64(kept, EACH) * 0xFF);
+    const u64 back = _pext_u64(high, _pdep_u64(kept >> 8, EACH) * 0xFF);
+    if (bits == 64) return _mm_set_epi64x(static_cast<i64>(back), static_cast<i64>(front));
+    const u64 behind = bits == 0 ? 0 : back >> (64 - bits);
+    return _mm_set_epi64x(static_cast<i64>(behind), static_cast<i64>(front | back << bits));
+#endif
+}
+
+// The plain form of a number of at most 16 bytes that has no exponent; what is no number may pass. `to` has 32 bytes.
+// Marks between thousands must stand at every fourth place before the decimals: in "1,234,567.5" at 5 and at 1.
+HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
+    if (n - 1 >= 16) return false;
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const auto places = [&](u8 mark, u32 used) {
+        const __m128i same = _mm_cmpeq_epi8(text, _mm_set1_epi8(static_cast<char>(mark)));
+        return static_cast<u32>(_mm_movemask_epi8(same)) & used;
+    };
+    const u32 used = (u32{1} << n) - 1;
+    const u32 points = places(marks.decimal, used);
+    const u32 groups = marks.thousands == NO_MARK ? 0 : places(static_cast<u8>(marks.thousands), used);
+    if ((places('.', used) & ~(points | groups)) != 0) return false;
+    const __m128i is_point = _mm_cmpeq_epi8(text, _mm_set1_epi8(static_cast<char>(marks.decimal)));
+    __m128i plain = _mm_blendv_epi8(text, _mm_set1_epi8('.'), is_point);
+    size = n;
+    if (groups != 0) {
+        const u32 end = points != 0 ? static_cast<u32>(trailing_zeros(points)) : static_cast<u32>(n);
+        const u32 first = static_cast<u32>(trailing_zeros(groups));
+        const u32 expected = (0x11111u << (end & 3)) & ((u32{1} << end) - 1) & ~((u32{1} << first) - 1);
+        if (groups != expected || first - (p[0] == '-') - 1 >= 3) return false;
+        plain = kept_bytes(plain, used & ~groups);
+        size -= static_cast<usize>(count_ones(groups));
+    }
+    _mm_store_si128(reinterpret_cast<__m128i*>(to), plain);
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + 16), _mm_setzero_si128());
+    return true;
+}
+
 HR_CONSTANT double EXACT_POWERS[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
@@ -100,6 +147,11 @@ HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
 }
 
 #else
+
+HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
+    __builtin_memset(to, 0, 32);
+    return n <= 16 && to_plain_number(marks, p, n, to, size);
+}
 
 template <class T>
 HR_FN bool fast_float(const u8*, usize, bool, T&) {

@@ -45,7 +45,10 @@ std::string type_name(const ColumnType& type) {
                        : type.units_per_second == 1'000     ? "ms"
                        : type.units_per_second == 1'000'000 ? "us"
                                                             : "ns";
-    return name + "[" + unit + (type.utc ? ", UTC]" : "]");
+    return name + "[" + unit +
+           (type.zone != nullptr ? std::string(", ") + type.zone->name + "]"
+            : type.utc           ? ", UTC]"
+                                 : "]");
 }
 
 std::string printable(const std::string& bytes) {

@@ -36,7 +36,7 @@ HR_FN ColumnType type_of_kind(Kind kind) {
 }
 
 HR_FN bool same_type(const ColumnType& a, const ColumnType& b) {
-    return a.id == b.id && a.units_per_second == b.units_per_second && a.utc == b.utc;
+    return a.id == b.id && a.units_per_second == b.units_per_second && a.utc == b.utc && a.zone == b.zone;
 }
 
 // Whether values can be made under this guess. Without any value there is no type yet; and long integers are text only

@@ -62,7 +62,7 @@ HR_FN void strip_quotes(LaneFields& lanes, u8 quote) {
     lanes.head = _mm512_mask_srli_epi64(lanes.head, lanes.quoted, lanes.head, 8);
 }
 
-// Up to eight digits a lane, with or without a point.
+// Up to eight digits a lane, with or without a point, which may be another mark than '.'.
 struct LaneDigits {
     Lane64 value;
     Lane64 point;    // 1 in the byte where the point is, counted when the text is moved to the lane's upper end
@@ -71,10 +71,10 @@ struct LaneDigits {
 
 // As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point
 // moves up by one byte over it; then neighbours are merged, to pairs, fours and eights.
-HR_FN LaneDigits digits_of(Lane64 text, Lane64 size) {
+HR_FN LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
     const Lane64 shift = _mm512_sub_epi64(all_lanes(64), _mm512_slli_epi64(size, 3));
     Lane64 digits = _mm512_sllv_epi64(_mm512_xor_si512(text, _mm512_set1_epi8('0')), shift);
-    const __mmask64 points = _mm512_cmpeq_epi8_mask(digits, _mm512_set1_epi8('.' ^ '0'));
+    const __mmask64 points = _mm512_cmpeq_epi8_mask(digits, _mm512_set1_epi8(static_cast<char>(point ^ '0')));
     const __mmask64 others = _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9)) & ~points;
     LaneDigits found;
     found.point = _mm512_maskz_set1_epi8(points, 1);
@@ -101,7 +101,7 @@ struct LaneDecimals {
     __mmask8 declined;
 };
 
-HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical) {
+HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical, u8 point) {
     LaneDecimals made;
     made.negative = first_byte_is(lanes.head, '-') & _mm512_test_epi64_mask(lanes.size, lanes.size);
     const Lane64 signs = _mm512_maskz_set1_epi64(made.negative, 1);
@@ -115,7 +115,7 @@ HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bo
     if (canonical) {
         // 007 and 00.5 are text; 0, 0.5 are not.
         const Lane64 second = _mm512_and_si512(_mm512_srli_epi64(head, 8), all_lanes(0xFF));
-        const __mmask8 point_second = _mm512_cmpeq_epi64_mask(second, all_lanes('.'));
+        const __mmask8 point_second = _mm512_cmpeq_epi64_mask(second, all_lanes(point));
         const __mmask8 several = _mm512_cmpgt_epi64_mask(size, all_lanes(1));
         made.declined |= first_byte_is(head, '0') & several & static_cast<__mmask8>(~point_second);
     }
@@ -128,13 +128,13 @@ HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bo
         made.declined |= _mm512_mask_cmplt_epi64_mask(is_long, size, all_lanes(8));
         made.declined |= _mm512_cmpgt_epi64_mask(_mm512_sub_epi64(size, tail_size), usable);
     }
-    const LaneDigits low = digits_of(tail, tail_size);
+    const LaneDigits low = digits_of(tail, tail_size, point);
     made.mantissa = low.value;
     made.declined |= low.wrong;
     made.has_point = _mm512_test_epi64_mask(low.point, low.point);
     made.decimals = _mm512_maskz_srli_epi64(made.has_point, _mm512_lzcnt_epi64(low.point), 3);
     if (is_long) [[unlikely]] {
-        const LaneDigits high = digits_of(head, _mm512_sub_epi64(size, tail_size));
+        const LaneDigits high = digits_of(head, _mm512_sub_epi64(size, tail_size), point);
         const __mmask8 high_point = _mm512_test_epi64_mask(high.point, high.point);
         const Lane64 scale = _mm512_mask_mov_epi64(all_lanes(100'000'000), made.has_point, all_lanes(10'000'000));
         made.mantissa = _mm512_add_epi64(made.mantissa, _mm512_mul_epu32(high.value, scale));

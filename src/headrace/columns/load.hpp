@@ -1,6 +1,7 @@
 // From a source to typed columns on the CPU: one pass over the text, tile by tile, several threads at once.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,21 @@ struct PlannedColumn {
     bool inferred = false;
     bool wanted = true;      // otherwise its fields are found and left alone
     usize share_column = 0;  // its column in LoadPlan::share
+    usize dates = 0;         // which of the plan's sets of date formats
+};
+
+// Date formats that hold for some columns, and what their pointers point to.
+struct DateFormatSet {
+    std::vector<std::string> programs;  // two bytes a step
+    std::vector<bool> may_be_number;
+    bool iso_first = true;
+    bool before_numbers = false;
+};
+
+struct ZoneTable {
+    std::string name;
+    std::vector<i64> begins, ends, offsets;
+    Zone zone{};
 };
 
 // What becomes of records whose structure is not the others'.
@@ -46,6 +62,9 @@ struct LoadPlan {
     OnError on_error = OnError::raise;
     std::vector<std::string> null_texts, true_words, false_words;
     bool quoted_null = false;
+    NumberMarks marks;
+    std::vector<DateFormatSet> dates{DateFormatSet{}};
+    std::deque<ZoneTable> zones;  // which stay where they are: the columns' types point to them
     bool shrink = false;
     std::optional<i64> row_index;  // number of the first record, if rows are to be numbered
     unsigned threads = 1;

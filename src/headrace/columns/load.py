@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
 from headrace import _native
 from headrace.columns.column import Column
+from headrace.columns.date_format import DateForms, DateOptions
 from headrace.columns.rows import RowRules
-from headrace.columns.schema import FirstRecord
+from headrace.columns.schema import FirstRecord, position_of
 from headrace.columns.types import DataType, parse_type
+from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
-from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.errors import HeadraceError, MemoryLimitError, OptionError, ParseError, SourceError
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -39,7 +41,9 @@ _ROWS_PER_TILE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOptions:
-    """How the texts of fields become values, and what becomes of those that do not."""
+    """How the texts of fields become values, and what becomes of those that do not; `marks` are the bytes before decimals and
+    between thousands.
+    """
 
     null_texts: tuple[bytes, ...] = (b"",)
     true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
@@ -47,11 +51,16 @@ class ValueOptions:
     quoted_null: bool = False
     on_error: str = "raise"
     shrink: bool = False
+    marks: tuple[int, int | None] = (ord("."), None)
+    dates: DateOptions = field(default_factory=DateOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
     """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
+
+    `date_forms` has at least one; of a column that `date_forms_of` does not name the first counts. `zones` are local times with
+    the positions of the columns that hold them.
 
     Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
 
@@ -74,6 +83,9 @@ class LoadPlan:
     share: _native.LoadShare | None = None
     file: int = 0
     share_columns: tuple[int, ...] = ()
+    date_forms: tuple[DateForms, ...] = (DateForms(),)
+    date_forms_of: dict[int, int] = field(default_factory=dict)
+    zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +168,33 @@ def check_header(source: OpenSource, first: FirstRecord) -> None:
         expected=None,
         text=first.text.decode("utf-8", "backslashreplace"),
     )
+
+
+def plan_dates(options: DateOptions, names: tuple[str, ...]) -> tuple[tuple[DateForms, ...], dict[int, int]]:
+    """Forms of dates, those of most columns first, and which of them the columns by position have that differ.
+
+    Raises
+    ------
+    OptionError
+        There is no such column, or it is named twice.
+    """
+    forms = {options.shared: 0}
+    chosen: dict[int, int] = {}
+    for key, own in options.of_columns.items():
+        position = position_of("date_format", key, names)
+        if position in chosen:
+            raise OptionError(f"date_format names column {names[position]!r} twice")
+        chosen[position] = forms.setdefault(own, len(forms))
+    return tuple(forms), chosen
+
+
+def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, list[int]], ...]:
+    """The time zones, UTC apart, in which columns of given type lie, each with the columns' positions."""
+    columns: dict[str, list[int]] = {}
+    for position, type_ in enumerate(types):
+        if type_ is not None and type_.tz not in (None, "UTC"):
+            columns.setdefault(str(type_.tz), []).append(position)
+    return tuple((local_times(name), positions) for name, positions in columns.items())
 
 
 def tile_bytes_for(size: int, first: FirstRecord | None) -> int:

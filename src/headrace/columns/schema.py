@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from headrace import _native
+from headrace.columns.date_format import DateForms
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import EmptyInputError, OptionError
 
@@ -64,7 +65,9 @@ class PlannedColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaOptions:
-    """The reader's options that say what the columns are."""
+    """The reader's options that say what the columns are; `marks` and `dates` are those of values, by which a first record is
+    told from a header.
+    """
 
     header: bool | str = "infer"
     names: Sequence[str] | None = None
@@ -72,6 +75,8 @@ class SchemaOptions:
     dtypes: DTypesLike | None = None
     infer_schema: bool = True
     columns: Sequence[str | int] | None = None
+    marks: tuple[int, int | None] = (ord("."), None)
+    dates: DateForms = field(default_factory=DateForms)
 
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
@@ -145,7 +150,7 @@ def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ..
         return tuple(range(len(names)))
     if isinstance(columns, str | bytes) or not isinstance(columns, Sequence):
         raise OptionError(f"columns must be names or positions, not {columns!r}")
-    wanted = tuple(_position("columns", key, names) for key in columns)
+    wanted = tuple(position_of("columns", key, names) for key in columns)
     if twice := [names[position] for position in wanted if wanted.count(position) > 1]:
         raise OptionError(f"columns has {twice[0]!r} more than once")
     return wanted
@@ -192,7 +197,7 @@ def _is_header(first: FirstRecord | None, given: list[str] | None, options: Sche
         return True
     if options.names is not None:
         return False
-    kinds = {_native.kind_of(field) for field in first.fields if field}
+    kinds = {_native.kind_of(field, options.marks, options.dates) for field in first.fields if field}
     return kinds == {"text"}
 
 
@@ -208,9 +213,9 @@ def _settle_names(
     if options.names is not None and given is not None:
         return tuple(given), {}
     names, renamed = _unique(found)
-    for position, field in enumerate(first.fields if first else ()):
-        if field.decode("utf-8", "replace").encode() != field:
-            renamed[f"{position + 1}: {field!r} (not UTF-8)"] = names[position]
+    for position, text in enumerate(first.fields if first else ()):
+        if text.decode("utf-8", "replace").encode() != text:
+            renamed[f"{position + 1}: {text!r} (not UTF-8)"] = names[position]
     return names, renamed
 
 
@@ -254,7 +259,7 @@ def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions)
     if not isinstance(options.dtypes, Mapping):
         return (parse_type(options.dtypes),) * len(names)
     for key, value in options.dtypes.items():
-        types[_position("dtypes", key, names)] = parse_type(value)
+        types[position_of("dtypes", key, names)] = parse_type(value)
     return tuple(types)
 
 
@@ -277,7 +282,14 @@ def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> N
         )
 
 
-def _position(option: str, key: object, names: tuple[str, ...]) -> int:
+def position_of(option: str, key: object, names: tuple[str, ...]) -> int:
+    """Position of the column that an option names, or counts from either end.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    """
     if isinstance(key, int) and not isinstance(key, bool):
         if not -len(names) <= key < len(names):
             raise OptionError(f"{option}: there is no column {key}; there are {len(names)}")

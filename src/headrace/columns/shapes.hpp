@@ -16,8 +16,8 @@ struct IntShape {
     bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical);
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values, u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
         return found.declined | found.has_point | store_ints(found, values);
     }
 #endif
@@ -29,8 +29,8 @@ struct FloatShape {
     bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical);
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values, u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
         return found.declined | store_floats(found, values);
     }
 #endif
@@ -97,6 +97,88 @@ struct TimestampShape {
     }
 #endif
     static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
+};
+
+// Numbers with other marks than a point: their plain form goes to the shape of such numbers. Lanes take another decimal
+// mark as it is, and decline grouped digits.
+template <class T, class Shape>
+struct MarkedShape {
+    Shape shape;
+    NumberMarks marks;
+    u8* number;  // room for one field
+    bool fast(const u8* p, usize n, T& out) const {
+        alignas(16) u8 plain[32];
+        usize size;
+        if (!fast_plain_number(marks, p, n, plain, size)) return false;
+        return shape.fast(plain, size, out);
+    }
+    Parse rule(const u8* p, usize n, T& out) const {
+        usize size;
+        return to_plain_number(marks, p, n, number, size) ? shape.rule(number, size, out) : Parse::invalid;
+    }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        return shape.eight(rows, lanes, values, marks.decimal);
+    }
+#endif
+};
+
+// Dates and times of formats that the caller gave, perhaps with ISO 8601 before them.
+struct FormattedTimes {
+    const DateFormats& formats;
+    bool inferred;
+    Parse read(const u8* p, usize n, Timestamp& out) const {
+        const DateFormat* used;
+        return parse_formatted(formats, p, n, out, used);
+    }
+    // Declines what inference may take for a number.
+    bool read_fast(const u8* p, usize n, Timestamp& out) const {
+        const DateFormat* used;
+        if (parse_formatted(formats, p, n, out, used) != Parse::ok) return false;
+        return !inferred || formats.before_numbers || used == nullptr || !used->may_be_number;
+    }
+};
+
+struct FormattedDateShape {
+    FormattedTimes times;
+    bool fast(const u8* p, usize n, i32& out) const {
+        Timestamp t;
+        return times.read_fast(p, n, t) && store(t, out) == Parse::ok;
+    }
+    Parse rule(const u8* p, usize n, i32& out) const {
+        Timestamp t;
+        const Parse status = times.read(p, n, t);
+        return status == Parse::ok ? store(t, out) : status;
+    }
+    static Parse store(const Timestamp& t, i32& out) {
+        if (!t.date_only) return Parse::invalid;
+        out = static_cast<i32>(t.seconds / 86400);
+        return Parse::ok;
+    }
+};
+
+// Text without an offset is local time of `zone`, where there is one.
+struct FormattedTimestampShape {
+    FormattedTimes times;
+    TimestampShape shape;
+    const Zone* zone;
+    mutable usize piece = 0;
+    bool fast(const u8* p, usize n, i64& out) const {
+        Timestamp t{};
+        const bool is_iso = times.formats.iso_first && fast_timestamp(p, n, t.seconds);
+        if (!is_iso && !times.read_fast(p, n, t)) return false;
+        return t.has_offset >= shape.offset_needed && store(t, out) == Parse::ok;
+    }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Timestamp t;
+        const Parse status = times.read(p, n, t);
+        return status == Parse::ok ? store(t, out) : status;
+    }
+    Parse store(Timestamp t, i64& out) const {
+        if (t.has_offset && !shape.utc) return Parse::invalid;
+        if (!t.has_offset && zone != nullptr && !to_utc(*zone, piece, t.seconds, t.seconds)) return Parse::invalid;
+        return scale_timestamp(t, shape.units, out);
+    }
 };
 
 struct BoolShape {

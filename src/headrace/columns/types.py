@@ -9,6 +9,7 @@ import datetime
 import re
 from dataclasses import dataclass
 
+from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -71,8 +72,10 @@ _CLASSES: dict[type, str] = {
 
 _TIMESTAMP = re.compile(
     r"(?:timestamp|datetime64|datetime)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?"
-    r"(?:,\s*(?:tz=|time_zone=)?'?(utc|z|\+00:00|none)'?)?[\])]"
+    r"(?:,\s*(?:tz=|time_zone=)?['\"]?([^'\"\])]+)['\"]?)?[\])]",
+    re.IGNORECASE,
 )
+_UTC = ("utc", "z", "+00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class DataType:
     unit
         Of a timestamp: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``.
     tz
-        Of a timestamp that is an instant: ``"UTC"``; None for one that names no zone.
+        Of a timestamp that is an instant: ``"UTC"``, the name of a time zone (``"Europe/Berlin"``) or an offset (``"+02:00"``);
+        None for one that names no zone. Values in memory are UTC, whatever the zone.
 
     Raises
     ------
@@ -111,9 +115,10 @@ class DataType:
             raise OptionError.unknown("unit of timestamp", self.unit, UNITS)
         if not is_timestamp and self.unit is not None:
             raise OptionError(f"{self.name} has no unit, but {self.unit!r} is given")
-        if self.tz is not None and not (is_timestamp and self.tz == "UTC"):
-            valid = "None or 'UTC'" if is_timestamp else "None"
-            raise OptionError(f"tz of {self.name} must be {valid}, not {self.tz!r}")
+        if self.tz is not None and not is_timestamp:
+            raise OptionError(f"tz of {self.name} must be None, not {self.tz!r}")
+        if self.tz is not None:
+            zone_named(self.tz)
 
     def __str__(self) -> str:
         if self.unit is None:
@@ -190,10 +195,11 @@ def parse_type(value: object) -> DataType:
     key = text.strip().lower()
     if key == "float" and not isinstance(value, str | type):
         return DataType("float32")  # so Arrow writes its float32; its float64 is "double"
+    # Names of time zones have capitals.
+    if found := _TIMESTAMP.fullmatch(_ALIASES.get(key, text.strip())):
+        zone = found[2] if found[2] and found[2].lower() != "none" else None
+        return DataType("timestamp", found[1].lower(), "UTC" if zone and zone.lower() in _UTC else zone)
     key = _ALIASES.get(key, key)
-    if found := _TIMESTAMP.fullmatch(key):
-        zone = found.group(2)
-        return DataType("timestamp", found.group(1), "UTC" if zone not in (None, "none") else None)
     if key in _TYPES:
         return DataType(key)
     raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))

@@ -30,8 +30,17 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
 
 // The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
 // rules, which ask for nulls first.
-bool looks_like_value(const std::string& text) {
-    return !text.empty() && text.find_first_not_of("0123456789-.:T ") == std::string::npos;
+bool looks_like_value(const std::string& text, const NumberMarks& marks) {
+    std::string taken = "0123456789-.:T ";
+    taken += static_cast<char>(marks.decimal);
+    if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
+    return !text.empty() && text.find_first_not_of(taken) == std::string::npos;
+}
+
+bool is_date(const std::string& text, const DateFormats& formats) {
+    Timestamp t;
+    const DateFormat* used;
+    return parse_formatted(formats, reinterpret_cast<const u8*>(text.data()), text.size(), t, used) == Parse::ok;
 }
 
 bool holds_text(const std::vector<std::string>& texts, const std::string& text) {
@@ -48,19 +57,41 @@ WordList append_words(std::vector<Word>& words, usize& next, const std::vector<s
 
 TileWorker::TileWorker(LoadPass& pass)
     : pass_(pass), kernels_(convert_kernels(pass.plan_.isa)), reader_(*pass.scan_), finder_(pass.dialect_, pass.plan_) {
-    const LoadPlan& plan = pass.plan_;
+    make_rules();
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
+}
+
+void TileWorker::make_rules() {
+    const LoadPlan& plan = pass_.plan_;
     words_.resize(plan.null_texts.size() + plan.true_words.size() + plan.false_words.size());
     usize next = 0;
-    rules_.nulls = append_words(words_, next, plan.null_texts);
-    rules_.true_words = append_words(words_, next, plan.true_words);
-    rules_.false_words = append_words(words_, next, plan.false_words);
-    rules_.quoted_may_be_null = plan.quoted_null;
+    FieldRules& rules = shared_rules_;
+    rules.nulls = append_words(words_, next, plan.null_texts);
+    rules.true_words = append_words(words_, next, plan.true_words);
+    rules.false_words = append_words(words_, next, plan.false_words);
+    rules.quoted_may_be_null = plan.quoted_null;
+    rules.marks = plan.marks;
     for (const std::string& text : plan.null_texts) {
-        rules_.empty_is_null |= text.empty();
+        rules.empty_is_null |= text.empty();
         const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
-        rules_.nulls_look_like_values |= looks_like_value(text) || is_word;
+        rules.nulls_look_like_values |= looks_like_value(text, plan.marks) || is_word;
     }
-    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
+    for (const DateFormatSet& set : plan.dates) rules_.push_back(rules_with(set));
+    raw_rules_.usual_forms = true;
+}
+
+FieldRules TileWorker::rules_with(const DateFormatSet& set) {
+    std::vector<DateFormat>& formats = formats_.emplace_back();
+    for (usize i = 0; i < set.programs.size(); ++i) {
+        const std::string& steps = set.programs[i];
+        formats.push_back(
+            {reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), set.may_be_number[i]});
+    }
+    FieldRules rules = shared_rules_;
+    rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
+    rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
+    for (const std::string& text : pass_.plan_.null_texts) rules.nulls_look_like_values |= is_date(text, rules.dates);
+    return rules;
 }
 
 void TileWorker::run(bool polls) {
@@ -136,13 +167,17 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.inferred = guess.inferred && !guess.settled_as_text;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
-    job.rules = job.raw ? &raw_rules_ : &rules_;
+    job.rules = job.raw ? &raw_rules_ : &rules_[pass_.plan_.columns[part.column].dates];
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
+    const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
-        const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
         if (scratch_.size() < text + 128) scratch_.resize(text + 128);
         job.scratch = scratch_.data();
+    }
+    if (!job.rules->usual_forms) {
+        if (number_.size() < text) number_.resize(text);
+        job.number = number_.data();
     }
     job.misfits = {this, on_fault, on_kind};
     return job;

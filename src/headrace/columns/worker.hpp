@@ -34,6 +34,8 @@ public:
     void run(bool polls);
 
 private:
+    void make_rules();
+    FieldRules rules_with(const DateFormatSet& set);
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
@@ -54,11 +56,13 @@ private:
     const ConvertKernels& kernels_;
     TileReader reader_;
     TileRowsFinder finder_;
-    FieldRules rules_{};
+    FieldRules shared_rules_{};
+    std::vector<FieldRules> rules_;  // with each of the plan's sets of date formats
+    std::vector<std::vector<DateFormat>> formats_;
     FieldRules raw_rules_{};  // of collected bytes: no text means null
     std::vector<Word> words_;
     std::vector<TileColumn> parts_;  // one for each wanted column
-    std::vector<u8> string_bytes_, scratch_;
+    std::vector<u8> string_bytes_, scratch_, number_;
     std::vector<u32> string_ends_;
     std::vector<TileFault> value_faults_;
     std::vector<KindSeen> kinds_;

@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headrace.columns.types import DataType, parse_type
 from headrace.structure.dialect import Dialect
+from headrace.testing.forms import Forms
 from headrace.testing.oracle import OracleRecord, field_text, split
 from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, smallest_type, type_of_kind
 
@@ -25,12 +26,16 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceOptions:
-    """Options of `read_csv` that the reference knows; `types` by position, all others are inferred."""
+    """Options of `read_csv` that the reference knows; `types` by position, all others are inferred; `forms_of` columns by
+    position that differ from `forms`.
+    """
 
     dialect: Dialect = field(default_factory=Dialect)
     header: bool | str = "infer"
     types: Mapping[int, str] = field(default_factory=dict)
     words: Words = field(default_factory=Words)
+    forms: Forms = field(default_factory=Forms)
+    forms_of: Mapping[int, Forms] = field(default_factory=dict)
     shrink: bool = False
     on_error: str = "raise"
 
@@ -159,7 +164,9 @@ class _Reader:
             return False
         if record.strays or record.unclosed:
             raise MalformedHeaderError
-        kinds = {classify(field.text, Words(true=(), false=())) for field in fields if field.text}
+        several = [replace(forms, iso=True) for forms in (self.options.forms, *self.options.forms_of.values())]
+        words = Words(true=(), false=())
+        kinds = {classify(field.text, words, forms) for field in fields for forms in several if field.text}
         return self.options.header is True or kinds == {Kind.TEXT}
 
     def _row(self, number: int, record: OracleRecord, columns: int) -> _Row:
@@ -177,18 +184,21 @@ class _Reader:
         return row
 
     def _kinds(self, column: int, rows: list[_Row]) -> list[Kind]:
-        """The kind of each row's field. In a column of nanoseconds a time that they do not reach is text."""
-        words = self.options.words
+        """The kind of each row's field. In a column of timestamps a time that their unit does not reach is text."""
+        words, forms = self.options.words, self._forms(column)
         fields = [row.fields[column] for row in rows]
-        kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words) for f in fields]
+        kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
         joined = _joined(kinds)
-        if joined in (Kind.TIMESTAMP_NS, Kind.TIMESTAMP_NS_UTC):
+        if type_of_kind(joined).name == "timestamp":
             reached = [
-                kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words), Misfit)
+                kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words, forms), Misfit)
                 for kind, f in zip(kinds, fields, strict=True)
             ]
             kinds = [kind if fits else Kind.TEXT for kind, fits in zip(kinds, reached, strict=True)]
         return kinds
+
+    def _forms(self, column: int) -> Forms:
+        return self.options.forms_of.get(column, self.options.forms)
 
     def _evidence(self, column: int, rows: list[_Row], kinds: list[Kind]) -> tuple[int, int, bytes] | None:
         final = type_of_kind(_joined(kinds))
@@ -207,7 +217,7 @@ class _Reader:
             if row.fault is not None:
                 self._reject(row, *row.fault)
                 continue
-            values = [self._value(field, type_) for field, type_ in zip(row.fields, types, strict=True)]
+            values = [self._value(field, types[i], self._forms(i)) for i, field in enumerate(row.fields)]
             for name, type_, raw, value in zip(names, types, row.fields, values, strict=True):
                 if isinstance(value, Misfit):
                     at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
@@ -216,12 +226,12 @@ class _Reader:
                 made[row.number] = [None if isinstance(value, Misfit) else value for value in values]
         return made
 
-    def _value(self, field: _Field, type_: DataType) -> Value | Misfit:
+    def _value(self, field: _Field, type_: DataType, forms: Forms) -> Value | Misfit:
         """The bytes of a text are checked as they stand in the file, before anything else."""
         words = self.options.words
         if type_.is_string and not _is_utf8(field.raw):
             return Misfit.ENCODING
-        return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words)
+        return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words, forms)
 
     def _reject(self, row: _Row, kind: str, at: int, of: tuple[str, DataType, _Field] | None = None) -> None:
         """`of` is the column's name and type, and its field, where it is one field's fault."""

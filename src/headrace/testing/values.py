@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 import struct
@@ -13,6 +12,7 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 
 from headrace.columns.types import UNITS, DataType, parse_type
+from headrace.testing.forms import USUAL, Forms, Moment, instant_of, moment_of
 
 Value = bool | int | float | str | None
 """A cell: dates are days since 1970, timestamps whole units since 1970."""
@@ -80,9 +80,6 @@ _INT = re.compile(rb"[+-]?[0-9]+")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _LEADING_ZERO = re.compile(rb"[+-]?0[0-9]")
-_DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)
-_OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
 
 
 def type_of_kind(kind: Kind) -> DataType:
@@ -103,16 +100,24 @@ def join(a: Kind, b: Kind) -> Kind:
     return Kind.BIG_INT if {a, b} == numbers else Kind.TEXT
 
 
-def classify(text: bytes, words: Words) -> Kind:
+def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
     """The kind of a field that is not null. Numbers with a plus or a zero too many are text."""
     if text in words.true or text in words.false:
         return Kind.BOOL
+    time = _kind_of_time(text, forms)
+    if forms.dates_before_numbers and time is not Kind.TEXT:
+        return time
+    number = _kind_of_number(forms.plain(text))
+    return time if number is Kind.TEXT else number
+
+
+def _kind_of_number(text: bytes) -> Kind:
     if not text.startswith(b"+") and not _LEADING_ZERO.match(text):
         if _INT.fullmatch(text):
             return _kind_of_int(text)
         if not isinstance(_float(text, 64), Misfit):
             return Kind.FLOAT
-    return _kind_of_time(text)
+    return Kind.TEXT
 
 
 def _kind_of_int(text: bytes) -> Kind:
@@ -121,8 +126,8 @@ def _kind_of_int(text: bytes) -> Kind:
     return Kind.BIG_INT if isinstance(_int(text, 0, 2**64), Misfit) else Kind.UINT64
 
 
-def _kind_of_time(text: bytes) -> Kind:
-    moment = _moment(text)
+def _kind_of_time(text: bytes, forms: Forms) -> Kind:
+    moment = moment_of(text, forms)
     if moment is None:
         return Kind.TEXT
     if moment.digits is None:
@@ -134,7 +139,7 @@ def _kind_of_time(text: bytes) -> Kind:
     return Kind.TIMESTAMP_NS_UTC if moment.has_offset else Kind.TIMESTAMP_NS
 
 
-def parse(text: bytes, type_: DataType, words: Words) -> Value | Misfit:
+def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> Value | Misfit:
     """Value of a field that is not null.
 
     Examples
@@ -147,13 +152,15 @@ def parse(text: bytes, type_: DataType, words: Words) -> Value | Misfit:
     if type_.name == "bool":
         return True if text in words.true else False if text in words.false else Misfit.TYPE
     if type_.name == "date32":
-        days = _days(text)
-        return Misfit.TYPE if days is None else days
+        moment = moment_of(text, forms)
+        return Misfit.TYPE if moment is None or moment.digits is not None else moment.nanoseconds // (86400 * 10**9)
     if type_.name == "timestamp":
-        moment = _moment(text)
+        moment = moment_of(text, forms)
         if moment is None or (moment.has_offset and type_.tz is None):
             return Misfit.TYPE
-        return _in_units(moment, UNITS[type_.unit or "us"])
+        moment = moment if moment.has_offset or type_.tz in (None, "UTC") else instant_of(moment, type_.tz)
+        return Misfit.TYPE if moment is None else _in_units(moment, UNITS[type_.unit or "us"])
+    text = forms.plain(text)
     if type_.name.startswith("float"):
         return _float(text, type_.bits)
     if type_.name.startswith("uint"):
@@ -195,57 +202,7 @@ def nearest_float32(text: str, near: float) -> float:
     return math.copysign(math.inf if abs(rounded) >= 2**128 else float(rounded), near)
 
 
-def _days(text: bytes) -> int | None:
-    """Days since 1970 of YYYY-MM-DD; year 0 is a leap year, and 146097 days before the year 400."""
-    found = _DATE.fullmatch(text)
-    if not found:
-        return None
-    year, month, day = (int(part) for part in found.groups())
-    try:
-        ordinal = datetime.date(year or 400, month, day).toordinal()
-    except ValueError:
-        return None
-    return ordinal - datetime.date(1970, 1, 1).toordinal() - (0 if year else 146097)
-
-
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """Nanoseconds since 1970, in UTC if there is an offset; `digits` of the fraction, None for a date alone."""
-
-    nanoseconds: int
-    digits: int | None = None
-    has_offset: bool = False
-
-
-def _moment(text: bytes) -> _Moment | None:
-    days = _days(text[:10])
-    if days is None:
-        return None
-    if len(text) == 10:
-        return _Moment(days * 86400 * 10**9)
-    found = _TIME.fullmatch(text[10:])
-    if not found:
-        return None
-    hour, minute, second, fraction, offset = found.groups(default=b"")
-    shift = _offset_minutes(offset)
-    if int(hour) > 23 or int(minute) > 59 or int(second or 0) > 59 or shift is None:
-        return None
-    minutes = (days * 24 + int(hour)) * 60 + int(minute) - shift
-    nanoseconds = (minutes * 60 + int(second or 0)) * 10**9 + int(fraction.ljust(9, b"0"))
-    return _Moment(nanoseconds, len(fraction), bool(offset))
-
-
-def _offset_minutes(text: bytes) -> int | None:
-    if text in (b"", b"Z", b"z"):
-        return 0
-    found = _OFFSET.fullmatch(text)
-    if not found or int(found[2]) > 23 or int(found[3] or 0) > 59:
-        return None
-    minutes = int(found[2]) * 60 + int(found[3] or 0)
-    return -minutes if found[1] == b"-" else minutes
-
-
-def _in_units(moment: _Moment, units: int) -> int | Misfit:
+def _in_units(moment: Moment, units: int) -> int | Misfit:
     """Overflow too where digits finer than the unit would be lost."""
     count, lost = divmod(moment.nanoseconds, 10**9 // units)
     return Misfit.OVERFLOW if lost or not -(2**63) <= count < 2**63 else count

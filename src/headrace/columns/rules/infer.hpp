@@ -11,6 +11,8 @@
 // float comes later and makes it float64.
 #pragma once
 
+#include "columns/rules/date_format.hpp"
+#include "columns/rules/number_marks.hpp"
 #include "columns/rules/parse_date.hpp"
 #include "columns/rules/parse_float.hpp"
 #include "columns/rules/parse_int.hpp"
@@ -49,9 +51,7 @@ HR_FN Kind classify_number(const u8* p, usize n) {
     return parse_float(p, n, number) == Parse::ok ? Kind::float64 : Kind::text;
 }
 
-HR_FN Kind classify_time(const u8* p, usize n) {
-    Timestamp t;
-    if (parse_timestamp(p, n, t) != Parse::ok) return Kind::text;
+HR_FN Kind kind_of_time(const Timestamp& t) {
     if (t.date_only) return Kind::date;
     if (t.fraction_digits <= 6) return t.has_offset ? Kind::timestamp_us_utc : Kind::timestamp_us;
     i64 nanoseconds;
@@ -59,11 +59,31 @@ HR_FN Kind classify_time(const u8* p, usize n) {
     return t.has_offset ? Kind::timestamp_ns_utc : Kind::timestamp_ns;
 }
 
+HR_FN Kind classify_time(const u8* p, usize n) {
+    Timestamp t;
+    return parse_timestamp(p, n, t) == Parse::ok ? kind_of_time(t) : Kind::text;
+}
+
 // The kind of one field's text; never empty or boolean, which are for the caller to see first.
 HR_FN Kind classify(const u8* p, usize n) {
     if (n == 0) return Kind::text;
     const Kind number = classify_number(p, n);
     return number != Kind::text ? number : classify_time(p, n);
+}
+
+// The same for numbers with other marks and dates of other formats; `scratch` has room for n bytes.
+HR_FN Kind classify(const u8* p, usize n, const NumberMarks& marks, const DateFormats& dates, u8* scratch) {
+    if (n == 0) return Kind::text;
+    Timestamp t{};
+    const DateFormat* used;
+    const bool is_time = parse_formatted(dates, p, n, t, used) == Parse::ok;
+    if (is_time && dates.before_numbers) return kind_of_time(t);
+    usize size;
+    if (to_plain_number(marks, p, n, scratch, size) && size > 0) {
+        const Kind number = classify_number(scratch, size);
+        if (number != Kind::text) return number;
+    }
+    return is_time ? kind_of_time(t) : Kind::text;
 }
 
 // The smallest kind that holds both: commutative, associative, idempotent. Each group below is a chain in the order of

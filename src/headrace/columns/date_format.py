@@ -1,0 +1,229 @@
+"""Formats of dates and times: what `strptime` knows, turned into the steps that ``rules/date_format.hpp`` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headrace.core.errors import OptionError
+
+DateFormatLike = str | Sequence[str] | Mapping[str | int, str | Sequence[str]] | None
+"""One format, several in the order in which they are tried, or those of some columns by name or position."""
+
+_SHORT = {"T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "F": "%Y-%m-%d", "e": "%_%d"}
+"""Directives that stand for others; ``%_`` is a space that may be absent."""
+
+_MEANINGS = {
+    "Y": "year",
+    "y": "year",
+    "m": "month",
+    "B": "month",
+    "b": "month",
+    "d": "day",
+    "j": "day of year",
+    "H": "hour",
+    "I": "hour",
+    "p": "half of the day",
+    "M": "minute",
+    "S": "second",
+    "f": "fraction",
+    "z": "offset",
+    "Z": "offset",
+    "s": "seconds since 1970",
+}
+"""What each directive says; a format says nothing twice."""
+
+_NUMBERS = dict.fromkeys("dmHIMS", 2) | {"j": 3, "Y": 4, "y": 2}
+"""Most digits of each directive that is a number."""
+
+_NEEDS = {"day": "month", "month": "day", "minute": "hour", "second": "minute", "fraction": "second", "offset": "hour"}
+"""What makes no sense alone, and what has to be there as well."""
+
+_DAYFIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")
+_MAY_END = ("?", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DateFormat:
+    """A format as steps.
+
+    Parameters
+    ----------
+    steps
+        Two bytes a step: a directive's letter and its fewest digits, or ``%`` and a byte that stands for itself.
+    may_be_number
+        Whether some text of this format is a number as well.
+    """
+
+    steps: bytes
+    may_be_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DateForms:
+    """How the dates and times of a column are written.
+
+    Parameters
+    ----------
+    formats
+        Tried in this order.
+    iso_first
+        Whether ISO 8601 comes before them; otherwise the formats alone count.
+    before_numbers
+        Whether inference takes a text that is a date and a number, such as 20240131, for a date.
+    """
+
+    formats: tuple[DateFormat, ...] = ()
+    iso_first: bool = True
+    before_numbers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DateOptions:
+    """`DateForms` of all columns, and of those that have their own, by name or position."""
+
+    shared: DateForms = field(default_factory=DateForms)
+    of_columns: Mapping[str | int, DateForms] = field(default_factory=dict)
+
+    @property
+    def any_of_them(self) -> DateForms:
+        """Every format that some column has: what in a first record speaks against a header."""
+        own = tuple(each for forms in self.of_columns.values() for each in forms.formats)
+        return DateForms((*self.shared.formats, *own), iso_first=True)
+
+
+def date_options(formats: object, dayfirst: bool) -> DateOptions:
+    """What the options `date_format` and `dayfirst` mean.
+
+    Raises
+    ------
+    OptionError
+        A format is none; the message names the directive.
+    """
+    shared = DateForms(tuple(_compile(form, _dayfirst_steps(form)) for form in _DAYFIRST)) if dayfirst else DateForms()
+    if formats is None:
+        return DateOptions(shared)
+    if isinstance(formats, Mapping):
+        return DateOptions(
+            shared,
+            {
+                key: DateForms(_compile_all(each, f"date_format of column {key!r}"), iso_first=False, before_numbers=True)
+                for key, each in formats.items()
+            },
+        )
+    return DateOptions(DateForms(_compile_all(formats, "date_format"), iso_first=False))
+
+
+def _compile_all(formats: object, what: str) -> tuple[DateFormat, ...]:
+    several = [formats] if isinstance(formats, str) else formats
+    if not isinstance(several, Sequence) or isinstance(several, bytes) or not all(isinstance(each, str) for each in several):
+        raise OptionError(f"{what} must be a format such as '%d.%m.%Y', or several, not {formats!r}")
+    if not several:
+        raise OptionError(f"{what} is empty; pass None for ISO 8601")
+    return tuple(parse_date_format(each) for each in several)
+
+
+def parse_date_format(form: str) -> DateFormat:
+    """A format as steps.
+
+    Raises
+    ------
+    OptionError
+        A directive is unknown, comes twice, or lacks another one; or there is no whole date.
+
+    Examples
+    --------
+    >>> parse_date_format("%d/%m").steps
+    Traceback (most recent call last):
+    headrace.core.errors.OptionError: date_format '%d/%m' has no year; %Y or %y gives it
+    """
+    steps = list(_steps(form))
+    _check_meanings(form, [letter for letter, _ in steps])
+    return _compile(form, _with_least_digits(form, steps))
+
+
+def _steps(form: str) -> Iterator[tuple[str, int]]:
+    """Directives with 0, and ``%`` with each byte that stands for itself."""
+    characters = iter(form)
+    for character in characters:
+        if character != "%":
+            try:
+                yield from (("%", byte) for byte in character.encode())
+            except UnicodeEncodeError:
+                raise OptionError(f"date_format {form!r} holds what UTF-8 cannot write") from None
+            continue
+        letter = next(characters, "")
+        if letter == "%":
+            yield "%", ord("%")
+        elif letter in _SHORT:
+            for part in _SHORT[letter].split("%")[1:]:
+                yield part[0], 0
+                yield from (("%", ord(byte)) for byte in part[1:])
+        elif letter in _MEANINGS:
+            yield letter, 0
+        else:
+            raise OptionError.unknown(
+                f"directive of date_format {form!r}", f"%{letter}", [f"%{each}" for each in (*_MEANINGS, *_SHORT, "%")]
+            )
+
+
+def _check_meanings(form: str, letters: list[str]) -> None:
+    known: dict[str, str] = {}
+    for letter in letters:
+        meaning = _MEANINGS.get(letter)
+        if meaning in known:
+            raise OptionError(f"date_format {form!r} gives the {meaning} twice: %{known[meaning]} and %{letter}")
+        if meaning is not None:
+            known[meaning] = letter
+    if "seconds since 1970" in known:
+        if others := [letter for meaning, letter in known.items() if meaning not in ("seconds since 1970", "fraction")]:
+            raise OptionError(f"date_format {form!r}: %s is a whole date and time, so %{others[0]} has no place beside it")
+        return
+    if "year" not in known:
+        raise OptionError(f"date_format {form!r} has no year; %Y or %y gives it")
+    if "day of year" in known and (other := known.get("month") or known.get("day")):
+        raise OptionError(f"date_format {form!r}: %j is month and day, so %{other} has no place beside it")
+    if "day of year" not in known and "month" not in known and "day" not in known:
+        raise OptionError(f"date_format {form!r} has no month and day; %m and %d give them")
+    for meaning, letter in known.items():
+        needed = _NEEDS.get(meaning)
+        if needed is not None and needed not in known:
+            raise OptionError(f"date_format {form!r} has %{letter}, but no {needed}")
+    if ("half of the day" in known) != (known.get("hour") == "I"):
+        raise OptionError(f"date_format {form!r}: %I and %p go together")
+
+
+def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """A number may lack leading zeros unless digits follow: in ``%d%m%Y`` it has all its digits, or where it ends is unclear."""
+    made = []
+    for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], ("", 0)], strict=True):
+        digits_follow = next_letter in {*_NUMBERS, "f", "s", "_"} or (next_letter == "%" and chr(next_byte).isdigit())
+        if letter in ("f", "s", "z") and digits_follow:
+            raise OptionError(f"date_format {form!r}: digits follow %{letter}, which takes as many as there are")
+        if letter in _NUMBERS:
+            made.append((letter, _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1))
+        else:
+            made.append((letter, byte))
+    return made
+
+
+def _compile(form: str, steps: list[tuple[str, int]]) -> DateFormat:
+    return DateFormat(b"".join(bytes([ord(letter), least]) for letter, least in steps), _may_be_number(form))
+
+
+def _may_be_number(form: str) -> bool:
+    """Whether all could be a sign, digits, marks between them and an exponent; rather true than false."""
+    letters = {letter for letter, _ in _steps(form)}
+    own = bytes(byte for letter, byte in _steps(form) if letter == "%")
+    return not letters & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in own)
+
+
+def _dayfirst_steps(form: str) -> list[tuple[str, int]]:
+    """A date, and behind it perhaps hours and minutes, seconds, a fraction."""
+    parts = [list(_steps(part)) for part in (form, " %H:%M", ":%S", ".%f")]
+    whole = _with_least_digits(form, [step for part in parts for step in part])
+    steps: list[tuple[str, int]] = []
+    for part in parts:
+        steps += [*([_MAY_END] if steps else []), *whole[: len(part)]]
+        del whole[: len(part)]
+    return steps

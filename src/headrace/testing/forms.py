@@ -1,0 +1,201 @@
+"""How numbers and dates may be written: their plain forms, by regular expressions and Python's own datetime and zoneinfo."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+import zoneinfo
+from dataclasses import dataclass
+from functools import cache
+
+_CYCLE = 146097 * 86400
+"""Seconds of 400 years, after which the calendar repeats itself."""
+
+_DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)
+_OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forms:
+    """How numbers and dates are written: marks of numbers; formats of dates, whether ISO 8601 comes before them, and whether a
+    text that is a date and a number is inferred to be a date.
+    """
+
+    decimal: bytes = b"."
+    thousands: bytes | None = None
+    formats: tuple[str, ...] = ()
+    iso: bool = True
+    dates_before_numbers: bool = False
+
+    def plain(self, text: bytes) -> bytes:
+        """A number with a point and without marks between its thousands; what is none stays none."""
+        decimal, thousands = re.escape(self.decimal), re.escape(self.thousands or b"")
+        whole = rb"[0-9]*" if self.thousands is None else rb"[0-9]{1,3}(?:%b[0-9]{3})+|[0-9]*" % thousands
+        found = re.fullmatch(rb"([+-]?)(%b)(?![0-9%b])(?:(%b)(.*))?(.*)" % (whole, thousands, decimal), text, re.DOTALL)
+        if found is None:
+            return b"?"
+        sign, digits, mark, fraction, rest = found.groups()
+        behind = rest if mark is None else fraction
+        if b"." in behind:
+            return b"?"
+        digits = digits if self.thousands is None else digits.replace(self.thousands, b"")
+        return b"".join((sign, digits, b"" if mark is None else b".", behind))
+
+
+USUAL = Forms()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Nanoseconds since 1970, in UTC if there is an offset; `digits` of the fraction, None for a date alone."""
+
+    nanoseconds: int
+    digits: int | None = None
+    has_offset: bool = False
+
+
+def moment_of(text: bytes, forms: Forms) -> Moment | None:
+    """By ISO 8601 where that counts, else by the first format that fits."""
+    found = _moment(text) if forms.iso else None
+    for form in forms.formats:
+        found = found or _formatted(text, form)
+    return found
+
+
+def _moment(text: bytes) -> Moment | None:
+    days = _days(text[:10])
+    if days is None:
+        return None
+    if len(text) == 10:
+        return Moment(days * 86400 * 10**9)
+    found = _TIME.fullmatch(text[10:])
+    if not found:
+        return None
+    hour, minute, second, fraction, offset = found.groups(default=b"")
+    shift = _offset_minutes(offset)
+    if int(hour) > 23 or int(minute) > 59 or int(second or 0) > 59 or shift is None:
+        return None
+    minutes = (days * 24 + int(hour)) * 60 + int(minute) - shift
+    nanoseconds = (minutes * 60 + int(second or 0)) * 10**9 + int(fraction.ljust(9, b"0"))
+    return Moment(nanoseconds, len(fraction), bool(offset))
+
+
+def _offset_minutes(text: bytes) -> int | None:
+    if text in (b"", b"Z", b"z"):
+        return 0
+    found = _OFFSET.fullmatch(text)
+    if not found or int(found[2]) > 23 or int(found[3] or 0) > 59:
+        return None
+    minutes = int(found[2]) * 60 + int(found[3] or 0)
+    return -minutes if found[1] == b"-" else minutes
+
+
+def _days(text: bytes) -> int | None:
+    """Days since 1970 of YYYY-MM-DD; year 0 is a leap year, and 146097 days before the year 400."""
+    found = _DATE.fullmatch(text)
+    if not found:
+        return None
+    year, month, day = (int(part) for part in found.groups())
+    try:
+        ordinal = datetime.date(year or 400, month, day).toordinal()
+    except ValueError:
+        return None
+    return ordinal - datetime.date(1970, 1, 1).toordinal() - (0 if year else 146097)
+
+
+_MONTHS = {name: number for number, name in enumerate(calendar.month_name) if name}
+_PARTS = {
+    "Y": "(?P<Y>[0-9]{4})",
+    "y": "(?P<y>[0-9]{2})",
+    "m": "(?P<m>[0-9]{1,2})",
+    "d": "(?P<d>[0-9]{1,2})",
+    "e": " ?(?P<d>[0-9]{1,2})",
+    "j": "(?P<j>[0-9]{1,3})",
+    "B": f"(?P<B>(?i:{'|'.join(_MONTHS)}))",
+    "b": f"(?P<B>(?i:{'|'.join(name[:3] for name in _MONTHS)}))",
+    "H": "(?P<H>[0-9]{1,2})",
+    "I": "(?P<I>[0-9]{1,2})",
+    "p": "(?P<p>(?i:am|pm))",
+    "M": "(?P<M>[0-9]{1,2})",
+    "S": "(?P<S>[0-9]{1,2})",
+    "f": "(?P<f>[0-9]{1,9})",
+    "z": "(?P<z>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)",
+    "Z": "(?P<z>(?i:UTC|GMT|Z))",
+    "s": "(?P<s>-?[0-9]{1,18})",
+}
+_LONG = {"%T": "%H:%M:%S", "%R": "%H:%M", "%D": "%m/%d/%y", "%F": "%Y-%m-%d"}
+_MOST_DIGITS = {"{1,2}": "{2}", "{1,3}": "{3}"}
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[bytes]:
+    """A format as a regular expression; a number before a digit has all its digits."""
+    form = re.sub("%[TRDF]", lambda found: _LONG[found[0]], form)
+    tokens = re.findall("%.|.", form, re.DOTALL)
+    parts = []
+    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
+        part = _PARTS[token[1]] if len(token) == 2 and token != "%%" else re.escape(token[-1])
+        if after[:1].isdigit() or (after[:1] == "%" and after[1] in "YymdejHIMSfs"):
+            part = re.sub(r"\{1,[23]\}", lambda found: _MOST_DIGITS[found[0]], part)
+        parts.append(part)
+    return re.compile("".join(parts).encode(), re.DOTALL)
+
+
+def _formatted(text: bytes, form: str) -> Moment | None:
+    found = _pattern(form).fullmatch(text)
+    if found is None:
+        return None
+    part = {name: value.decode() for name, value in found.groupdict().items()}
+    fraction = part.get("f", "")
+    below = int(fraction.ljust(9, "0"))
+    if "s" in part:
+        sign = -1 if part["s"].startswith("-") else 1
+        return Moment(sign * (abs(int(part["s"])) * 10**9 + below), len(fraction), has_offset=True)
+    days, second = _day_of(part), _second_of(part)
+    shift = _offset_minutes(b"Z" if part.get("z", "").isalpha() else part.get("z", "").encode())
+    if days is None or second is None or shift is None:
+        return None
+    has_time = any(letter in part for letter in "HIz")
+    nanoseconds = (days * 86400 + second - shift * 60) * 10**9 + below
+    return Moment(nanoseconds, len(fraction) if has_time else None, "z" in part)
+
+
+def _day_of(part: dict[str, str]) -> int | None:
+    """Days since 1970. Years of two digits are 1969 to 2068."""
+    year = part.get("Y") or str(1969 + (int(part["y"]) - 69) % 100)
+    if "j" in part:
+        first, last = _days(f"{year}-01-01".encode()), _days(f"{year}-12-31".encode())
+        assert first is not None and last is not None
+        days = first + int(part["j"]) - 1
+        return days if first <= days <= last else None
+    names = [number for name, number in _MONTHS.items() if name[:3].lower() == part.get("B", "")[:3].lower()]
+    month = names[0] if "B" in part else int(part["m"])
+    return _days(f"{year}-{month:02}-{int(part['d']):02}".encode())
+
+
+def _second_of(part: dict[str, str]) -> int | None:
+    """Second of the day; 12 AM is midnight, 12 PM noon."""
+    hour, minute, second = (int(part.get(letter, 0)) for letter in "HMS")
+    if "I" in part:
+        hour = int(part["I"])
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if part["p"].lower() == "pm" else 0)
+    return (hour * 60 + minute) * 60 + second if hour <= 23 and minute <= 59 and second <= 59 else None
+
+
+def instant_of(moment: Moment, tz: str) -> Moment | None:
+    """A local time as what it is in UTC; None if it is none or two. Years that `datetime` has not are 400 or 800 years off."""
+    zone = datetime.datetime.strptime(tz, "%z").tzinfo if tz[0] in "+-" else zoneinfo.ZoneInfo(tz)
+    seconds, below = divmod(moment.nanoseconds, 10**9)
+    cycles = 1 if seconds < -61_000_000_000 else -1 if seconds > 250_000_000_000 else 0
+    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds + cycles * _CYCLE)
+    instants = [local.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1)]
+    # A time that the clocks skipped comes back as another one.
+    shown = [instant for instant in instants if instant.astimezone(zone).replace(tzinfo=None) == local]
+    if len(set(shown)) != 1:
+        return None
+    utc = (shown[0] - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(seconds=1)
+    return Moment((utc - cycles * _CYCLE) * 10**9 + below, moment.digits, has_offset=True)
