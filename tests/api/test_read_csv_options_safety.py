@@ -254,3 +254,14 @@ def test_very_long_numbers() -> None:
         assert list(table.rejects["kind"]) == ["overflow", "overflow"]
         table = read_csv(b"x;y\n0." + b"0" * digits + b"1;" + grouped + b"e-600000\n", sep=";", thousands=",")
         assert table.to_pydict() == {"x": [0.0], "y": [1.0]}
+
+
+@pytest.mark.parametrize("name", ["quote_char", "escape_char"])
+@pytest.mark.parametrize("value", ["0", "x", "-", "+", "."])
+def test_quotes_are_no_part_of_numbers(name: str, value: str) -> None:
+    """Else `01000` with quotes of zeros would be both 1000 and 10."""
+    assert refusal(**{name: value}).startswith(f"{name} must be no letter, digit or sign")
+
+
+def test_lenient_quotes_need_doubles() -> None:
+    assert refusal(lenient_quotes=True, double_quote=False).startswith("lenient_quotes needs double_quote=True")

@@ -168,10 +168,11 @@ def test_closed_file_object() -> None:
         read(file)
 
 
-@pytest.mark.parametrize("given", [None, 5, 2.5, ["a"], {"a": 1}, object()], ids=repr)
-def test_unsupported_source(given: object) -> None:
+@pytest.mark.parametrize("given", [None, 5, 2.5, {"a": 1}, object()], ids=repr)
+@pytest.mark.parametrize("listed", [False, True])
+def test_unsupported_source(given: object, listed: bool) -> None:
     with pytest.raises(OptionError, match=f"source must be a path, bytes or a file object, not {type(given).__name__}"):
-        read(given)
+        read([given] if listed else given)
 
 
 class ReadsTo:

@@ -40,7 +40,7 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     """
     if isinstance(source, str | os.PathLike):
         return _of_path(source, glob, hive)
-    if isinstance(source, Readable | bytes | bytearray | memoryview) or not isinstance(source, Sequence | Iterator):
+    if isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
         return None
     sources: list[SourceLike] = []
     for one in source:
@@ -48,6 +48,15 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     if not sources:
         raise OptionError("source is a list without a source in it; a table is read from one at least")
     return sources
+
+
+def _is_buffer(source: object) -> bool:
+    """Whether it holds bytes, as `array.array` does, which is a sequence too."""
+    try:
+        memoryview(source).release()  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
 
 
 def _of_path(source: str | os.PathLike[str], glob: bool, hive: bool) -> list[SourceLike] | None:

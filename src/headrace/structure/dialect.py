@@ -101,8 +101,10 @@ class Dialect:
         for name, byte in (("quote", self.quote), ("escape", self.escape)):
             if byte is not None and byte >= b"\x80":
                 raise OptionError(f"{name} must be an ASCII character, not {byte!r}: it may be a part of another character")
+            if byte is not None and (byte.isalnum() or byte in b"+-."):
+                raise OptionError(f"{name} must be no letter, digit or sign, not {byte!r}: numbers are made of those")
         if self.lenient and not self.double_quote:
-            raise OptionError("lenient quotes need double_quote=True: a quote in quotes is told from a closing one by its double")
+            raise OptionError("lenient needs double_quote=True: a quote in quotes is told from a closing one by its double")
         self._check_shared_bytes()
 
     def _check_shared_bytes(self) -> None:
