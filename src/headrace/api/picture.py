@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import shutil
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -40,16 +41,27 @@ def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
 
 
 def _cells(column: Column) -> list[str]:
+    values = column.to_pylist()
     if column.type.unit == "ns":
+        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, _nanoseconds)
         zone = "+00:00" if column.type.tz else ""
-        return ["null" if count is None else _nanoseconds(count) + zone for count in column.to_pylist()]
-    return [_cell(value) for value in column.to_pylist()]
+        return ["null" if count is None else shown(count) + zone for count in values]
+    return [_cell(value) for value in values]
 
 
 def _nanoseconds(count: int) -> str:
     seconds, rest = divmod(count, 1_000_000_000)
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
     return moment.isoformat(sep=" ") + (f".{rest:09}" if rest else "")
+
+
+def _time_nanoseconds(count: int) -> str:
+    return _nanoseconds(count).partition(" ")[2]
+
+
+def _duration_nanoseconds(count: int) -> str:
+    seconds, rest = divmod(count, 1_000_000_000)
+    return str(datetime.timedelta(seconds=seconds)) + (f".{rest:09}" if rest else "")
 
 
 def _cell(value: object) -> str:
@@ -59,6 +71,8 @@ def _cell(value: object) -> str:
         return repr(value)
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
+    if isinstance(value, decimal.Decimal):
+        return format(value, "f")
     return _cut(str(value))
 
 

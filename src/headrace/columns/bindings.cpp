@@ -46,6 +46,9 @@ PlannedColumn planned_column(nb::handle given) {
     column.type.id = type_id(nb::cast<std::string>(type.attr("name")));
     column.type.units_per_second = units_per_second(type.attr("unit"));
     column.type.utc = !type.attr("tz").is_none();
+    if (column.type.id != TypeId::decimal128) return column;
+    column.type.precision = nb::cast<u8>(type.attr("precision"));
+    column.type.scale = nb::cast<u8>(type.attr("scale"));
     return column;
 }
 
@@ -221,6 +224,15 @@ std::string_view kind_name(Kind kind) {
         case Kind::timestamp_us_utc:
         case Kind::timestamp_ns_utc:
             return "timestamp with offset";
+        case Kind::time_us:
+        case Kind::time_ns:
+            return "time64";
+        case Kind::duration_us:
+        case Kind::duration_ns:
+            return "duration";
+        case Kind::hex:
+        case Kind::hex_uint64:
+            return "hex";
         case Kind::text:
             break;
     }

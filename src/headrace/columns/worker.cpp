@@ -31,6 +31,7 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
 // The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
 // rules, which ask for nulls first.
 bool looks_like_value(const std::string& text) {
+    if (text.starts_with("0x") || text.starts_with("0X")) return true;
     return !text.empty() && text.find_first_not_of("0123456789-.:T ") == std::string::npos;
 }
 
@@ -230,7 +231,7 @@ void TileWorker::clear_values(LoadedColumn& column, usize rows) {
 void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
     std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
-    if (column.type.id == TypeId::large_string) {
+    if (value_bits(column.type) == 64) {
         put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i64>() + row_base_ + 1);
     } else {
         put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);

@@ -1,5 +1,5 @@
-// Text to integer: an optional sign, one or more digits, nothing else. A value that does not fit is reported and never
-// wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
+// Text to integer: an optional sign, one or more digits, or 0x and hexadecimal ones, nothing else. A value that does
+// not fit is reported and never wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
 #pragma once
 
 #include "columns/rules/digits.hpp"
@@ -34,6 +34,23 @@ HR_FN Parse parse_magnitude(const u8* p, usize n, u64& out) {
     return fits ? Parse::ok : Parse::overflow;
 }
 
+// 0x1F, 0X1f: whether p[0, n), without a sign, is meant as hexadecimal.
+HR_FN bool is_hex(const u8* p, usize n) { return n >= 3 && p[0] == '0' && (p[1] | 0x20) == 'x'; }
+
+// One or more hexadecimal digits as a number; overflow if 64 bits do not hold it.
+HR_FN Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
+    u64 value = 0;
+    bool fits = true;
+    for (usize i = 0; i < n; ++i) {
+        const u32 letter = (p[i] | u32{0x20}) - 'a';
+        if (!is_digit(p[i]) && letter > 5) return Parse::invalid;
+        fits = fits && value >> 60 == 0;
+        value = value << 4 | (is_digit(p[i]) ? p[i] - u64{'0'} : letter + u64{10});
+    }
+    out = value;
+    return fits ? Parse::ok : Parse::overflow;
+}
+
 // `out` is set only when the answer is ok. An unsigned "-0" is 0, an unsigned "-1" is an overflow.
 template <class T>
 HR_FN Parse parse_int(const u8* p, usize n, T& out) {
@@ -43,7 +60,8 @@ HR_FN Parse parse_int(const u8* p, usize n, T& out) {
     const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
 
     u64 magnitude = 0;
-    const Parse status = parse_magnitude(p + sign, n - sign, magnitude);
+    const Parse status = is_hex(p + sign, n - sign) ? parse_hex_magnitude(p + sign + 2, n - sign - 2, magnitude)
+                                                    : parse_magnitude(p + sign, n - sign, magnitude);
     if (status != Parse::ok) return status;
     const u64 limit = !negative ? LARGEST : IS_SIGNED ? LARGEST + 1 : 0;
     if (magnitude > limit) return Parse::overflow;
