@@ -182,7 +182,7 @@ class _Reader:
         fields = [row.fields[column] for row in rows]
         kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words) for f in fields]
         joined = _joined(kinds)
-        if joined in (Kind.TIMESTAMP_NS, Kind.TIMESTAMP_NS_UTC):
+        if joined in (Kind.TIMESTAMP_NS, Kind.TIMESTAMP_NS_UTC, Kind.DURATION_NS):
             reached = [
                 kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words), Misfit)
                 for kind, f in zip(kinds, fields, strict=True)
