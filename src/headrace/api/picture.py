@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 import shutil
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -46,6 +45,8 @@ def _cells(column: Column) -> list[str]:
         shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, _nanoseconds)
         zone = "+00:00" if column.type.tz else ""
         return ["null" if count is None else shown(count) + zone for count in values]
+    if column.type.name == "decimal128":
+        return ["null" if value is None else format(value, "f") for value in values]
     return [_cell(value) for value in values]
 
 
@@ -71,8 +72,6 @@ def _cell(value: object) -> str:
         return repr(value)
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
-    if isinstance(value, decimal.Decimal):
-        return format(value, "f")
     return _cut(str(value))
 
 

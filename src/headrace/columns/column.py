@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DATE = datetime.date(1970, 1, 1)
-_EXACT = decimal.Context(prec=40)  # more digits than a decimal128 has, so that nothing is rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +106,7 @@ class Column:
         if name == "null":
             return [None] * self.length
         if name == "decimal128":
-            scale = self.type.scale or 0
-            return [decimal.Decimal(value).scaleb(-scale, _EXACT) for value in self._integers()]
+            return _decimals(self._integers(), self.type.scale or 0)
         raw = self._cast(self.values)[self.offset : self.offset + self.length].tolist()
         if name == "date32":
             return [_date(days) for days in raw]
@@ -209,6 +206,13 @@ def _datetime(count: int, units: int, utc: bool) -> datetime.datetime | int:
     except OverflowError:
         return count
     return moment.replace(tzinfo=datetime.UTC) if utc else moment
+
+
+def _decimals(values: list[int], scale: int) -> list[Any]:
+    from decimal import Context, Decimal  # slow to import, and rarely needed
+
+    exact = Context(prec=40)  # more digits than a decimal128 has, so that nothing is rounded
+    return [Decimal(value).scaleb(-scale, exact) for value in values]
 
 
 def _duration(count: int, units: int) -> datetime.timedelta | int:

@@ -96,9 +96,7 @@ _TIMESTAMP = re.compile(
     r"(?:,\s*(?:tz=|time_zone=)?'?(utc|z|\+00:00|none)'?)?[\])]"
 )
 _TIME = re.compile(r"(time32|time64|duration|timedelta64|timedelta)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?[\])]")
-_DECIMAL = re.compile(
-    r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?"
-)
+_DECIMAL = re.compile(r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +108,8 @@ class DataType:
     name
         Without unit and zone, e.g. ``"int64"`` or ``"timestamp"``.
     unit
-        Of a timestamp or a duration: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``; of a time32 one of the first two, of a time64 one of
-        the others.
+        Of a timestamp or a duration: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``; of a time32 one of the first two, of a time64
+        one of the others.
     tz
         Of a timestamp that is an instant: ``"UTC"``; None for one that names no zone.
     precision, scale
@@ -228,8 +226,8 @@ def parse_type(value: object) -> DataType:
     Parameters
     ----------
     value
-        A `DataType`, its text, a Python class (int, float, bool, str, bytes, or date, datetime, time or timedelta of datetime), or
-        a type object of Arrow, Polars or NumPy, which is taken by its text.
+        A `DataType`, its text, a Python class (int, float, bool, str, bytes; date, datetime, time, timedelta), or a type object
+        of Arrow, Polars or NumPy, which is taken by its text.
 
     Raises
     ------
