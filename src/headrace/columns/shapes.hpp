@@ -133,9 +133,9 @@ template <class T>
 struct TimeShape {
     i64 units;
     bool fast(const u8* p, usize n, T& out) const {
-        i64 seconds;
-        if (!fast_time_of_day(p, n, seconds)) return false;
-        out = static_cast<T>(seconds * units);
+        i64 value;
+        if (!fast_time_of_day(p, n, units, value)) return false;
+        out = static_cast<T>(value);
         return true;
     }
     Parse rule(const u8* p, usize n, T& out) const { return parse_time<T>(p, n, units, out); }
@@ -160,12 +160,7 @@ struct TimeShape {
 struct DurationShape {
     i64 units;
     bool clock_alone;
-    bool fast(const u8* p, usize n, i64& out) const {
-        i64 seconds;
-        if (!clock_alone || !fast_time_of_day(p, n, seconds)) return false;
-        out = seconds * units;
-        return true;
-    }
+    bool fast(const u8* p, usize n, i64& out) const { return clock_alone && fast_time_of_day(p, n, units, out); }
     Parse rule(const u8* p, usize n, i64& out) const {
         Duration duration;
         const Parse status = parse_duration(p, n, duration);

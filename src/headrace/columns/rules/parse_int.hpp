@@ -39,16 +39,18 @@ HR_FN bool is_hex(const u8* p, usize n) { return n >= 3 && p[0] == '0' && (p[1] 
 
 // One or more hexadecimal digits as a number; overflow if 64 bits do not hold it.
 HR_FN Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
-    u64 value = 0;
-    bool fits = true;
+    u64 value = 0, lost = 0;
+    u32 wrong = 0;
     for (usize i = 0; i < n; ++i) {
-        const u32 letter = (p[i] | u32{0x20}) - 'a';
-        if (!is_digit(p[i]) && letter > 5) return Parse::invalid;
-        fits = fits && value >> 60 == 0;
-        value = value << 4 | (is_digit(p[i]) ? p[i] - u64{'0'} : letter + u64{10});
+        // Digits and letters come in no order, so nothing is branched on. A letter is 1..6 in its low half.
+        const u32 is_letter = (p[i] | u32{0x20}) - 'a' <= 5 ? 1 : 0;
+        wrong |= is_letter ^ (is_digit(p[i]) ? 0 : 1);
+        lost |= value >> 60;
+        value = value << 4 | ((p[i] & u32{0xF}) + 9 * is_letter);
     }
+    if (wrong != 0) return Parse::invalid;
     out = value;
-    return fits ? Parse::ok : Parse::overflow;
+    return lost == 0 ? Parse::ok : Parse::overflow;
 }
 
 // `out` is set only when the answer is ok. An unsigned "-0" is 0, an unsigned "-1" is an overflow.
