@@ -225,7 +225,7 @@ def parse(text: bytes, type_: DataType, words: Words) -> Value | Misfit:
 
 def _int(text: bytes, low: int, end: int) -> int | Misfit:
     if found := _HEX.fullmatch(text):
-        value = int(found[1] + found[2], 16)
+        value: int = int(found[1] + found[2], 16)
         return value if low <= value < end else Misfit.OVERFLOW
     if not _INT.fullmatch(text):
         return Misfit.TYPE
