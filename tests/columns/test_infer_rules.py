@@ -141,6 +141,17 @@ def test_every_three_kinds_in_any_order() -> None:
         assert {inferred(*(SAMPLES[kind] for kind in order)) for order in permutations(three)} == {str(expected)}
 
 
+@pytest.mark.parametrize(
+    ("value", "null", "expected"),
+    [("0x1F", "0xFF", "int64"), ("12:30:15", "00:00:00", "time64[us]"), ("PT1S", "PT0S", "duration[us]")],
+)
+def test_null_that_looks_like_a_value_is_null(value: str, null: str, expected: str) -> None:
+    rows = [value, null, value] * 20
+    for isa in _native.isas():
+        found = read("\n".join(["a", *rows]).encode(), null_values=null, context=Context(isa=isa))["a"]
+        assert str(found.type) == expected and found.null_count == 20 and found[1] is None and found[2] is not None
+
+
 def test_join_is_commutative_and_associative() -> None:
     for a in Kind:
         for b in Kind:
