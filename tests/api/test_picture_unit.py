@@ -75,3 +75,19 @@ def test_times_are_shown_to_their_last_digit():
         "1969-12-31 23:59:59.000000001 │ null",
         "null                          │ null",
     ]
+
+
+def test_quantities_are_shown_as_they_are_written(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    types = ["decimal128(12, 9)", "time64[ns]", "time32[s]", "duration[ns]", "duration[s]", "binary", "null"]
+    lines = picture(b"0.000000001,12:30:15.5,12:30,-0:00:00.5,P1DT1S,\xff|,\n,,,,,,\n", schema=types, header=False)
+    assert lines[4].split(" │ ") == [
+        "0.000000001      ",
+        "12:30:15.500000000",
+        "12:30:00 ",
+        "-1 day, 23:59:59.500000000",
+        "1 day, 0:00:01",
+        "b'\\xff|'",
+        "null",
+    ]
+    assert [cell.strip() for cell in lines[5].split("│")] == ["null"] * 7

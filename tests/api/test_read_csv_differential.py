@@ -64,9 +64,21 @@ CELLS = {
     ],
     "timestamp[ns]": ["2262-04-11 23:47:16.854775807", "2262-04-11 23:47:16.854775808", "1677-09-21 00:12:43.145224192"],
     "timestamp[us, UTC]": ["2024-01-01 00:00:00Z", "2024-01-01T00:00:00.5+05:30", "2024-01-01 00:00-08", "2024-01-01"],
+    "time32[s]": ["23:59:59", "00:00", "24:00:00", "12:30:15.0", "12:30:15.5", "1:00:00"],
+    "time64[us]": ["12:30:15.123456", "12:30:15.1234567", "23:59:59.999999", "00:00:00", "12:60:00"],
+    "time64[ns]": ["12:30:15.123456789", "01:02:03.0", "23:59:59"],
+    "duration[us]": ["P1DT2H3M4.5S", "-PT1S", "1 day, 2:03:04", "-1 days +23:59:59", "5 days", "26:00:00", "P1M", "P200000000D"],
+    "duration[ns]": ["PT0.123456789S", "-2 days -00:00:01.1234567", "P106751D", "P106752D", "P1Y"],
+    "decimal128(5, 2)": ["1.5", "-999.99", "1000", "0.125", "1.250", "1e2", "1e-3", "-0.00", "nan", "+7", "."],
+    "decimal128(38, 9)": ["12345678901234567890123456789.123456789", "1e28", "1e29", "-0.000000001", "123456.5"],
+    "hex": ["0x1F", "0Xff", "0x7FFFFFFFFFFFFFFF", "0xFFFFFFFFFFFFFFFF", "0x10000000000000000", "-0x1", "0x", "0xg"],
+    "binary": ["\xa0\xff", "plain", '"', "NA"],
+    "null": ["", "", "NA", "0"],
     "string": ["x", "é", "a b", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "-", "NA"],
 }
 EVERYWHERE = ["", "NA", "x"]
+GIVEN = {name: name for name in CELLS} | {"hex": "int64"}
+"""The type that a column of such cells is given, where it is not inferred."""
 
 
 def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threads: int) -> Table:
@@ -158,7 +170,7 @@ def typed_text(draw: st.DrawFn, max_rows: int = 40) -> tuple[bytes, ReferenceOpt
         at = draw(st.integers(len(lines[0]), len(data)))
         data[at : at + draw(st.integers(0, 2))] = draw(st.sampled_from([b'"', sep, end, b"\xff", b"\0", b" ", b"\\", b"#", b"9"]))
     given = draw(st.integers(0, 2 ** len(names) - 1))
-    types = {i: name for i, name in enumerate(names) if given >> i & 1}
+    types = {i: GIVEN[name] for i, name in enumerate(names) if given >> i & 1}
     return bytes(data), draw(options_for(dialect, types))
 
 
@@ -188,6 +200,9 @@ LATE = [
     ([b"18446744073709551616"], [b"1", b"-1", b"0.5", b"x"]),
     ([b"1", b"2", b"3"], [b"x", b"128", b"", b"1.5"]),
     ([b"text", b"\xc3\xa9"], [b"\xff", b'"a\nb"', b""]),
+    ([b"12:30:15", b"00:00:00.5"], [b"12:30:15.1234567", b"12:30", b""]),
+    ([b"P1DT2H", b"-1 day, 23:59:59"], [b"PT0.123456789S", b"P150000D", b"12:30:15"]),
+    ([b"0x1F", b"0XFF"], [b"0xFFFFFFFFFFFFFFFF", b"7", b"0x1g"]),
 ]
 """What a column holds in front, and what may turn up once its type seems clear."""
 
@@ -200,7 +215,7 @@ def test_types_and_faults_that_turn_up_late(seed: int) -> None:
     for row in range(9000):
         cells = [rng.choice(late if row > 8000 and rng.random() < 0.002 else early) for early, late in LATE]
         rows.append(b",".join(cells[:-1] if rng.random() < 0.001 else cells))
-    data = b"a,b,c,d,e,f,g\n" + b"\n".join(rows)
+    data = b"a,b,c,d,e,f,g,h,i,j\n" + b"\n".join(rows)
     assert sum(map(len, rows[:8000])) > 280_000
     options = ReferenceOptions(
         header=True, types={5: "int8"} if seed % 4 else {}, on_error=["null", "reject"][seed // 4], shrink=seed in (2, 4)

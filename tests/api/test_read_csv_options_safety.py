@@ -131,7 +131,7 @@ def test_dtypes() -> None:
     assert refusal(dtypes={-3: "int8"}) == "dtypes: there is no column -3; there are 2"
     assert "unknown column in dtypes" in refusal(dtypes={True: "int8"})
     assert "did you mean 'int64'" in refusal(dtypes={"a": "int46"})
-    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "decimal(10, 2)"):
+    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "decimal256(50, 2)"):
         assert "type" in refusal(dtypes=bad)
 
 

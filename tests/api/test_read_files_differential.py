@@ -26,6 +26,9 @@ POOLS = [
     [b"x", b"longer than that", b"", b'"quo""ted"', "é".encode()],
     [b"\xff", b"x"],
     [b"007", b"300", b"-300"],
+    [b"23:59:58", b"", b"00:00:00.1234567"],
+    [b"P1DT2H", b"3 days 04:05:06", b""],
+    [b"0x1F", b"0xFFFFFFFFFFFFFFFF"],
     [b""],
 ]
 """What a column holds from some record on."""
@@ -109,7 +112,8 @@ def check(cut: Cut, **options: Any) -> None:
 
 
 def options_of(rng: random.Random) -> dict[str, Any]:
-    given = rng.sample(["int8", "float64", "string", "large_string", "bool", "timestamp[us]"], 2)
+    types = ["int8", "float64", "string", "large_string", "bool", "timestamp[us]", "decimal128(6, 1)", "binary", "null", "time32[s]"]
+    given = rng.sample(types, 2)
     return {
         "on_error": rng.choice(["raise", "null", "reject"]),
         "shrink": rng.random() < 0.4,

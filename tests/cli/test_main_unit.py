@@ -145,6 +145,7 @@ def test_names_and_types_are_taken_apart() -> None:
     assert _dtypes("string") == "string"
     assert _dtypes("a=int64, b = date") == {"a": "int64", "b ": " date"}
     assert _dtypes("t=timestamp[us, UTC],x=y=float64") == {"t": "timestamp[us, UTC]", "x=y": "float64"}
+    assert _dtypes("d=decimal128(12, 2),e=Decimal(9,2)") == {"d": "decimal128(12, 2)", "e": "Decimal(9,2)"}
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import math
 import struct
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -109,6 +110,58 @@ def test_strings_come_back(kind):
     assert strings(texts, kind).to_pylist() == texts and strings(texts, kind)[-1] == "日本"
 
 
+@pytest.mark.parametrize("kind", ["binary", "large_binary"])
+def test_bytes_come_back(kind):
+    cells = [b"\xff\x00", b"", None, "é".encode()]
+    text = strings([None if cell is None else cell.decode("latin-1") for cell in cells])
+    encoded = b"".join(cell or b"" for cell in cells)
+    ends = [0, 2, 2, 2, 4]
+    offsets = copy_of(struct.pack(f"=5{'i' if kind == 'binary' else 'q'}", *ends))
+    made = Column(parse_type(kind), 4, 1, copy_of(encoded), text.validity, offsets)
+    assert made.to_pylist() == cells and made[1:].to_pylist() == cells[1:] and made[0] == b"\xff\x00"
+    assert made.to_numpy().tolist() == cells and made.to_numpy().dtype == object
+
+
+def decimals(kind, digits, present=None):
+    made = column("int8", "b", [0] * len(digits), present)
+    values = copy_of(b"".join(value.to_bytes(16, "little", signed=True) for value in digits))
+    return Column(parse_type(kind), made.length, made.null_count, values, made.validity)
+
+
+def test_decimals_keep_every_digit():
+    digits = [10**38 - 1, 1 - 10**38, 0, -1, 2**64, -(2**64) - 5]
+    for scale in (0, 2, 38):
+        made = decimals(f"decimal128(38, {scale})", digits)
+        assert [str(value) for value in made] == [str(Decimal((v < 0, [int(d) for d in str(abs(v))], -scale))) for v in digits]
+    made = decimals("decimal128(5, 2)", [150, 99, -5], [True, False, True])
+    assert made.to_pylist() == [Decimal("1.50"), None, Decimal("-0.05")] and made[2] == Decimal("-0.05")
+    assert made.to_numpy().tolist() == made.to_pylist() and made[1:].to_pylist() == [None, Decimal("-0.05")]
+
+
+def test_times_and_durations_come_back_in_their_units():
+    clock = datetime.time
+    assert column("time32[s]", "i", [0, 86_399]).to_pylist() == [clock(0), clock(23, 59, 59)]
+    assert column("time32[ms]", "i", [1]).to_pylist() == [clock(0, 0, 0, 1000)]
+    assert column("time64[us]", "q", [86_399_999_999]).to_pylist() == [clock(23, 59, 59, 999_999)]
+    assert column("time64[ns]", "q", [1]).to_pylist() == [1]
+    length = datetime.timedelta
+    assert column("duration[s]", "q", [-1, 2]).to_pylist() == [length(seconds=-1), length(seconds=2)]
+    assert column("duration[ms]", "q", [-1]).to_pylist() == [length(milliseconds=-1)]
+    assert column("duration[us]", "q", [-(2**63)]).to_pylist() == [length(microseconds=-(2**63))]
+    assert column("duration[ns]", "q", [-1]).to_pylist() == [-1]
+    assert column("duration[s]", "q", [2**62, 1]).to_pylist() == [2**62, length(seconds=1)]
+
+
+def nulls(length):
+    return Column(parse_type("null"), length, length, copy_of(b""))
+
+
+def test_column_of_nulls_has_nothing_but_its_length():
+    assert nulls(3).to_pylist() == [None] * 3 and nulls(3)[1] is None and len(nulls(0)) == 0
+    assert nulls(5)[1:3].null_count == 2 and nulls(5)[4:].to_pylist() == [None]
+    assert nulls(2).to_numpy().tolist() == [None, None] and nulls(2).arrow_description() == ("", "n", 2, 0, [])
+
+
 def test_nulls_are_none_whatever_lies_under_them():
     assert column("int64", "q", [1, 99, 3], [True, False, True]).to_pylist() == [1, None, 3]
     assert column("timestamp[us]", "q", [2**63 - 1], [False]).to_pylist() == [None]
@@ -182,6 +235,10 @@ def test_numpy_marks_nulls_in_each_kind_s_way():
     times = column("timestamp[ns, UTC]", "q", [1, 2], present).to_numpy()
     assert times.dtype == np.dtype("M8[ns]") and times[0] == np.datetime64(1, "ns") and np.isnat(times[1])
     assert strings(["x", None]).to_numpy().tolist() == ["x", None]
+    clocks = column("time32[s]", "i", [3600, 2], present).to_numpy()
+    assert clocks.dtype == np.dtype("m8[s]") and clocks[0] == np.timedelta64(1, "h") and np.isnat(clocks[1])
+    lengths = column("duration[us]", "q", [-1, 2], present).to_numpy()
+    assert lengths.dtype == np.dtype("m8[us]") and lengths[0] == np.timedelta64(-1, "us") and np.isnat(lengths[1])
 
 
 def test_plain_array_never_shows_what_lies_under_a_null():
@@ -209,6 +266,12 @@ def test_plain_array_copies_as_asked():
             np.asarray(other, copy=False)
     with pytest.raises(ValueError, match="a copy is needed"):
         np.asarray(made, dtype="float64", copy=False)
+    for kind in ("duration[s]", "time64[ns]"):
+        shared = column(kind, "q", [1, 2])
+        assert np.asarray(shared, copy=False).ctypes.data == shared.values.address
+    for other in (column("time32[s]", "i", [1]), decimals("decimal128(5, 2)", [1]), nulls(1)):
+        with pytest.raises(ValueError, match="a copy is needed"):
+            np.asarray(other, copy=False)
 
 
 def test_repr_shows_type_counts_and_first_values():

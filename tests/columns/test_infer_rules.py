@@ -26,6 +26,12 @@ SAMPLES = {
     Kind.TIMESTAMP_NS: b"2024-02-29 12:00:00.1234567",
     Kind.TIMESTAMP_US_UTC: b"2024-02-29 12:00:00+02:00",
     Kind.TIMESTAMP_NS_UTC: b"2024-02-29 12:00:00.123456789Z",
+    Kind.TIME_US: b"12:30:15.123456",
+    Kind.TIME_NS: b"12:30:15.1234567",
+    Kind.DURATION_US: b"-1 days +23:59:59",
+    Kind.DURATION_NS: b"P1DT0.1234567S",
+    Kind.HEX: b"0x7FFFFFFFFFFFFFFF",
+    Kind.HEX_UINT64: b"0X8000000000000000",
     Kind.TEXT: b"007",
 }
 SAMPLE_BYTES = 256 << 10
@@ -64,6 +70,26 @@ def test_samples_are_of_their_kinds() -> None:
         ("1 2.5", "float64"),
         ("1e3", "float64"),
         ("nan", "float64"),
+        ("0x1F 0xff", "int64"),
+        ("0xFFFFFFFFFFFFFFFF 0x0", "uint64"),
+        ("0x10000000000000000 0x0", "string"),
+        ("0x1F 31", "string"),
+        ("31 0x1F", "string"),
+        ("-0x1F", "string"),
+        ("0x1F 1.5", "string"),
+        ("12:30:15 23:59:59.5", "time64[us]"),
+        ("12:30:15 23:59:59.1234567", "time64[ns]"),
+        ("12:30", "string"),
+        ("12:30:15 12:30", "string"),
+        ("24:00:00", "string"),
+        ("12:30:15 2024-02-29", "string"),
+        ("P1D PT0.5S", "duration[us]"),
+        ("P1D PT0.1234567S", "duration[ns]"),
+        ("P200000D PT0.1234567S", "string"),
+        ("P1M", "string"),
+        ("PT26H 26:00:00", "string"),
+        ("PT26H 12:30:15", "string"),
+        ("12:30:15 PT26H", "string"),
         ("-inf 1", "float64"),
         ("+1", "string"),
         ("007", "string"),
@@ -113,6 +139,17 @@ def test_every_three_kinds_in_any_order() -> None:
         three = rng.choices(kinds, k=3)
         expected = type_of_kind(join(join(three[0], three[1]), three[2]))
         assert {inferred(*(SAMPLES[kind] for kind in order)) for order in permutations(three)} == {str(expected)}
+
+
+@pytest.mark.parametrize(
+    ("value", "null", "expected"),
+    [("0x1F", "0xFF", "int64"), ("12:30:15", "00:00:00", "time64[us]"), ("PT1S", "PT0S", "duration[us]")],
+)
+def test_null_that_looks_like_a_value_is_null(value: str, null: str, expected: str) -> None:
+    rows = [value, null, value] * 20
+    for isa in _native.isas():
+        found = read("\n".join(["a", *rows]).encode(), null_values=null, context=Context(isa=isa))["a"]
+        assert str(found.type) == expected and found.null_count == 20 and found[1] is None and found[2] is not None
 
 
 def test_join_is_commutative_and_associative() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import pickle
 
 import numpy as np
@@ -38,6 +39,18 @@ LAYOUT = {
     "timestamp[ns, UTC]": ("tsn:UTC", 64),
     "string": ("u", 32),
     "large_string": ("U", 64),
+    "time32[s]": ("tts", 32),
+    "time32[ms]": ("ttm", 32),
+    "time64[us]": ("ttu", 64),
+    "time64[ns]": ("ttn", 64),
+    "duration[s]": ("tDs", 64),
+    "duration[ms]": ("tDm", 64),
+    "duration[us]": ("tDu", 64),
+    "duration[ns]": ("tDn", 64),
+    "decimal128(38, 9)": ("d:38,9", 128),
+    "binary": ("z", 32),
+    "large_binary": ("Z", 64),
+    "null": ("n", 0),
 }
 
 
@@ -67,6 +80,35 @@ def test_list_of_types_is_the_native_one():
         (object, "string"),
         (datetime.date, "date32"),
         (datetime.datetime, "timestamp[us]"),
+        (datetime.time, "time64[us]"),
+        (datetime.timedelta, "duration[us]"),
+        (bytes, "binary"),
+        ("time", "time64[us]"),
+        ("duration", "duration[us]"),
+        ("timedelta", "duration[us]"),
+        ("timedelta64[ns]", "duration[ns]"),
+        ("Duration(time_unit='ms')", "duration[ms]"),
+        ("blob", "binary"),
+        ("decimal128(12, 2)", "decimal128(12, 2)"),
+        ("DECIMAL(12,2)", "decimal128(12, 2)"),
+        ("numeric(5)", "decimal128(5, 0)"),
+        ("Decimal(precision=12, scale=2)", "decimal128(12, 2)"),
+        ("Decimal(precision=None, scale=2)", "decimal128(38, 2)"),
+        (DataType("decimal128", precision=3, scale=3), "decimal128(3, 3)"),
+        (np.dtype("m8[s]"), "duration[s]"),
+        (pa.time32("ms"), "time32[ms]"),
+        (pa.time64("ns"), "time64[ns]"),
+        (pa.duration("s"), "duration[s]"),
+        (pa.decimal128(7, 3), "decimal128(7, 3)"),
+        (pa.binary(), "binary"),
+        (pa.large_binary(), "large_binary"),
+        (pa.null(), "null"),
+        (pl.Time, "time64[us]"),
+        (pl.Duration("ns"), "duration[ns]"),
+        (pl.Duration, "duration[us]"),
+        (pl.Decimal(12, 2), "decimal128(12, 2)"),
+        (pl.Binary, "binary"),
+        (pl.Null, "null"),
         ("int", "int64"),
         ("float", "float64"),
         ("double", "float64"),
@@ -122,7 +164,10 @@ def test_arrow_writes_float_for_its_float32():
         3,
         "",
         b"int64",
-        bytes,
+        "time64[s]x",
+        "decimal256(50, 2)",
+        "decimal128(1, 2, 3)",
+        pa.decimal256(50, 2),
         "timestamp[D]",
         pa.float16(),
     ],
@@ -147,6 +192,17 @@ def test_refusal_names_the_nearest():
         (("timestamp", "D"), "unknown unit of timestamp 'D'"),
         (("timestamp", "us", "Europe/Bonn"), "unknown time zone 'Europe/Bonn'"),
         (("timestamp", "us", ""), "unknown time zone ''"),
+        (("time32", "us"), "unknown unit of time32 'us'"),
+        (("time64", "s"), "unknown unit of time64 's'"),
+        (("duration",), "unknown unit of duration None; valid: s, ms, us, ns"),
+        (("duration", "us", "UTC"), "tz of duration must be None, not 'UTC'"),
+        (("decimal128",), "precision of decimal128 must be 1 to 38 digits, not None"),
+        (("decimal128", None, None, 39, 0), "precision of decimal128 must be 1 to 38 digits, not 39"),
+        (("decimal128", None, None, True, 0), "precision of decimal128 must be 1 to 38 digits, not True"),
+        (("decimal128", None, None, 5), "scale of decimal128 must be 0 to the precision 5, not None"),
+        (("decimal128", None, None, 5, 6), "scale of decimal128 must be 0 to the precision 5, not 6"),
+        (("decimal128", None, None, 5, -1), "scale of decimal128 must be 0 to the precision 5, not -1"),
+        (("int64", None, None, 5, 2), "int64 has no precision and scale, but 5 and 2 are given"),
         (("int64", "us"), "int64 has no unit, but 'us' is given"),
         (("string", None, "UTC"), "tz of string must be None, not 'UTC'"),
     ],
@@ -154,6 +210,12 @@ def test_refusal_names_the_nearest():
 def test_type_that_is_none_cannot_be_made(parts, message):
     with pytest.raises(OptionError, match=message):
         DataType(*parts)
+
+
+@pytest.mark.parametrize("value", ["decimal", decimal.Decimal, pl.Decimal])
+def test_decimal_without_digits_says_what_to_write(value):
+    with pytest.raises(OptionError, match=r"lacks its precision and scale; write for example 'decimal128\(38, 9\)'"):
+        parse_type(value)
 
 
 def test_types_compare_hash_and_pickle_as_values():
@@ -165,6 +227,7 @@ def test_types_compare_hash_and_pickle_as_values():
 
 def test_questions_about_types():
     assert [text for text in LAYOUT if parse_type(text).is_string] == ["string", "large_string"]
+    assert [text for text in LAYOUT if parse_type(text).is_binary] == ["binary", "large_binary"]
     numeric = [text for text in LAYOUT if parse_type(text).is_numeric]
     assert numeric == [text for text in LAYOUT if text.startswith(("int", "uint", "float"))]
 
@@ -178,6 +241,12 @@ def test_questions_about_types():
         ("float32", "float32"),
         ("date32", "int32"),
         ("timestamp[ms, UTC]", "M8[ms]"),
+        ("time32[s]", "int32"),
+        ("time64[ns]", "m8[ns]"),
+        ("duration[s]", "m8[s]"),
+        ("decimal128(38, 9)", None),
+        ("binary", None),
+        ("null", None),
     ],
 )
 def test_numpy_name_is_how_values_lie_in_memory(text, numpy):

@@ -20,7 +20,8 @@ import headrace
 from headrace.columns.types import parse_type, type_names
 from headrace.export.arrow import schema_capsule, stream_capsule
 
-VALUES = {"bool": "true", "date32": "2024-02-29", "string": "é,", "large_string": ""}
+VALUES = {"bool": "true", "date32": "2024-02-29", "string": "é,", "large_string": "", "null": "NULL"}
+CLOCKS = {"timestamp": "2024-02-29T12:34:56", "time32": "12:34:56", "time64": "12:34:56.5", "duration": "-1 day, 2:03:04"}
 TEXT = b"i,s,b,d\n1,x,true,2024-02-29\n,,,\n3,\xc3\xa9,false,1969-12-31\n4,zz,true,1970-01-01\n"
 
 
@@ -102,15 +103,15 @@ def test_release_is_asked_once_and_marks_the_structure():
 
 @pytest.mark.parametrize("kind", type_names())
 def test_every_type_arrives(kind):
-    text = "2024-02-29T12:34:56" if kind.startswith("timestamp") else VALUES.get(kind, "42")
+    text = CLOCKS.get(kind.partition("[")[0]) or VALUES.get(kind, "42")
     read = headrace.read_csv(f"{text}|\nNULL|\n".encode(), sep="|", header=False, dtypes={0: kind}, null_values="NULL")
     arrow = pa.chunked_array(pa.table(read).column(0))
     arrow.validate(full=True)
     name = {"float32": "float", "float64": "double", "date32": "date32[day]"}.get(kind, kind.replace(", UTC", ", tz=UTC"))
     assert str(arrow.type) == name and parse_type(arrow.type) == parse_type(kind)
     expected = read[0].to_pylist()
-    assert arrow.null_count == 1 and expected[1] is None
-    assert (arrow.cast("int64") if kind.startswith("timestamp[ns") else arrow).to_pylist() == expected
+    assert arrow.null_count == expected.count(None) == (2 if kind == "null" else 1) and expected[1] is None
+    assert (arrow.cast("int64") if "[ns" in kind else arrow).to_pylist() == expected
 
 
 def test_receivers_agree():

@@ -76,7 +76,17 @@ void test_shape() {
                              "1 ",
                              "1.0",
                              "1e3",
-                             "0x10",
+                             "0x",
+                             "-0x",
+                             "0xg",
+                             "0x1G",
+                             "0x@",
+                             "0x`",
+                             "00x1",
+                             "0x-1",
+                             "x10",
+                             "0x1 ",
+                             "0xFFFFFFFFFFFFFFFFFFFF.",
                              "1_000",
                              "1,000",
                              "/",
@@ -107,8 +117,30 @@ void test_shape() {
     CHECK_EQ(parse("340282366920938463463374607431768211461", out), Parse::overflow);
 }
 
+// Around every power of two, with both signs, in capital and small letters, with zeros in front.
+template <class T>
+void test_hex() {
+    constexpr bool IS_SIGNED = static_cast<T>(-1) < static_cast<T>(0);
+    const i128 range = static_cast<i128>(1) << (8 * sizeof(T));
+    const i128 low = IS_SIGNED ? -range / 2 : 0, high = IS_SIGNED ? range / 2 - 1 : range - 1;
+    for (int bits = 0; bits <= 68; ++bits) {
+        for (int near = -1; near <= 1; ++near) {
+            const i128 value = (static_cast<i128>(1) << bits) + near;
+            std::string small;
+            for (i128 rest = value; rest > 0; rest /= 16)
+                small.insert(small.begin(), "0123456789abcdef"[static_cast<int>(rest % 16)]);
+            std::string capital = small;
+            for (char& c : capital) c = static_cast<char>(std::toupper(c));
+            expect<T>("0x0" + small, value, low, high);
+            expect<T>("+0X" + capital + (capital.empty() ? "0" : ""), value, low, high);
+            expect<T>("-0x" + std::string(30, '0') + small, -value, low, high);
+        }
+    }
+}
+
 template <class T>
 void test_type() {
+    test_hex<T>();
     test_boundaries<T>();
     test_powers_of_ten<T>();
     test_shape<T>();

@@ -69,6 +69,7 @@ class DuckDB:
         "int64": "BIGINT",
         "float64": "DOUBLE",
         "date32": "DATE",
+        "time64[us]": "TIME",
         "string": "VARCHAR",
         "timestamp[us, UTC]": "TIMESTAMPTZ",
     }

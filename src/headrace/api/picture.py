@@ -40,16 +40,29 @@ def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
 
 
 def _cells(column: Column) -> list[str]:
+    values = column.to_pylist()
     if column.type.unit == "ns":
+        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, _nanoseconds)
         zone = "+00:00" if column.type.tz else ""
-        return ["null" if count is None else _nanoseconds(count) + zone for count in column.to_pylist()]
-    return [_cell(value) for value in column.to_pylist()]
+        return ["null" if count is None else shown(count) + zone for count in values]
+    if column.type.name == "decimal128":
+        return ["null" if value is None else format(value, "f") for value in values]
+    return [_cell(value) for value in values]
 
 
 def _nanoseconds(count: int) -> str:
     seconds, rest = divmod(count, 1_000_000_000)
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
     return moment.isoformat(sep=" ") + (f".{rest:09}" if rest else "")
+
+
+def _time_nanoseconds(count: int) -> str:
+    return _nanoseconds(count).partition(" ")[2]
+
+
+def _duration_nanoseconds(count: int) -> str:
+    seconds, rest = divmod(count, 1_000_000_000)
+    return str(datetime.timedelta(seconds=seconds)) + (f".{rest:09}" if rest else "")
 
 
 def _cell(value: object) -> str:

@@ -92,7 +92,8 @@ def read_csv(
         Names or positions of the columns to read, in the table's order; the others are not converted. None for all.
     schema
         The types of all columns: a mapping from name (matched with the header's, if there is one; else in order), or a sequence
-        in order. Types are texts such as ``"int32"`` or ``"timestamp[us]"``, Python classes, or types of Arrow, Polars or NumPy.
+        in order. Types are texts such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``, Python classes, or types of
+        Arrow, Polars or NumPy.
     dtypes
         The types of some columns, by name or position, or one type for all; the others are inferred.
     infer_schema
@@ -188,8 +189,10 @@ def read_csv(
     Notes
     -----
     Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp (us, or ns if a value needs it;
-    UTC if
-    the values have offsets), else string. Numbers with leading zeros ('007') or '+' stay text. ``report.columns`` names the
+    UTC if the values have offsets), time64 (12:30:15, always with seconds), duration (P1DT2H, 1 day 02:00:00), else string;
+    time64 and duration are us or ns as timestamps are. Numbers with leading zeros ('007') or '+' stay text; hexadecimal ones
+    (0x1F) are integers where a column has no others. Only on request: decimal128, binary (bytes of any encoding), null (a
+    column without values, else string), and the smaller types. ``report.columns`` names the
     record that forced each type.
 
     Directives of `date_format`: ``%Y %y %m %d %j %b %B %H %I %p %M %S %f %z %Z %s %e %D %F %R %T %%``. Numbers may lack leading

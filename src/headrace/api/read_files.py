@@ -318,7 +318,7 @@ def _in_file(file: _File) -> Iterator[None]:
 
 
 def _same(first: DataType, second: DataType) -> bool:
-    return first == second or (first.is_string and second.is_string)
+    return first == second or (first.is_string and second.is_string) or (first.is_binary and second.is_binary)
 
 
 def _is_stale(part: _Part, types: list[DataType]) -> bool:

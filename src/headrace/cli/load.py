@@ -185,8 +185,8 @@ def _names(text: str) -> list[str]:
 
 
 def _dtypes(text: str) -> dict[str, str] | str:
-    """Types by column; a comma inside brackets belongs to the type, as in ``when=timestamp[us, UTC]``."""
-    parts = [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
+    """Types by column; a comma inside brackets belongs to the type, as in ``sum=decimal128(12, 2)``."""
+    parts = [part.strip() for part in re.split(r",(?![^\[(]*[\])])", text)]
     if text and len(parts) == 1 and "=" not in text:
         return text
     types: dict[str, str] = {}

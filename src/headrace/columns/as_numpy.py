@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:
     """What `Column.to_numpy` promises."""
-    if column.type.is_string:
+    if column.type.numpy_name is None and column.type.name != "bool":
         array: np.ndarray[Any, Any] = np.empty(column.length, dtype=object)
         array[:] = column.to_pylist()
         return array
@@ -29,7 +29,7 @@ def as_numpy(column: Column) -> np.ndarray[Any, Any]:
     if values.dtype.kind in "iub":
         return np.ma.MaskedArray(values, missing)
     values = values.copy()
-    values[missing] = np.nan if values.dtype.kind == "f" else np.datetime64("NaT")
+    values[missing] = np.nan if values.dtype.kind == "f" else np.array("NaT", values.dtype)
     return values
 
 
@@ -40,7 +40,7 @@ def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[
     array = as_numpy(column)
     if isinstance(array, np.ma.MaskedArray):
         array = np.where(np.ma.getmaskarray(array), None, array.data.astype(object))
-    shared = column.null_count == 0 and column.type.name not in ("bool", "date32", "string", "large_string")
+    shared = column.null_count == 0 and column.type.numpy_name is not None and column.type.name not in ("date32", "time32")
     target = array.dtype if dtype is None else np.dtype(dtype)
     if copy is False and not (shared and array.dtype == target):
         raise ValueError("a copy is needed, but copy=False is given")
@@ -52,6 +52,8 @@ def _values(column: Column) -> np.ndarray[Any, Any]:
         return _bits(column.values, column.offset, column.length)
     whole = np.frombuffer(memoryview(column.values), column.type.numpy_name, column.offset + column.length)
     values: np.ndarray[Any, Any] = whole[column.offset :]
+    if column.type.name == "time32":
+        return values.astype(f"timedelta64[{column.type.unit}]")
     return values.astype("datetime64[D]") if column.type.name == "date32" else values
 
 

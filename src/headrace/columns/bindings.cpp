@@ -44,6 +44,9 @@ ColumnType column_type(nb::handle given) {
     type.id = type_id(nb::cast<std::string>(given.attr("name")));
     type.units_per_second = units_per_second(given.attr("unit"));
     type.utc = !given.attr("tz").is_none();
+    if (type.id != TypeId::decimal128) return type;
+    type.precision = nb::cast<u8>(given.attr("precision"));
+    type.scale = nb::cast<u8>(given.attr("scale"));
     return type;
 }
 
@@ -288,6 +291,15 @@ std::string_view kind_name(Kind kind) {
         case Kind::timestamp_us_utc:
         case Kind::timestamp_ns_utc:
             return "timestamp with offset";
+        case Kind::time_us:
+        case Kind::time_ns:
+            return "time64";
+        case Kind::duration_us:
+        case Kind::duration_ns:
+            return "duration";
+        case Kind::hex:
+        case Kind::hex_uint64:
+            return "hex";
         case Kind::text:
             break;
     }

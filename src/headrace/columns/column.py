@@ -34,11 +34,12 @@ class Column:
     null_count
         Rows that are null.
     values
-        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes.
+        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes; of nulls
+        nothing.
     validity
-        One bit a row, 1 for a value; None if no row is null.
+        One bit a row, 1 for a value; None if no row is null, and in a column of type null.
     offsets
-        Of strings: where each row's bytes begin, and behind the last where they end.
+        Of strings and bytes: where each row's bytes begin, and behind the last where they end.
     offset
         Rows to leave out in front, in all buffers (a slice shares its buffers).
     """
@@ -76,7 +77,7 @@ class Column:
 
     def slice(self, start: int, length: int) -> Column:
         """`length` rows from `start` on; nothing is copied."""
-        nulls = 0
+        nulls = length if self.type.name == "null" else 0
         if self.validity is not None:
             nulls = length - _count_set(self.validity, self.offset + start, length)
         validity = self.validity if nulls else None
@@ -86,7 +87,9 @@ class Column:
         """All rows as Python values; null is None.
 
         Timestamps with a time zone are aware, in that zone. Timestamps of nanoseconds become integers of nanoseconds since 1970,
-        because `datetime` would cut them; so do times that `datetime` does not reach (before year 1, after 9999).
+        because `datetime` would cut them; so do times that `datetime` does not reach (before year 1, after 9999). Likewise times
+        and durations of nanoseconds, and durations of more than 999999999 days, become integers of their unit. Decimals are
+        `decimal.Decimal`.
         """
         values = self._python_values()
         if self.validity is None:
@@ -95,38 +98,54 @@ class Column:
         return [value if there else None for value, there in zip(values, present, strict=True)]
 
     def _python_values(self) -> list[Any]:
+        name = self.type.name
         if self.type.is_string:
-            return self._strings()
-        if self.type.name == "bool":
+            return [text.decode() for text in self._pieces()]
+        if self.type.is_binary:
+            return self._pieces()
+        if name == "bool":
             return _bits(self.values, self.offset, self.length)
+        if name == "null":
+            return [None] * self.length
+        if name == "decimal128":
+            return _decimals(self._integers(), self.type.scale or 0)
         raw = self._cast(self.values)[self.offset : self.offset + self.length].tolist()
-        if self.type.name == "date32":
+        if name == "date32":
             return [_date(days) for days in raw]
-        if self.type.name == "timestamp" and self.type.unit != "ns":
+        if self.type.unit in (None, "ns"):
+            return list(raw)
+        units = UNITS[self.type.unit or "us"]
+        if name == "timestamp":
             zone = None if self.type.tz is None else zone_named(self.type.tz)
-            return [_datetime(count, UNITS[self.type.unit or "us"], zone) for count in raw]
-        return list(raw)
+            return [_datetime(count, units, zone) for count in raw]
+        return [_duration(count, units) if name == "duration" else _time(count, units) for count in raw]
+
+    def _integers(self) -> list[int]:
+        """The values of a decimal column without their point."""
+        data = memoryview(self.values)[self.offset * 16 : (self.offset + self.length) * 16]
+        return [int.from_bytes(data[at : at + 16], "little", signed=True) for at in range(0, self.length * 16, 16)]
 
     def _cast(self, buffer: Buffer) -> memoryview[Any]:
         whole = buffer.nbytes // (self.type.bits // 8) * (self.type.bits // 8)
         return memoryview(buffer)[:whole].cast(self.type.struct_format)  # type: ignore[call-overload, no-any-return]
 
-    def _strings(self) -> list[str]:
+    def _pieces(self) -> list[bytes]:
         if self.offsets is None:
-            raise ValueError("a column of strings has offsets")
+            raise ValueError("a column of strings or bytes has offsets")
         ends = self._cast(self.offsets)[self.offset : self.offset + self.length + 1].tolist()
         if not ends:
             return []
         base = ends[0]
         text = bytes(memoryview(self.values)[base : ends[-1]])
-        return [text[begin - base : end - base].decode() for begin, end in pairwise(ends)]
+        return [text[begin - base : end - base] for begin, end in pairwise(ends)]
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """The column as a NumPy array.
 
-        Without nulls, numbers and timestamps share the column's memory; dates (``datetime64[D]``) and bools are copied. With
-        nulls, floats have NaN, dates and timestamps NaT, integers and bools become a masked array. Strings become an object array
-        with None for null. NumPy's timestamps name no zone: instants are in UTC.
+        Without nulls, numbers, timestamps, durations and times of 64 bits share the column's memory; dates (``datetime64[D]``),
+        times of 32 bits and bools are copied. NumPy has no time of day: it becomes ``timedelta64`` since midnight. With nulls,
+        floats have NaN, dates, timestamps, times and durations NaT, integers and bools become a masked array. Strings, bytes,
+        decimals and nulls become an object array with None for null. NumPy's timestamps name no zone: instants are in UTC.
         """
         from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
@@ -147,6 +166,8 @@ class Column:
     def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None]]:
         """Name, Arrow format, null count, offset and buffers (None for none), for the C data interface."""
         buffers = [self.validity, self.values] if self.offsets is None else [self.validity, self.offsets, self.values]
+        if self.type.name == "null":
+            buffers = []
         # Some readers stumble over an offset into nothing.
         return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers
 
@@ -188,3 +209,23 @@ def _datetime(count: int, units: int, zone: datetime.tzinfo | None) -> datetime.
         return moment if zone is None else moment.replace(tzinfo=datetime.UTC).astimezone(zone)
     except OverflowError:
         return count
+
+
+def _decimals(values: list[int], scale: int) -> list[Any]:
+    from decimal import Context, Decimal  # slow to import, and rarely needed
+
+    exact = Context(prec=40)  # more digits than a decimal128 has, so that nothing is rounded
+    return [Decimal(value).scaleb(-scale, exact) for value in values]
+
+
+def _duration(count: int, units: int) -> datetime.timedelta | int:
+    try:
+        return datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
+    except OverflowError:
+        return count
+
+
+def _time(count: int, units: int) -> datetime.time:
+    minutes, rest = divmod(count, 60 * units)
+    second, part = divmod(rest, units)
+    return datetime.time(minutes // 60, minutes % 60, second, part * (1_000_000 // units))

@@ -17,6 +17,9 @@ namespace {
 
 HR_FN void set_bit(u64* bits, usize i) { bits[i / 64] |= u64{1} << (i % 64); }
 
+bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
+bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
+
 FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, usize n) {
     if (!rows.may_need_unquoting) return {p, n, false};
     const FieldBytes field = strip(*rows.dialect, p, n);
@@ -114,6 +117,10 @@ usize convert_numbers(const TileRows& rows, const ColumnJob& job, const Shape& s
 
 template <class T>
 usize convert_int(const TileRows& rows, const ColumnJob& job) {
+    if constexpr (sizeof(T) == 8) {
+        const bool hex = job.inferred && is_hex_kind(static_cast<Kind>(job.guess));
+        if (hex) return convert_values<T>(rows, job, HexShape<T>{}, store_to<T>(job));
+    }
     return convert_numbers<T>(rows, job, IntShape<T>{job.inferred});
 }
 
@@ -139,6 +146,24 @@ usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
     return convert_values<i64>(rows, job, formatted, store_to<i64>(job));
 }
 
+template <class T>
+usize convert_time(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<T>(rows, job, TimeShape<T>{job.type.units_per_second}, store_to<T>(job));
+}
+
+usize convert_duration(const TileRows& rows, const ColumnJob& job) {
+    const DurationShape shape = {job.type.units_per_second, !job.inferred};
+    return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+}
+
+usize convert_decimal(const TileRows& rows, const ColumnJob& job) {
+    return convert_numbers<Int128>(rows, job, DecimalShape{{job.type.precision, job.type.scale}});
+}
+
+usize convert_null(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<bool>(rows, job, NullShape{}, [](usize, bool) {});
+}
+
 usize convert_bool(const TileRows& rows, const ColumnJob& job) {
     u64* const bits = job.bits;
     return convert_values<bool>(rows, job, BoolShape{*job.rules}, [bits](usize row, bool value) {
@@ -160,6 +185,7 @@ template <bool Plain>
 ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
+    const bool checked = rows.has_high_bytes && has_text(job.type);
     const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
     u8* out = job.string_bytes;
     usize nulls = 0;
@@ -171,7 +197,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
         usize size = 0;
         if (field.size == 0 && (Plain || !field.quoted) && (rules.empty_is_null || fields.missing(row))) {
             present = false;
-        } else if (rows.has_high_bytes && !check_text(rows, job, row, field)) {
+        } else if (checked && !check_text(rows, job, row, field)) {
             present = false;
         } else {
             size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
@@ -232,8 +258,20 @@ usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
             return convert_date(rows, job);
         case TypeId::timestamp:
             return convert_timestamp(rows, job);
+        case TypeId::time32:
+            return convert_time<i32>(rows, job);
+        case TypeId::time64:
+            return convert_time<i64>(rows, job);
+        case TypeId::duration:
+            return convert_duration(rows, job);
+        case TypeId::decimal128:
+            return convert_decimal(rows, job);
+        case TypeId::null:
+            return convert_null(rows, job);
         case TypeId::string:
         case TypeId::large_string:
+        case TypeId::binary:
+        case TypeId::large_binary:
             break;
     }
     return 0;
@@ -241,7 +279,7 @@ usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
 
 ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
     if (job.inferred && !is_settled(static_cast<Kind>(job.guess))) return classify_column(rows, job);
-    if (job.type.id == TypeId::string || job.type.id == TypeId::large_string) {
+    if (has_text(job.type) || has_bytes(job.type)) {
         const bool plain = job.raw || !rows.may_need_unquoting;
         return plain ? convert_strings<true>(rows, job) : convert_strings<false>(rows, job);
     }

@@ -16,13 +16,16 @@ enum class TypeId : u8 {
 #undef HR_TYPE
 };
 
-// A column's type: units_per_second of a timestamp is 1, 1'000, 1'000'000 or 1'000'000'000; `utc` if it is an instant;
-// `zone` if text without an offset is local time of a zone other than UTC.
+// A column's type: units_per_second of a timestamp, time or duration is 1, 1'000, 1'000'000 or 1'000'000'000; `utc` if
+// it is an instant; `zone` if text without an offset is local time of a zone other than UTC; a decimal128 has up to
+// `precision` digits, `scale` of them behind the point.
 struct ColumnType {
     TypeId id = TypeId::string;
     i64 units_per_second = 0;
     bool utc = false;
     const Zone* zone = nullptr;
+    u8 precision = 0;
+    u8 scale = 0;
 };
 
 // Texts that mean something of their own.

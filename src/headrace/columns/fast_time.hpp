@@ -1,11 +1,45 @@
-// Fast forms of text to date and timestamp for the common shapes "2019-01-31" and "2019-01-31 23:59:58" (or with a T);
-// each gives what rules/parse_date.hpp gives, or declines. 19 bytes from `p` on must be readable.
+// Fast forms of text to date, timestamp and time for the common shapes "2019-01-31", "2019-01-31 23:59:58" (or with a
+// T) and "23:59:58" (or with a fraction); each gives what rules/parse_date.hpp and rules/parse_time.hpp give, or
+// declines. 19 bytes from `p` on must be readable.
 #pragma once
 
+#include "columns/fast_number.hpp"
 #include "columns/rules/parse_date.hpp"
+#include "columns/rules/parse_decimal.hpp"
 #include "core/simd.hpp"
 
 HR_BEGIN_NAMESPACE
+
+// "23:59:58" as one word: every byte less that of "00:00:00" is a digit, or nothing where the colons are; then
+// neighbours are merged to the numbers of two digits, which lie 24 bits apart.
+HR_FN bool fast_clock(const u8* p, i64& seconds) {
+    u64 word;
+    __builtin_memcpy(&word, p, 8);
+    constexpr u64 SHAPE = 0x30303A30303A3030;
+    constexpr u64 ABOVE_LIMITS = 0x76767F76767F7676;  // sets the top bit of a digit above 9, and of a colon above 0
+    const u64 digits = word ^ SHAPE;
+    if (((digits + ABOVE_LIMITS) | digits) & 0x8080808080808080) return false;
+    const u64 numbers = digits * 10 + (digits >> 8);
+    const u64 hour = numbers & 0xFF, minute = numbers >> 24 & 0xFF, second = numbers >> 48 & 0xFF;
+    if (hour > 23 || minute > 59 || second > 59) return false;
+    seconds = static_cast<i64>((hour * 60 + minute) * 60 + second);
+    return true;
+}
+
+// The time in units; a fraction of up to eight digits that the unit holds: "23:59:58.25" where a second has 1000 units.
+HR_FN bool fast_time_of_day(const u8* p, usize n, i64 units_per_second, i64& out) {
+    if (n < 8 || n > 17) return false;
+    i64 seconds;
+    if (!fast_clock(p, seconds)) return false;
+    out = seconds * units_per_second;
+    if (n == 8) return true;
+    u64 fraction;
+    if (n == 9 || p[8] != '.' || !short_digits(p + 9, n - 9, fraction)) return false;
+    const i64 parts = static_cast<i64>(POWERS_OF_TEN[n - 9]);
+    if (parts > units_per_second) return false;
+    out += static_cast<i64>(fraction) * (units_per_second / parts);
+    return true;
+}
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 

@@ -40,7 +40,10 @@ std::string type_name(const ColumnType& type) {
 #include "core/types.def"
 #undef HR_TYPE
     }
-    if (type.id != TypeId::timestamp) return name;
+    if (type.id == TypeId::decimal128) {
+        return name + "(" + std::to_string(type.precision) + ", " + std::to_string(type.scale) + ")";
+    }
+    if (type.units_per_second == 0) return name;
     const char* unit = type.units_per_second == 1           ? "s"
                        : type.units_per_second == 1'000     ? "ms"
                        : type.units_per_second == 1'000'000 ? "us"

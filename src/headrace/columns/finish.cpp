@@ -112,7 +112,8 @@ void remove_rows(LoadedColumn& column, const std::vector<u64>& removed, u64 rows
 
 // Null marks (bit 1: null) to Arrow's validity (bit 1: a value); bits behind the last row are 0.
 void make_validity(LoadedColumn& column, u64 rows) {
-    if (column.null_count == 0) {
+    // A column of type null has no validity: there is nothing to say.
+    if (column.null_count == 0 || column.type.id == TypeId::null) {
         column.validity = Region{};
         return;
     }
@@ -211,10 +212,10 @@ u64 shrink_float(LoadedColumn& column, u64 rows) {
 // Returns the row that settled a shrunk column's type, or NO_ROW.
 u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows) {
     make_validity(column, rows);
-    if (column.type.id == TypeId::large_string && column.values.size() <= 0x7FFFFFFF &&
-        plan.columns[c].type.id != TypeId::large_string) {
+    const TypeId id = column.type.id;
+    if (small_form(id) != id && column.values.size() <= 0x7FFFFFFF && plan.columns[c].type.id != id) {
         narrow<i64, i32>(column.offsets, rows + 1);
-        column.type.id = TypeId::string;
+        column.type.id = small_form(id);
     }
     if (!plan.shrink || !plan.columns[c].inferred) return NO_ROW;
     return shrink_column(column, rows);

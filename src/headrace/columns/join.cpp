@@ -44,7 +44,7 @@ void set_bits(u64 count, u64* to, u64 at) {
 }
 
 u64 offset_at(const JoinPart& part, u64 row) {
-    return part.type.id == TypeId::large_string ? static_cast<u64>(part.offsets->as<i64>()[row])
+    return value_bits(part.type) == 64 ? static_cast<u64>(part.offsets->as<i64>()[row])
                                                 : static_cast<u64>(part.offsets->as<i32>()[row]);
 }
 
@@ -124,8 +124,7 @@ void join_strings(const Piece& piece, LoadedColumn& column) {
 using JoinPiece = void (*)(const Piece&, LoadedColumn&);
 
 JoinPiece joiner_for(const ColumnType& type) {
-    if (type.id == TypeId::large_string) return join_strings<i64>;
-    if (type.id == TypeId::string) return join_strings<i32>;
+    if (is_string(type)) return value_bits(type) == 64 ? join_strings<i64> : join_strings<i32>;
     return type.id == TypeId::boolean ? join_bits : join_fixed;
 }
 
@@ -167,7 +166,7 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
         rows += part.length;
         column.null_count += nulls_of(part);
     }
-    if (strings && bytes > plan.most_small_text) column.type.id = TypeId::large_string;
+    if (strings && bytes > plan.most_small_text) column.type.id = large_form(column.type.id);
     const usize bits = value_bits(column.type);
     if (strings) {
         column.values = region_of(bytes, plan, Region::Content::any);
@@ -176,18 +175,19 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
     } else {
         column.values = bits == 1 ? bits_region(rows, plan) : region_of(rows * bits / 8, plan, Region::Content::any);
     }
-    if (column.null_count != 0) column.validity = bits_region(rows, plan);
+    const bool has_validity = column.null_count != 0 && column.type.id != TypeId::null;
+    if (has_validity) column.validity = bits_region(rows, plan);
     const JoinPiece join_piece = joiner_for(column.type);
     std::atomic<usize> next{0};
     const usize threads = std::clamp<usize>(pieces.size(), 1, plan.threads);
     run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize i = next++; i < pieces.size(); i = next++) {
             join_piece(pieces[i], column);
-            if (column.null_count != 0) join_validity(pieces[i], column);
+            if (has_validity) join_validity(pieces[i], column);
         }
     });
     if (bits == 1) column.values.trim((rows + 7) / 8);
-    if (column.null_count != 0) column.validity.trim((rows + 7) / 8);
+    if (has_validity) column.validity.trim((rows + 7) / 8);
     if (plan.shrink) joined.settled = shrink_column(column, rows);
     return joined;
 }

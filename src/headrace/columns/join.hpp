@@ -15,7 +15,7 @@ struct JoinPart {
     What what = What::nulls;
     u64 length = 0;      // of the part
     u64 row = 0;         // that is repeated
-    ColumnType type;     // of the column; string and large_string may be mixed, and nulls may have any
+    ColumnType type;     // of the column; small and large strings may be mixed, and nulls may have any
     u64 null_count = 0;  // of the column
     const Region* values = nullptr;
     const Region* offsets = nullptr;   // strings

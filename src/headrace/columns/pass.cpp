@@ -43,7 +43,17 @@ usize value_bits(const ColumnType& type) {
     return 0;
 }
 
-bool is_string(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
+bool is_string(const ColumnType& type) {
+    return small_form(type.id) == TypeId::string || small_form(type.id) == TypeId::binary;
+}
+
+TypeId large_form(TypeId id) {
+    return id == TypeId::string ? TypeId::large_string : id == TypeId::binary ? TypeId::large_binary : id;
+}
+
+TypeId small_form(TypeId id) {
+    return id == TypeId::large_string ? TypeId::string : id == TypeId::large_binary ? TypeId::binary : id;
+}
 
 LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan,
                    const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
@@ -135,7 +145,7 @@ void LoadPass::allocate(bool exact) {
         const bool large = is_string(guesses_[c].type) && bytes > 0x7FFFFFFF;
         column = LoadedColumn{};
         column.type = guesses_[c].type;
-        if (large) column.type.id = TypeId::large_string;
+        if (large) column.type.id = large_form(column.type.id);
         const usize bits = value_bits(column.type);
         if (is_string(column.type)) {
             column.offsets = Region((rows + 1) * bits / 8, result_.budget);

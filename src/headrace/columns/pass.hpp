@@ -28,7 +28,11 @@ struct Guess {
 constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
 
 usize value_bits(const ColumnType& type);
+// Text or bytes: values of their own lengths, with offsets.
 bool is_string(const ColumnType& type);
+// The same with offsets of 64 bits or of 32.
+TypeId large_form(TypeId id);
+TypeId small_form(TypeId id);
 
 class LoadPass {
 public:

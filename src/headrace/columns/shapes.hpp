@@ -2,10 +2,13 @@
 // `fast` may decline and then `rule`, the reference, decides; `eight` returns the rows that it declines.
 #pragma once
 
+#include "columns/fast_decimal.hpp"
 #include "columns/fast_number.hpp"
 #include "columns/fast_time.hpp"
 #include "columns/field.hpp"
 #include "columns/lanes.hpp"
+#include "columns/rules/parse_duration.hpp"
+#include "columns/rules/parse_time.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -99,6 +102,33 @@ struct TimestampShape {
     static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
 };
 
+// Of a column that is inferred to be of hexadecimal numbers: a decimal one is none of them.
+template <class T>
+struct HexShape {
+    bool fast(const u8* p, usize n, T& out) const {
+        u64 value;
+        constexpr u64 LARGEST = static_cast<u64>(static_cast<T>(-1) < 0 ? ~u64{0} >> 1 : ~u64{0});
+        if (!is_hex(p, n) || parse_hex_magnitude(p + 2, n - 2, value) != Parse::ok || value > LARGEST) return false;
+        out = static_cast<T>(value);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
+};
+
+struct DecimalShape {
+    DecimalFormat format;
+    bool fast(const u8* p, usize n, Int128& out) const { return fast_decimal(p, n, format, out); }
+    Parse rule(const u8* p, usize n, Int128& out) const {
+        return parse_decimal128(p, n, format.precision, format.scale, out);
+    }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, Int128* values, u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, false, point);
+        return found.declined | store_decimals(found, format, values);
+    }
+#endif
+};
+
 // Numbers with other marks than a point: their plain form goes to the shape of such numbers. Lanes take another decimal
 // mark as it is, and decline grouped digits.
 template <class T, class Shape>
@@ -179,6 +209,51 @@ struct FormattedTimestampShape {
         if (!t.has_offset && zone != nullptr && !to_utc(*zone, piece, t.seconds, t.seconds)) return Parse::invalid;
         return scale_timestamp(t, shape.units, out);
     }
+};
+
+template <class T>
+struct TimeShape {
+    i64 units;
+    bool fast(const u8* p, usize n, T& out) const {
+        i64 value;
+        if (!fast_time_of_day(p, n, units, value)) return false;
+        out = static_cast<T>(value);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_time<T>(p, n, units, out); }
+#if defined(HR_ISA_AVX512)
+    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(8));
+        const Lane64 text = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 seconds = time_of_lanes(text, fine);
+        const Lane64 value = _mm512_mullo_epi64(seconds, all_lanes(static_cast<u64>(units)));
+        if constexpr (sizeof(T) == 8) {
+            _mm512_storeu_si512(values, value);
+        } else {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm512_cvtepi64_epi32(value));
+        }
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+};
+
+// 23:59:58 alone is a duration only where the column is said to be of them (where it is inferred to be, `clock_alone`
+// is false).
+struct DurationShape {
+    i64 units;
+    bool clock_alone;
+    bool fast(const u8* p, usize n, i64& out) const { return clock_alone && fast_time_of_day(p, n, units, out); }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Duration duration;
+        const Parse status = parse_duration(p, n, duration);
+        return status == Parse::ok ? scale_duration(duration, units, out) : status;
+    }
+};
+
+// Of a column of nulls: no text is a value.
+struct NullShape {
+    bool fast(const u8*, usize, bool&) const { return false; }
+    Parse rule(const u8*, usize, bool&) const { return Parse::invalid; }
 };
 
 struct BoolShape {

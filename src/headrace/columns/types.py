@@ -13,9 +13,13 @@ from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Units of timestamps, and how many make a second."""
+"""Units of timestamps, times and durations, and how many make a second."""
 
-# name: Arrow format, bits of one value (of one offset, where values vary), format of `struct`
+_UNITS_OF = {"timestamp": tuple(UNITS), "time32": ("s", "ms"), "time64": ("us", "ns"), "duration": tuple(UNITS)}
+_MAX_PRECISION = 38
+_EXAMPLE_DECIMAL = "decimal128(38, 9)"
+
+# name: Arrow format, bits of one value (of one offset, where values vary), format of `struct` (none for what it has not)
 _TYPES: dict[str, tuple[str, int, str]] = {
     "bool": ("b", 1, "?"),
     "int8": ("c", 8, "b"),
@@ -30,8 +34,15 @@ _TYPES: dict[str, tuple[str, int, str]] = {
     "float64": ("g", 64, "d"),
     "date32": ("tdD", 32, "i"),
     "timestamp": ("ts{unit}:{tz}", 64, "q"),
+    "time32": ("tt{unit}", 32, "i"),
+    "time64": ("tt{unit}", 64, "q"),
+    "duration": ("tD{unit}", 64, "q"),
+    "decimal128": ("d:{precision},{scale}", 128, ""),
     "string": ("u", 32, "i"),
     "large_string": ("U", 64, "q"),
+    "binary": ("z", 32, "i"),
+    "large_binary": ("Z", 64, "q"),
+    "null": ("n", 0, ""),
 }
 
 _ALIASES = {
@@ -59,6 +70,14 @@ _ALIASES = {
     "date32[day]": "date32",
     "datetime": "timestamp[us]",
     "timestamp": "timestamp[us]",
+    "time": "time64[us]",
+    "duration": "duration[us]",
+    "timedelta": "duration[us]",
+    "interval": "duration[us]",
+    "bytes": "binary",
+    "blob": "binary",
+    "bytea": "binary",
+    "varbinary": "binary",
 }
 
 _CLASSES: dict[type, str] = {
@@ -68,6 +87,9 @@ _CLASSES: dict[type, str] = {
     str: "string",
     datetime.date: "date32",
     datetime.datetime: "timestamp[us]",
+    datetime.time: "time64[us]",
+    datetime.timedelta: "duration[us]",
+    bytes: "binary",
 }
 
 _TIMESTAMP = re.compile(
@@ -76,6 +98,8 @@ _TIMESTAMP = re.compile(
     re.IGNORECASE,
 )
 _UTC = ("utc", "z", "+00:00")
+_TIME = re.compile(r"(time32|time64|duration|timedelta64|timedelta)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?[\])]")
+_DECIMAL = re.compile(r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +111,18 @@ class DataType:
     name
         Without unit and zone, e.g. ``"int64"`` or ``"timestamp"``.
     unit
-        Of a timestamp: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``.
+        Of a timestamp or a duration: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``; of a time32 one of the first two, of a time64
+        one of the others.
     tz
         Of a timestamp that is an instant: ``"UTC"``, the name of a time zone (``"Europe/Berlin"``) or an offset (``"+02:00"``);
         None for one that names no zone. Values in memory are UTC, whatever the zone.
+    precision, scale
+        Of a decimal128: the most digits in all, 1 to 38, and how many of them are behind the point.
 
     Raises
     ------
     OptionError
-        No such type: the name is unknown, a timestamp lacks its unit, or what is no timestamp has a unit or a zone.
+        No such type: the name is unknown, or a unit, zone, precision or scale is missing, wrong, or given to a type without.
 
     Examples
     --------
@@ -106,21 +133,37 @@ class DataType:
     name: str
     unit: str | None = None
     tz: str | None = None
+    precision: int | None = None
+    scale: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in _TYPES:
             raise OptionError.unknown("type", self.name, _TYPES)
         is_timestamp = self.name == "timestamp"
-        if is_timestamp and self.unit not in UNITS:
-            raise OptionError.unknown("unit of timestamp", self.unit, UNITS)
-        if not is_timestamp and self.unit is not None:
+        units = _UNITS_OF.get(self.name)
+        if units is not None and self.unit not in units:
+            raise OptionError.unknown(f"unit of {self.name}", self.unit, units)
+        if units is None and self.unit is not None:
             raise OptionError(f"{self.name} has no unit, but {self.unit!r} is given")
+        self._check_digits()
         if self.tz is not None and not is_timestamp:
             raise OptionError(f"tz of {self.name} must be None, not {self.tz!r}")
         if self.tz is not None:
             zone_named(self.tz)
 
+    def _check_digits(self) -> None:
+        if self.name != "decimal128":
+            if (self.precision, self.scale) != (None, None):
+                raise OptionError(f"{self.name} has no precision and scale, but {self.precision!r} and {self.scale!r} are given")
+            return
+        if not _is_in(self.precision, 1, _MAX_PRECISION):
+            raise OptionError(f"precision of decimal128 must be 1 to {_MAX_PRECISION} digits, not {self.precision!r}")
+        if not _is_in(self.scale, 0, self.precision):
+            raise OptionError(f"scale of decimal128 must be 0 to the precision {self.precision}, not {self.scale!r}")
+
     def __str__(self) -> str:
+        if self.name == "decimal128":
+            return f"decimal128({self.precision}, {self.scale})"
         if self.unit is None:
             return self.name
         return f"{self.name}[{self.unit}, {self.tz}]" if self.tz else f"{self.name}[{self.unit}]"
@@ -131,42 +174,55 @@ class DataType:
     @property
     def arrow_format(self) -> str:
         """Format text of the Arrow C data interface."""
-        return _TYPES[self.name][0].format(unit=(self.unit or "")[:1], tz=self.tz or "")
+        parts = {"unit": (self.unit or "")[:1], "tz": self.tz or "", "precision": self.precision, "scale": self.scale}
+        return _TYPES[self.name][0].format(**parts)
 
     @property
     def bits(self) -> int:
-        """Bits of one value in memory; of one offset for strings."""
+        """Bits of one value in memory; of one offset for strings and bytes."""
         return _TYPES[self.name][1]
 
     @property
     def struct_format(self) -> str:
-        """Format of one value (or offset) for `struct` and `memoryview.cast`."""
+        """Format of one value (or offset) for `struct` and `memoryview.cast`; empty for decimal128 and null."""
         return _TYPES[self.name][2]
 
     @property
     def is_string(self) -> bool:
-        """Whether values have offsets."""
+        """Whether values are texts."""
         return self.name in ("string", "large_string")
 
     @property
+    def is_binary(self) -> bool:
+        """Whether values are bytes."""
+        return self.name in ("binary", "large_binary")
+
+    @property
     def is_numeric(self) -> bool:
-        """Whether values are integers or floats."""
+        """Whether values are integers or floats (decimals are neither)."""
         return self.name.startswith(("int", "uint", "float"))
 
     @property
     def numpy_name(self) -> str | None:
-        """dtype of the values as they lie in memory; None for strings and bits."""
-        if self.is_string or self.name == "bool":
-            return None
-        if self.name == "date32":
+        """dtype of the values as they lie in memory; None for strings, bytes, bits, decimals and nulls."""
+        if self.name in ("date32", "time32"):
             return "int32"
-        return f"datetime64[{self.unit}]" if self.name == "timestamp" else self.name
+        if self.name == "timestamp":
+            return f"datetime64[{self.unit}]"
+        if self.unit is not None:
+            return f"timedelta64[{self.unit}]"
+        return self.name if self.is_numeric else None
 
 
 def type_names() -> tuple[str, ...]:
-    """Every text that `parse_type` gives back as it is."""
-    plain = [name for name in _TYPES if name != "timestamp"]
-    return (*plain, *(f"timestamp[{unit}{tz}]" for unit in UNITS for tz in ("", ", UTC")))
+    """Every text that `parse_type` gives back as it is; of decimals, one for all."""
+    plain = [name for name in _TYPES if name not in _UNITS_OF and name != "decimal128"]
+    with_unit = [f"{name}[{unit}]" for name, units in _UNITS_OF.items() for unit in units]
+    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL)
+
+
+def _is_in(value: object, low: int, high: int | None) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= (high or 0)
 
 
 def parse_type(value: object) -> DataType:
@@ -175,18 +231,20 @@ def parse_type(value: object) -> DataType:
     Parameters
     ----------
     value
-        A `DataType`, its text, a Python class (int, float, bool, str, datetime.date, datetime.datetime), or a type object of
-        Arrow, Polars or NumPy, which is taken by its text.
+        A `DataType`, its text, a Python class (int, float, bool, str, bytes; date, datetime, time, timedelta), or a type object
+        of Arrow, Polars or NumPy, which is taken by its text.
 
     Raises
     ------
     OptionError
-        No such type; the message names the nearest.
+        No such type, where the message names the nearest; or a decimal without its precision.
 
     Examples
     --------
     >>> str(parse_type(int)), str(parse_type("datetime64[ns]"))
     ('int64', 'timestamp[ns]')
+    >>> str(parse_type("numeric(12, 2)"))
+    'decimal128(12, 2)'
     """
     if isinstance(value, DataType):
         return value
@@ -200,6 +258,18 @@ def parse_type(value: object) -> DataType:
         zone = found[2] if found[2] and found[2].lower() != "none" else None
         return DataType("timestamp", found[1].lower(), "UTC" if zone and zone.lower() in _UTC else zone)
     key = _ALIASES.get(key, key)
+    if found := _TIME.fullmatch(key):
+        name, unit = found.groups()
+        return DataType("duration" if name.startswith("timedelta") else name, unit)
+    if found := _DECIMAL.fullmatch(key):
+        return _decimal(text, *found.groups())
     if key in _TYPES:
         return DataType(key)
     raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))
+
+
+def _decimal(text: str, precision: str | None, scale: str | None) -> DataType:
+    if precision is None:
+        raise OptionError(f"{text} lacks its precision and scale; write for example {_EXAMPLE_DECIMAL!r}")
+    digits = _MAX_PRECISION if precision == "none" else int(precision)
+    return DataType("decimal128", precision=digits, scale=int(scale or 0))

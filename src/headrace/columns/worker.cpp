@@ -34,6 +34,7 @@ bool looks_like_value(const std::string& text, const NumberMarks& marks) {
     std::string taken = "0123456789-.:T ";
     taken += static_cast<char>(marks.decimal);
     if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
+    if (text.starts_with("0x") || text.starts_with("0X")) return true;
     return !text.empty() && text.find_first_not_of(taken) == std::string::npos;
 }
 
@@ -265,7 +266,7 @@ void TileWorker::clear_values(LoadedColumn& column, usize rows) {
 void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
     std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
-    if (column.type.id == TypeId::large_string) {
+    if (value_bits(column.type) == 64) {
         put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i64>() + row_base_ + 1);
     } else {
         put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);

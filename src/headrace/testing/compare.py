@@ -34,12 +34,16 @@ def assert_same_error(error: ParseError, expected: ReferenceTable) -> None:
 
 
 def raw_values(column: Column) -> list[Any]:
-    """Values as they lie in memory: bits of floats, days, units; None for null."""
-    if column.type.is_string or column.type.name == "bool":
+    """Values as they lie in memory: bits of floats, days, units, a decimal's digits; None for null."""
+    if column.type.is_string or column.type.is_binary or column.type.name in ("bool", "null"):
         return column.to_pylist()
     width = column.type.bits // 8
     part = memoryview(column.values)[column.offset * width : (column.offset + column.length) * width]
-    values = [comparable(value, column.type.bits) for value in part.cast("B").cast(column.type.struct_format)]  # type: ignore[call-overload]
+    if column.type.name == "decimal128":
+        values = [int.from_bytes(part[at : at + width], "little", signed=True) for at in range(0, len(part), width)]
+    else:
+        numbers = part.cast("B").cast(column.type.struct_format)  # type: ignore[call-overload]
+        values = [comparable(value, column.type.bits) for value in numbers]
     if column.validity is None:
         return values
     valid = memoryview(column.validity)

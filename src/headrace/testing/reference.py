@@ -189,7 +189,7 @@ class _Reader:
         fields = [row.fields[column] for row in rows]
         kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
         joined = _joined(kinds)
-        if type_of_kind(joined).name == "timestamp":
+        if type_of_kind(joined).name in ("timestamp", "duration"):
             reached = [
                 kind is Kind.EMPTY or not isinstance(parse(f.text, type_of_kind(joined), words, forms), Misfit)
                 for kind, f in zip(kinds, fields, strict=True)

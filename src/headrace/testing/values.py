@@ -12,10 +12,13 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 
 from headrace.columns.types import UNITS, DataType, parse_type
-from headrace.testing.forms import USUAL, Forms, Moment, instant_of, moment_of
+from headrace.testing.forms import USUAL, Forms, instant_of, moment_of
+from headrace.testing.quantities import decimal_digits, duration, is_plain_duration, time_of_day
 
-Value = bool | int | float | str | None
-"""A cell: dates are days since 1970, timestamps whole units since 1970."""
+Value = bool | int | float | str | bytes | None
+"""A cell: dates are days since 1970, timestamps whole units since 1970, times and durations whole units, decimals their digits
+without the point.
+"""
 
 
 class Misfit(StrEnum):
@@ -55,7 +58,13 @@ class Kind(IntEnum):
     TIMESTAMP_NS = 9
     TIMESTAMP_US_UTC = 10
     TIMESTAMP_NS_UTC = 11
-    TEXT = 12
+    TIME_US = 12
+    TIME_NS = 13
+    DURATION_US = 14
+    DURATION_NS = 15
+    HEX = 16
+    HEX_UINT64 = 17
+    TEXT = 18
 
 
 _TYPES = {
@@ -69,14 +78,24 @@ _TYPES = {
     Kind.TIMESTAMP_NS: "timestamp[ns]",
     Kind.TIMESTAMP_US_UTC: "timestamp[us, UTC]",
     Kind.TIMESTAMP_NS_UTC: "timestamp[ns, UTC]",
+    Kind.TIME_US: "time64[us]",
+    Kind.TIME_NS: "time64[ns]",
+    Kind.DURATION_US: "duration[us]",
+    Kind.DURATION_NS: "duration[ns]",
+    Kind.HEX: "int64",
+    Kind.HEX_UINT64: "uint64",
 }
 _CHAINS = (
     (Kind.NATURAL, Kind.NEGATIVE, Kind.BIG_INT, Kind.FLOAT),
     (Kind.NATURAL, Kind.UINT64, Kind.BIG_INT, Kind.FLOAT),
     (Kind.DATE, Kind.TIMESTAMP_US, Kind.TIMESTAMP_NS),
     (Kind.TIMESTAMP_US_UTC, Kind.TIMESTAMP_NS_UTC),
+    (Kind.TIME_US, Kind.TIME_NS),
+    (Kind.DURATION_US, Kind.DURATION_NS),
+    (Kind.HEX, Kind.HEX_UINT64),
 )
 _INT = re.compile(rb"[+-]?[0-9]+")
+_HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]+)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _LEADING_ZERO = re.compile(rb"[+-]?0[0-9]")
@@ -108,16 +127,26 @@ def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
     if forms.dates_before_numbers and time is not Kind.TEXT:
         return time
     number = _kind_of_number(forms.plain(text))
-    return time if number is Kind.TEXT else number
+    kinds = (number, time, _kind_of_clock(text), _kind_of_duration(text))
+    return next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
 
 
 def _kind_of_number(text: bytes) -> Kind:
     if not text.startswith(b"+") and not _LEADING_ZERO.match(text):
         if _INT.fullmatch(text):
             return _kind_of_int(text)
+        if _HEX.fullmatch(text):
+            return _kind_of_hex(text)
         if not isinstance(_float(text, 64), Misfit):
             return Kind.FLOAT
     return Kind.TEXT
+
+
+def _kind_of_hex(text: bytes) -> Kind:
+    value = _int(text, 0, 2**64)
+    if text.startswith(b"-") or isinstance(value, Misfit):
+        return Kind.TEXT
+    return Kind.HEX if value < 2**63 else Kind.HEX_UINT64
 
 
 def _kind_of_int(text: bytes) -> Kind:
@@ -134,9 +163,30 @@ def _kind_of_time(text: bytes, forms: Forms) -> Kind:
         return Kind.DATE
     if moment.digits <= 6:
         return Kind.TIMESTAMP_US_UTC if moment.has_offset else Kind.TIMESTAMP_US
-    if isinstance(_in_units(moment, 10**9), Misfit):
+    if isinstance(_in_units(moment.nanoseconds, 10**9), Misfit):
         return Kind.TEXT
     return Kind.TIMESTAMP_NS_UTC if moment.has_offset else Kind.TIMESTAMP_NS
+
+
+def _kind_of_clock(text: bytes) -> Kind:
+    clock = time_of_day(text)
+    if clock is None or text.count(b":") < 2:
+        return Kind.TEXT
+    return Kind.TIME_NS if _is_finer_than_us(text) else Kind.TIME_US
+
+
+def _kind_of_duration(text: bytes) -> Kind:
+    """Text if the unit of the kind does not hold it."""
+    length = duration(text)
+    if length is None or is_plain_duration(text):
+        return Kind.TEXT
+    kind = Kind.DURATION_NS if _is_finer_than_us(text) else Kind.DURATION_US
+    units = 10**9 if kind is Kind.DURATION_NS else 10**6
+    return Kind.TEXT if isinstance(_in_units(length, units), Misfit) else kind
+
+
+def _is_finer_than_us(text: bytes) -> bool:
+    return len(text.partition(b".")[2].rstrip(b"S")) > 6
 
 
 def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> Value | Misfit:
@@ -159,8 +209,20 @@ def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> V
         if moment is None or (moment.has_offset and type_.tz is None):
             return Misfit.TYPE
         moment = moment if moment.has_offset or type_.tz in (None, "UTC") else instant_of(moment, type_.tz)
-        return Misfit.TYPE if moment is None else _in_units(moment, UNITS[type_.unit or "us"])
+        return Misfit.TYPE if moment is None else _in_units(moment.nanoseconds, UNITS[type_.unit or "us"])
+    if type_.name in ("time32", "time64"):
+        clock = time_of_day(text)
+        return Misfit.TYPE if clock is None else _in_units(clock, UNITS[type_.unit or "us"])
+    if type_.name == "duration":
+        length = duration(text)
+        return Misfit.TYPE if length is None else _in_units(length, UNITS[type_.unit or "us"])
+    if type_.is_binary:
+        return text
+    if type_.name == "null":
+        return Misfit.TYPE
     text = forms.plain(text)
+    if type_.name == "decimal128":
+        return _decimal(text, type_.precision or 0, type_.scale or 0)
     if type_.name.startswith("float"):
         return _float(text, type_.bits)
     if type_.name.startswith("uint"):
@@ -169,6 +231,9 @@ def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> V
 
 
 def _int(text: bytes, low: int, end: int) -> int | Misfit:
+    if found := _HEX.fullmatch(text):
+        value: int = int(found[1] + found[2], 16)
+        return value if low <= value < end else Misfit.OVERFLOW
     if not _INT.fullmatch(text):
         return Misfit.TYPE
     # Python refuses to make integers of very long texts.
@@ -177,6 +242,17 @@ def _int(text: bytes, low: int, end: int) -> int | Misfit:
         return Misfit.OVERFLOW
     value = int(text) if len(text) < 1000 else int(digits or b"0") * (-1 if text.startswith(b"-") else 1)
     return value if low <= value < end else Misfit.OVERFLOW
+
+
+def _decimal(text: bytes, precision: int, scale: int) -> int | Misfit:
+    """Overflow too where digits behind the scale would be lost."""
+    found = decimal_digits(text, scale)
+    if found is None:
+        return Misfit.TYPE
+    digits, zeros = found
+    if zeros < 0 or len(str(abs(digits))) + zeros > max(precision, 1):
+        return Misfit.OVERFLOW
+    return digits * int(10**zeros)
 
 
 def _float(text: bytes, bits: int) -> float | Misfit:
@@ -202,9 +278,9 @@ def nearest_float32(text: str, near: float) -> float:
     return math.copysign(math.inf if abs(rounded) >= 2**128 else float(rounded), near)
 
 
-def _in_units(moment: Moment, units: int) -> int | Misfit:
+def _in_units(nanoseconds: int, units: int) -> int | Misfit:
     """Overflow too where digits finer than the unit would be lost."""
-    count, lost = divmod(moment.nanoseconds, 10**9 // units)
+    count, lost = divmod(nanoseconds, 10**9 // units)
     return Misfit.OVERFLOW if lost or not -(2**63) <= count < 2**63 else count
 
 

@@ -5,7 +5,10 @@
 //    |-- boolean (words are the caller's)
 //    |-- float64 <- big_int <- { negative, uint64 } <- natural
 //    |-- timestamp_ns <- timestamp_us <- date
-//    `-- timestamp_ns_utc <- timestamp_us_utc
+//    |-- timestamp_ns_utc <- timestamp_us_utc
+//    |-- time_ns <- time_us
+//    |-- duration_ns <- duration_us
+//    `-- hex_uint64 <- hex
 //
 // `empty` is below all of them. `big_int` is a column of integers that no integer type holds: text in the end, unless a
 // float comes later and makes it float64.
@@ -14,8 +17,10 @@
 #include "columns/rules/date_format.hpp"
 #include "columns/rules/number_marks.hpp"
 #include "columns/rules/parse_date.hpp"
+#include "columns/rules/parse_duration.hpp"
 #include "columns/rules/parse_float.hpp"
 #include "columns/rules/parse_int.hpp"
+#include "columns/rules/parse_time.hpp"
 #include "core/portable.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -33,14 +38,29 @@ enum class Kind : u8 {
     timestamp_ns,  // more than six fraction digits
     timestamp_us_utc,
     timestamp_ns_utc,
+    time_us,  // of day, with seconds
+    time_ns,
+    duration_us,  // ISO 8601, or days and a clock
+    duration_ns,
+    hex,  // 0x0 .. 0x7FFFFFFFFFFFFFFF: int64, but never together with other numbers
+    hex_uint64,
     text
 };
-constexpr u32 KIND_COUNT = 13;
+constexpr u32 KIND_COUNT = 19;
+
+// Without a sign: a negative number in this form is unheard of, and hex_uint64 could not hold it.
+HR_FN Kind classify_hex(const u8* p, usize n) {
+    u64 value;
+    if (parse_hex_magnitude(p + 2, n - 2, value) != Parse::ok) return Kind::text;
+    return value >> 63 == 0 ? Kind::hex : Kind::hex_uint64;
+}
 
 // Numbers that begin with '+' or with a zero too many (+49..., 007) are text: as numbers they would lose it.
 HR_FN Kind classify_number(const u8* p, usize n) {
     if (p[0] == '+' || has_leading_zero(p, n)) return Kind::text;
     i64 value;
+    const usize sign = p[0] == '-' ? 1 : 0;
+    if (is_hex(p + sign, n - sign)) return sign == 0 ? classify_hex(p, n) : Kind::text;
     const Parse as_int = parse_int(p, n, value);
     if (as_int == Parse::ok) return p[0] == '-' ? Kind::negative : Kind::natural;
     if (as_int == Parse::overflow) {
@@ -60,15 +80,42 @@ HR_FN Kind kind_of_time(const Timestamp& t) {
 }
 
 HR_FN Kind classify_time(const u8* p, usize n) {
+    if (!is_digit(p[0]) && p[0] != '-') return Kind::text;
     Timestamp t;
     return parse_timestamp(p, n, t) == Parse::ok ? kind_of_time(t) : Kind::text;
+}
+
+HR_FN Kind classify_time_of_day(const u8* p, usize n) {
+    Timestamp t;
+    bool has_seconds;
+    if (parse_time_of_day(p, n, t, has_seconds) != Parse::ok || !has_seconds) return Kind::text;
+    return t.fraction_digits <= 6 ? Kind::time_us : Kind::time_ns;
+}
+
+// A duration that the unit of its kind does not hold is text.
+HR_FN Kind classify_duration(const u8* p, usize n) {
+    Duration d;
+    if (parse_duration(p, n, d) != Parse::ok || d.plain) return Kind::text;
+    const bool fine = d.fraction_digits > 6;
+    i64 units;
+    if (scale_duration(d, fine ? 1000000000 : 1000000, units) != Parse::ok) return Kind::text;
+    return fine ? Kind::duration_ns : Kind::duration_us;
+}
+
+// Of a time of day or a length of time.
+HR_FN Kind classify_length(const u8* p, usize n) {
+    if (!is_digit(p[0]) && p[0] != '-' && p[0] != 'P') return Kind::text;
+    const Kind time_of_day = classify_time_of_day(p, n);
+    return time_of_day != Kind::text ? time_of_day : classify_duration(p, n);
 }
 
 // The kind of one field's text; never empty or boolean, which are for the caller to see first.
 HR_FN Kind classify(const u8* p, usize n) {
     if (n == 0) return Kind::text;
     const Kind number = classify_number(p, n);
-    return number != Kind::text ? number : classify_time(p, n);
+    if (number != Kind::text) return number;
+    const Kind time = classify_time(p, n);
+    return time != Kind::text ? time : classify_length(p, n);
 }
 
 // The same for numbers with other marks and dates of other formats; `scratch` has room for n bytes.
@@ -83,7 +130,7 @@ HR_FN Kind classify(const u8* p, usize n, const NumberMarks& marks, const DateFo
         const Kind number = classify_number(scratch, size);
         if (number != Kind::text) return number;
     }
-    return is_time ? kind_of_time(t) : Kind::text;
+    return is_time ? kind_of_time(t) : classify_length(p, n);
 }
 
 // The smallest kind that holds both: commutative, associative, idempotent. Each group below is a chain in the order of
@@ -97,7 +144,10 @@ HR_FN Kind join(Kind a, Kind b) {
     const bool numbers = low >= Kind::natural && high <= Kind::float64;
     const bool naive_times = low >= Kind::date && high <= Kind::timestamp_ns;
     const bool utc_times = low >= Kind::timestamp_us_utc && high <= Kind::timestamp_ns_utc;
-    return numbers || naive_times || utc_times ? high : Kind::text;
+    const bool times_of_day = low == Kind::time_us && high == Kind::time_ns;
+    const bool durations = low == Kind::duration_us && high == Kind::duration_ns;
+    const bool hex_numbers = low == Kind::hex && high == Kind::hex_uint64;
+    return numbers || naive_times || utc_times || times_of_day || durations || hex_numbers ? high : Kind::text;
 }
 
 HR_END_NAMESPACE

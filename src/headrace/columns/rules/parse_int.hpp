@@ -1,5 +1,5 @@
-// Text to integer: an optional sign, one or more digits, nothing else. A value that does not fit is reported and never
-// wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
+// Text to integer: an optional sign, one or more digits, or 0x and hexadecimal ones, nothing else. A value that does
+// not fit is reported and never wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
 #pragma once
 
 #include "columns/rules/digits.hpp"
@@ -34,6 +34,25 @@ HR_FN Parse parse_magnitude(const u8* p, usize n, u64& out) {
     return fits ? Parse::ok : Parse::overflow;
 }
 
+// 0x1F, 0X1f: whether p[0, n), without a sign, is meant as hexadecimal.
+HR_FN bool is_hex(const u8* p, usize n) { return n >= 3 && p[0] == '0' && (p[1] | 0x20) == 'x'; }
+
+// One or more hexadecimal digits as a number; overflow if 64 bits do not hold it.
+HR_FN Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
+    u64 value = 0, lost = 0;
+    u32 wrong = 0;
+    for (usize i = 0; i < n; ++i) {
+        // Digits and letters come in no order, so nothing is branched on. A letter is 1..6 in its low half.
+        const u32 is_letter = (p[i] | u32{0x20}) - 'a' <= 5 ? 1 : 0;
+        wrong |= is_letter ^ (is_digit(p[i]) ? 0 : 1);
+        lost |= value >> 60;
+        value = value << 4 | ((p[i] & u32{0xF}) + 9 * is_letter);
+    }
+    if (wrong != 0) return Parse::invalid;
+    out = value;
+    return lost == 0 ? Parse::ok : Parse::overflow;
+}
+
 // `out` is set only when the answer is ok. An unsigned "-0" is 0, an unsigned "-1" is an overflow.
 template <class T>
 HR_FN Parse parse_int(const u8* p, usize n, T& out) {
@@ -43,7 +62,8 @@ HR_FN Parse parse_int(const u8* p, usize n, T& out) {
     const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
 
     u64 magnitude = 0;
-    const Parse status = parse_magnitude(p + sign, n - sign, magnitude);
+    const Parse status = is_hex(p + sign, n - sign) ? parse_hex_magnitude(p + sign + 2, n - sign - 2, magnitude)
+                                                    : parse_magnitude(p + sign, n - sign, magnitude);
     if (status != Parse::ok) return status;
     const u64 limit = !negative ? LARGEST : IS_SIGNED ? LARGEST + 1 : 0;
     if (magnitude > limit) return Parse::overflow;

@@ -1,0 +1,30 @@
+// Text to a time of day: HH:MM, HH:MM:SS or HH:MM:SS.f, from 00:00 to 23:59:59.999999999.
+#pragma once
+
+#include "columns/rules/parse_date.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// `out` counts from midnight; its seconds are said or not: "12:30" might be a score or a ratio as well.
+HR_FN Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_seconds) {
+    Timestamp t{0, 0, 0, false, false};
+    usize at = 0;
+    if (!read_time(p, n, at, t) || at != n) return Parse::invalid;
+    has_seconds = n > 5;
+    out = t;
+    return Parse::ok;
+}
+
+// Units since midnight; overflow if digits finer than the unit would be lost. T is wide enough for a day of them.
+template <class T>
+HR_FN Parse parse_time(const u8* p, usize n, i64 units_per_second, T& out) {
+    Timestamp t;
+    bool has_seconds;
+    i64 units;
+    if (parse_time_of_day(p, n, t, has_seconds) != Parse::ok) return Parse::invalid;
+    if (scale_timestamp(t, units_per_second, units) != Parse::ok) return Parse::overflow;
+    out = static_cast<T>(units);
+    return Parse::ok;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,108 @@
+"""Times of day, durations and decimals from text, by regular expressions and Python's own integers and decimals."""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal
+
+SECOND = 10**9
+"""In nanoseconds, the unit of all that is given back here."""
+
+OUT_OF_REACH = 10**100
+"""Stands for a duration with a number in it that 64 bits do not hold: longer than any type holds."""
+
+_CLOCK_PART = rb"([0-9]+):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?"
+_TIME_OF_DAY = re.compile(rb"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,9}))?)?")
+_CLOCK = re.compile(rb"(-?)" + _CLOCK_PART)
+_DAYS = re.compile(rb"(-?)([0-9]+) days?(?:,? ([+-]?)" + _CLOCK_PART + rb")?")
+_ISO = re.compile(
+    rb"(-?)P(?:([0-9]+)W)?(?:([0-9]+)D)?"
+    rb"(?:T(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+)(?:\.([0-9]{1,9}))?S)?)?"
+)
+_DECIMAL = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_LARGEST_EXPONENT = 10**6
+_MANY_DIGITS = Context(prec=10**6)
+
+
+def time_of_day(text: bytes) -> int | None:
+    """Nanoseconds since midnight of HH:MM[:SS[.f]]; None if it is none.
+
+    Examples
+    --------
+    >>> time_of_day(b"00:01:00.5")
+    60500000000
+    """
+    found = _TIME_OF_DAY.fullmatch(text)
+    if not found:
+        return None
+    hour, minute, second, fraction = found.groups(default=b"0")
+    return (int(hour) * 60 + int(minute)) * 60 * SECOND + int(second) * SECOND + _nanoseconds(fraction)
+
+
+def duration(text: bytes) -> int | None:
+    """Nanoseconds of a duration, as ISO 8601 writes it or as days and a clock; None if it is none.
+
+    Examples
+    --------
+    >>> duration(b"-1 day, 23:59:59") == duration(b"-PT1S") == -SECOND
+    True
+    """
+    if (found := _ISO.fullmatch(text)) and any(found.groups()[1:]):
+        sign, weeks, days, hours, minutes, seconds, fraction = found.groups(default=b"0")
+        parts = [(weeks, 604800), (days, 86400), (hours, 3600), (minutes, 60), (seconds, 1)]
+        return _total(sign, parts, fraction)
+    if found := _CLOCK.fullmatch(text):
+        return _clock(*found.groups(default=b"0"))
+    if found := _DAYS.fullmatch(text):
+        sign, days, *clock = found.groups(default=b"0")
+        whole, rest = _total(sign, [(days, 86400)], b"0"), _clock(*clock)
+        return OUT_OF_REACH if OUT_OF_REACH in (whole, rest) else whole + rest
+    return None
+
+
+def is_plain_duration(text: bytes) -> bool:
+    """Whether a duration might be something else, a time of day or words: a clock without days, or days without a clock."""
+    return _CLOCK.fullmatch(text) is not None or text.endswith((b"day", b"days"))
+
+
+def decimal_digits(text: bytes, scale: int) -> tuple[int, int] | None:
+    """A decimal times 10^scale as (digits, exponent), the digits ending in none that is zero; None if it is no decimal.
+
+    Examples
+    --------
+    >>> decimal_digits(b"-12.50", 3)
+    (-125, 2)
+    """
+    found = _DECIMAL.fullmatch(text)
+    if not found:
+        return None
+    exponent = found[1] or b"0"
+    mantissa = text if found[1] is None else text[: found.start(1) - 1]
+    value = Decimal(mantissa.decode()).normalize(_MANY_DIGITS)
+    if value == 0:
+        return 0, 0
+    significant = exponent.lstrip(b"+-0") or b"0"
+    moved = int(significant) if len(significant) < 8 else _LARGEST_EXPONENT
+    moved = -moved if exponent.startswith(b"-") else moved
+    sign, digits, point = value.as_tuple()
+    number = int("".join(map(str, digits)))
+    return -number if sign else number, int(point) + moved + scale
+
+
+def _clock(sign: bytes, hours: bytes, minutes: bytes, seconds: bytes, fraction: bytes) -> int:
+    return _total(sign, [(hours, 3600), (minutes, 60), (seconds, 1)], fraction)
+
+
+def _total(sign: bytes, parts: list[tuple[bytes, int]], fraction: bytes) -> int:
+    """Sum of (count, seconds each) and the fraction."""
+    total = _nanoseconds(fraction)
+    for count, seconds in parts:
+        significant = count.lstrip(b"0") or b"0"
+        if len(significant) > 20 or int(significant) >= 2**64:
+            return OUT_OF_REACH
+        total += int(significant) * seconds * SECOND
+    return -total if sign == b"-" else total
+
+
+def _nanoseconds(fraction: bytes) -> int:
+    return int(fraction.ljust(9, b"0"))
