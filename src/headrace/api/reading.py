@@ -70,7 +70,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
         values=options.values,
         threads=context.thread_count,
         tile_bytes=min(tile_bytes, MOST_TILE_BYTES),
-        memory_limit=context.memory_limit or 0,
+        memory_limit=max(context.memory_limit - source.held, 1) if context.memory_limit else 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
     )
@@ -114,6 +114,7 @@ def make_report(
         columns=_column_reports(prepared.columns, loaded),
         renamed=prepared.columns.renamed,
         seconds=seconds,
+        replaced=sum(loaded.replaced),
         passes=counts["passes"],
         device=str(context.device),
         threads=context.thread_count,

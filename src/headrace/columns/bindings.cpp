@@ -102,6 +102,7 @@ LoadPlan plan_from(nb::handle plan) {
     made.quoted_null = nb::cast<bool>(values.attr("quoted_null"));
     const nb::object row_index = plan.attr("row_index");
     if (!row_index.is_none()) made.row_index = nb::cast<i64>(row_index);
+    made.replace_invalid = nb::cast<bool>(values.attr("replace_invalid"));
     made.shrink = nb::cast<bool>(values.attr("shrink"));
     made.threads = nb::cast<unsigned>(plan.attr("threads"));
     made.tile_bytes = nb::cast<std::size_t>(plan.attr("tile_bytes"));
@@ -139,8 +140,9 @@ nb::dict counts_dict(const LoadResult& result) {
 }
 
 nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
-    nb::list columns, evidence, faults;
+    nb::list columns, evidence, faults, replaced;
     for (LoadedColumn& column : result.columns) {
+        replaced.append(column.replaced);
         if (column.evidence) {
             const Evidence& e = *column.evidence;
             evidence.append(nb::make_tuple(e.record, e.at, nb::bytes(e.text.data(), e.text.size())));
@@ -154,6 +156,7 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     made["columns"] = columns;
     made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
     made["evidence"] = evidence;
+    made["replaced"] = replaced;
     made["counts"] = counts_dict(result);
     made["rejects"] = faults;
     made["fault_count"] = result.faults.size();

@@ -36,6 +36,7 @@ public:
 private:
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
+    usize text_room(const TileRows& rows) const;
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
     static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
     void clear_values(LoadedColumn& column, usize rows);

@@ -10,7 +10,7 @@
 
 #include <mutex>
 
-#include "sources/source.hpp"
+#include "sources/window.hpp"
 #include "structure/dfa.hpp"
 
 namespace headrace {
