@@ -111,15 +111,13 @@ def test_invalid_utf8_in_a_header_is_shown_and_reported() -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
-        (b"\xfe\xff" + "a,b\n1,2\n".encode("utf-16-be"), "UTF-16"),
-        (b"\x1f\x8b\x08\0rest", "gzip"),
+        (b"\x1f\x8b\x08\0rest", "cannot be decompressed as gzip"),
         (b"PAR1\x15\x04\x15\0", "Parquet"),
         (b"PK\x03\x04....", "zip"),
     ],
 )
 def test_foreign_files_are_named(data: bytes, what: str) -> None:
-    with pytest.raises(SourceError, match=f"<bytes> is .*{what}"):
+    with pytest.raises(SourceError, match=f"<bytes> .*{what}"):
         read(data)
 
 

@@ -68,7 +68,7 @@ def test_parse_error_says_where_what_and_what_to_do():
     ("changes", "said"),
     [
         ({"kind": "overflow", "expected": "int8", "text": "300"}, ", column 'age': '300' does not fit int8;"),
-        ({"kind": "encoding", "text": "\\xFF"}, ", column 'age': the text is not UTF-8: '\\\\xFF';"),
+        ({"kind": "encoding", "text": "\\xFF"}, ", column 'age': the text is not UTF-8, or not what encoding= names: '\\\\xFF';"),
         ({"kind": "too_few_fields", "column": None, "text": "1,2"}, "byte 912): too few fields: '1,2';"),
         ({"kind": "too_many_fields", "column": None, "text": "1,2"}, "byte 912): too many fields: '1,2';"),
         ({"kind": "unclosed_quote", "column": None, "text": '"x'}, "the input ends inside quotes that begin here: '\"x';"),

@@ -61,7 +61,7 @@ WRITINGS = st.fixed_dictionaries(
     {},
     optional={
         "sep": st.sampled_from([";", "\t", "|", "||", "-", "1", ".", ":", " ", "e"]),
-        "quote_char": st.sampled_from(["'", "~", "N"]),
+        "quote_char": st.sampled_from(["'", "~", ":"]),
         "quoting": st.just("all"),
         "null": st.sampled_from(["NA", "N", "null"]),
         "line_end": st.sampled_from(["\r\n", "\r", "~", "<>"]),

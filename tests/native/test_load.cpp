@@ -166,17 +166,44 @@ std::string picture(const Source& source, const LoadPlan& plan, const LoadResult
     return shown;
 }
 
+// The text as it is, or each of its bytes as a unit of UTF-16, sometimes with a surrogate among them or half a unit
+// behind.
+std::string encoded(std::mt19937& random, const std::string& text, EncodingId id) {
+    if (id == EncodingId::utf8 || id == EncodingId::single_byte) return text;
+    std::string units;
+    for (const char c : text) {
+        const char top = random() % 30 == 0 ? static_cast<char>(0xD8 + random() % 8) : '\0';
+        units += id == EncodingId::utf16_le ? std::string{c, top} : std::string{top, c};
+    }
+    if (random() % 8 == 0) units += 'x';
+    return units;
+}
+
+// A code page of characters of one to three bytes.
+ByteTable code_page() {
+    ByteTable table{};
+    table.keeps_ascii = true;
+    for (u32 byte = 0; byte < 256; ++byte) {
+        table.text[byte] = byte < 0x80 ? byte : byte < 0xC0 ? 0xAFC3 : byte < 0xFF ? 0xAC82E2 : 0xFF;
+        table.length[byte] = byte < 0x80 || byte == 0xFF ? 1 : byte < 0xC0 ? 2 : 3;
+    }
+    return table;
+}
+
 void check_one(std::mt19937& random) {
     const usize columns = 1 + random() % 4;
-    const std::string text = random_text(random, columns);
+    const EncodingId id = static_cast<EncodingId>(random() % 4);
+    const std::string text = encoded(random, random_text(random, columns), id);
     const auto exact = std::make_unique<char[]>(text.size());
     std::copy(text.begin(), text.end(), exact.get());
-    const MemorySource source(exact.get(), text.size());
+    MemorySource source(exact.get(), text.size());
     LoadPlan plan = plan_of(random, columns);
+    plan.replace_invalid = random() % 2;
     std::string expected;
     for (const Isa isa : available_isas()) {
         for (const usize tile : {usize{1 << 18}, usize{1}, usize{7}, usize{64}, usize{200}}) {
             plan.isa = isa;
+            source.set_encoding(Encoding(id, code_page(), isa));
             plan.tile_bytes = tile;
             plan.threads = 1 + static_cast<unsigned>(random() % 3);
             const Dialect dialect = csv(random() % 2);

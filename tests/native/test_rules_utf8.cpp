@@ -1,5 +1,6 @@
 // UTF-8 against an independent decoder on every sequence of up to three bytes, and on lists of good and bad texts.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -119,6 +120,27 @@ void test_random_texts() {
     }
 }
 
+// Good sequences and what stands for the bad ones, by the examples of section 3.9, tables 3-8 to 3-11.
+void test_replacement() {
+    const std::string R = "\xEF\xBF\xBD";
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"", ""},
+        {"plain", "plain"},
+        {"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", R + R + R + R + R + R + R + R + "A"},
+        {"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", R + R + R + R + R + R + R + R + "A"},
+        {"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", R + R + R + R + R + "A" + R + R + "B"},
+        {"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", R + R + R + R + "A"},
+        {"\xE2\x82\xAC\xE2\x82", "\xE2\x82\xAC" + R},
+        {"\xF0\x9F\x98", R},
+    };
+    for (const auto& [bytes, expected] : cases) {
+        std::string mended(3 * bytes.size(), '\0');
+        const auto* p = reinterpret_cast<const u8*>(bytes.data());
+        mended.resize(replace_invalid_utf8(p, bytes.size(), reinterpret_cast<u8*>(mended.data())));
+        CHECK_EQ(mended, expected);
+    }
+}
+
 void test_text_match() {
     const auto bytes = [](const char* text) { return reinterpret_cast<const u8*>(text); };
     CHECK(equals(bytes("true"), 4, bytes("true"), 4));
@@ -142,6 +164,7 @@ int main() {
     test_every_code_point();
     test_places();
     test_random_texts();
+    test_replacement();
     test_text_match();
     return check::finish();
 }

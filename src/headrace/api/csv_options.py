@@ -14,6 +14,9 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.options import Given
+from headrace.sources.compressed import COMPRESSIONS
+from headrace.sources.encoding import TextEncoding
+from headrace.sources.open import SourceOptions
 from headrace.structure.dialect import Dialect
 
 ALIASES = {
@@ -81,6 +84,7 @@ class FilesOptions:
 class CsvOptions:
     """Everything that `read_csv` can be told, checked; in groups."""
 
+    source: SourceOptions
     dialect: Dialect
     schema: SchemaOptions
     values: ValueOptions
@@ -105,6 +109,10 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
     indexes = header_indexes(values["header"])
+    names = (*COMPRESSIONS, "infer")
+    compression = None if values["compression"] is None else given.choice("compression", names)
+    encoding = TextEncoding.parse(values["encoding"], given.choice("encoding_errors", ("strict", "replace")))
+    _check_bytes(values, encoding)
     schema = SchemaOptions(
         header=values["header"] if indexes is None else True,  # type: ignore[arg-type]
         names=values["names"],  # type: ignore[arg-type]
@@ -116,9 +124,10 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     dialect, value_options = _dialect(values, given), _value_options(given)
     _check_marks(value_options.marks, dialect)
     return CsvOptions(
+        source=SourceOptions(compression=compression, encoding=encoding, memory_limit=context.memory_limit, isa=context.isa),
         dialect=dialect,
         schema=replace(schema, marks=value_options.marks, dates=value_options.dates.any_of_them),
-        values=value_options,
+        values=replace(value_options, replace_invalid=encoding.replace),
         extent=ExtentOptions(
             skip_rows=given.whole("skip_rows"),
             header=indexes,
@@ -147,6 +156,20 @@ def _row_index(given: Given) -> RowIndex | None:
     if not isinstance(name, str | None) or isinstance(offset, bool) or not isinstance(offset, int):
         raise OptionError(f"row_index_name must be a text and row_index_offset a whole number, not {name!r} and {offset!r}")
     return None if name is None else RowIndex(name, offset)
+
+
+def _check_bytes(values: dict[str, object], encoding: TextEncoding) -> None:
+    """The dialect speaks of the decoded text, so bytes of another encoding would be looked for in vain."""
+    if encoding.codec is None:
+        return
+    for name in ("sep", "quote_char", "escape_char", "comment", "lineterminator"):
+        value = values[name]
+        if not isinstance(value, bytes):
+            continue
+        try:
+            value.decode()
+        except UnicodeDecodeError:
+            raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {value!r}") from None
 
 
 def _dialect(values: dict[str, object], given: Given) -> Dialect:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from headrace.columns.schema import FirstRecord, SchemaOptions
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError
 from headrace.sources.find_files import partitions
-from headrace.sources.open import open_source
+from headrace.sources.open import SourceOptions, open_source
 from headrace.structure.dialect import Dialect
 
 Partitions = Mapping[str, Sequence[str | None]]
@@ -88,8 +89,9 @@ def column_of_texts(
     name: str, texts: Sequence[str | None], wanted: DataType | None, options: CsvOptions
 ) -> tuple[Column, Evidence | None]:
     """Texts as a column: of the type that they call for, as fields of a file would be, or of the wanted one."""
-    data = "".join(_as_field(text) + "\n" for text in texts).encode("utf-8", "backslashreplace")
+    data = "".join(_as_field(text) + "\n" for text in texts).encode("utf-8", "backslashreplace").decode()
     own = CsvOptions(
+        source=SourceOptions(),
         dialect=Dialect(skip_blank_lines=False),
         schema=SchemaOptions(header=False, names=[name], dtypes=None if wanted is None else {name: wanted}),
         values=replace(options.values, null_texts=(b"",), quoted_null=False, on_error="raise", shrink=False),
@@ -100,7 +102,7 @@ def column_of_texts(
         context=options.context,
         chunk_bytes=None,
     )
-    with open_source(data) as opened:
+    with open_source(io.StringIO(data)) as opened:
         try:
             loaded = load(opened, own.dialect, load_plan(opened, prepare(opened, own), own))
         except ParseError as error:

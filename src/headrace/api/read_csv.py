@@ -56,6 +56,9 @@ def read_csv(
     long_records: Literal["error", "truncate", "collect", "widen", "reject"] | None = None,
     row_index_name: str | None = None,
     row_index_offset: int = 0,
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    encoding: str | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
     on_error: Literal["raise", "null", "reject"] = "raise",
     glob: bool = True,
     union_by_name: bool = False,
@@ -142,9 +145,20 @@ def read_csv(
         ``"error"`` raises, ``"reject"`` rejects.
     row_index_name, row_index_offset
         Name of a first column with the index of each row's record, and what it counts from.
+    compression
+        How the source is compressed: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"lz4"`` (frames); ``"infer"`` looks how it
+        begins. The whole text is held in memory, and places are bytes of the decompressed text.
+    encoding
+        Python's name of the text's encoding; None for UTF-8, or UTF-16 and UTF-32 where a byte-order mark says so. UTF-16 and
+        code pages of one byte (``"latin-1"``, ``"cp1252"``) are decoded in the threads, and places in rejects, errors and
+        evidence are bytes of the source. Any other codec (``"shift_jis"``) first decodes the whole text into memory, and
+        places are bytes of that text in UTF-8. A file object that gives text is taken as it is.
+    encoding_errors
+        ``"strict"``: what cannot be decoded is a fault of its field. ``"replace"``: it becomes U+FFFD in strings, and
+        ``report.replaced`` counts them. ``encoding="utf8-lossy"`` is short for this with UTF-8.
     on_error
         What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
-        text that is not UTF-8. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
+        text that cannot be decoded. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
         structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``.
     glob
         Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) in a path make it a pattern. A path that exists is none.
@@ -220,7 +234,7 @@ def read_csv(
     if sources is not None or options.files.wanted:
         return read_files(sources or [source], options)  # type: ignore[list-item]
     begun = time.perf_counter()
-    with open_source(source) as opened:
+    with open_source(source, options.source) as opened:
         prepared = prepare(opened, options)
         planned = time.perf_counter()
         loaded = load(opened, options.dialect, load_plan(opened, prepared, options))

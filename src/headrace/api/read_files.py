@@ -32,15 +32,15 @@ from headrace.columns.schema import PlannedColumns
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError
-from headrace.sources.open import OpenSource, SourceLike
-from headrace.sources.reopen import ReopenedSource
+from headrace.sources.open import OpenSource, SourceLike, SourceOptions
+from headrace.sources.reopen import KEPT_BYTES, Keeping, ReopenedSource
 
 
 class _File(ReopenedSource):
     """One of the sources, and where its text begins."""
 
-    def __init__(self, number: int, source: SourceLike, held: ExitStack) -> None:
-        super().__init__(number, source, held)
+    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
+        super().__init__(number, source, options, keeping)
         self.size = 0
         self.beginning = Beginning(begin=0, lines=0, first=None)
 
@@ -92,8 +92,10 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions) -> Table:
         As `read_csv`, with the name of the file.
     """
     begun = time.perf_counter()
-    with ExitStack() as held:
-        files = [_File(number, source, held) for number, source in enumerate(sources, 1)]
+    limit = options.context.memory_limit
+    with ExitStack() as closing:
+        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        files = [_File(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
         for file in files:
             file.look(options)
         return _Reading(files, options, begun).table()

@@ -114,7 +114,7 @@ class Report:
     Parameters
     ----------
     bytes
-        Size of the source.
+        Size of the text that was read: of the source, or of what it was decoded to in memory.
     records
         Everything between two line ends: rows, rejected and left out.
     rows
@@ -135,6 +135,8 @@ class Report:
         Names of the header that had to change: position and name, and what it is now.
     seconds
         ``prepare``, ``total`` and ``finish`` in wall time; ``find`` and ``convert`` add up all threads.
+    replaced
+        Strings in which U+FFFD stands for what could not be decoded (``encoding_errors="replace"``).
     passes
         How often the text was read: a second time if a type that the first records suggested did not hold to the end.
     device, threads, isa
@@ -152,6 +154,7 @@ class Report:
     columns: tuple[ColumnReport, ...]
     renamed: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    replaced: int = 0
     passes: int = 1
     filled: int = 0
     unread_bytes: int = 0
@@ -173,11 +176,12 @@ class Report:
 
     def __str__(self) -> str:
         skipped = self.skipped
+        mended = f"strings mended with U+FFFD: {self.replaced:_}; " if self.replaced else ""
         lines = [f"{len(self.files):_} files"] if self.files else []
         lines += [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
             f"{skipped.total:_} skipped ({skipped})",
-            f"faults: {self.faults:_}; passes over the text: {self.passes}",
+            f"faults: {self.faults:_}; {mended}passes over the text: {self.passes}",
             f"device: {self.device}, {self.isa}; threads: {self.threads}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]

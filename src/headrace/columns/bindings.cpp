@@ -161,6 +161,7 @@ LoadPlan plan_from(nb::handle plan) {
     made.quoted_null = nb::cast<bool>(values.attr("quoted_null"));
     const nb::object row_index = plan.attr("row_index");
     if (!row_index.is_none()) made.row_index = nb::cast<i64>(row_index);
+    made.replace_invalid = nb::cast<bool>(values.attr("replace_invalid"));
     made.shrink = nb::cast<bool>(values.attr("shrink"));
     made.marks = number_marks(values.attr("marks"));
     plan_times(plan, made);
@@ -214,8 +215,9 @@ nb::object evidence_or_none(const std::optional<Evidence>& found) {
 }
 
 nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
-    nb::list columns, evidence, faults;
+    nb::list columns, evidence, faults, replaced;
     for (LoadedColumn& column : result.columns) {
+        replaced.append(column.replaced);
         evidence.append(evidence_or_none(column.evidence));
         columns.append(column_tuple(column));
     }
@@ -224,6 +226,7 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     made["columns"] = columns;
     made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
     made["evidence"] = evidence;
+    made["replaced"] = replaced;
     made["counts"] = counts_dict(result);
     made["rejects"] = faults;
     made["fault_count"] = result.faults.size();

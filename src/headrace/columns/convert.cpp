@@ -181,14 +181,24 @@ bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const Fie
     return false;
 }
 
+// The same for a caller who wants text mended: as if all the source had been, before it was looked at.
+template <bool Plain>
+[[gnu::noinline]] usize put_mended(const TileRows& rows, const ColumnJob& job, const FieldBytes& field, u8* to) {
+    if (Plain) return replace_invalid_utf8(field.text, field.size, to);
+    const usize size = replace_invalid_utf8(field.text, field.size, job.scratch);
+    return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
+}
+
 template <bool Plain>
 ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
-    const bool checked = rows.has_high_bytes && has_text(job.type);
     const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
     u8* out = job.string_bytes;
-    usize nulls = 0;
+    usize nulls = 0, replaced = 0;
+    const bool may_be_invalid = rows.has_high_bytes && has_text(job.type);
+    const bool mends = may_be_invalid && rules.replace_invalid;
+    const bool checks = may_be_invalid && !mends;
     for (usize row = 0; row < rows.rows; ++row) {
         const u32 start = fields.start(row);
         FieldBytes field = {rows.text + start, fields.end(row) - start, false};
@@ -197,11 +207,16 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
         usize size = 0;
         if (field.size == 0 && (Plain || !field.quoted) && (rules.empty_is_null || fields.missing(row))) {
             present = false;
-        } else if (checked && !check_text(rows, job, row, field)) {
+        } else if (checks && !check_text(rows, job, row, field)) {
             present = false;
         } else {
-            size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
-                         : copy_text(*rows.dialect, field, out);
+            if (mends && find_invalid_utf8(field.text, field.size) < field.size) {
+                size = put_mended<Plain>(rows, job, field, out);
+                ++replaced;
+            } else {
+                size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                             : copy_text(*rows.dialect, field, out);
+            }
             if ((words || (!Plain && field.quoted)) && is_null(rules, out, size, field.quoted)) present = false;
         }
         if (present) {
@@ -212,7 +227,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
         }
         job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
     }
-    return {nulls, static_cast<usize>(out - job.string_bytes)};
+    return {nulls, static_cast<usize>(out - job.string_bytes), replaced};
 }
 
 // A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no
@@ -227,7 +242,7 @@ ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
         if (fields.missing(row) || is_null(*job.rules, field.text, field.size, field.quoted)) continue;
         job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(job, field.text, field.size)), start);
     }
-    return {rows.rows, 0};
+    return {rows.rows, 0, 0};
 }
 
 usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
@@ -283,7 +298,7 @@ ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
         const bool plain = job.raw || !rows.may_need_unquoting;
         return plain ? convert_strings<true>(rows, job) : convert_strings<false>(rows, job);
     }
-    return {convert_fixed_width(rows, job), 0};
+    return {convert_fixed_width(rows, job), 0, 0};
 }
 
 usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted) {

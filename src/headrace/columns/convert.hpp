@@ -50,6 +50,7 @@ struct FieldRules {
     NumberMarks marks;
     DateFormats dates;
     bool usual_forms;
+    bool replace_invalid;  // text that is no UTF-8 is mended with U+FFFD, and no fault
 };
 
 // The rows of a tile, every one with `columns` fields: field c of row r ends at ends[r * columns + c].
@@ -92,9 +93,10 @@ struct ColumnJob {
     usize row_base;    // row 0's place in them
     u64* bits;         // bool: the tile's values, zeroed
     u64* nulls;        // bit set: null; zeroed, one bit a row
-    u8* string_bytes;  // strings: the tile's bytes; room for the tile's text, and 64 more
+    u8* string_bytes;  // strings: the tile's bytes; room for the tile's text (three times with replace_invalid), and 64
+                       // more
     u32* string_ends;  // strings: end of each row's bytes
-    u8* scratch;       // room for one field
+    u8* scratch;       // room for one field (three times with replace_invalid)
     u8* number;        // room for one field, unless `usual_forms`
     Misfits misfits;
 };
@@ -102,7 +104,11 @@ struct ColumnJob {
 struct ColumnCounts {
     usize nulls;
     usize string_bytes;
+    usize replaced;  // strings that were mended
 };
+
+// One byte that is no UTF-8 becomes three.
+constexpr usize REPLACEMENT_GROWTH = 3;
 
 struct ConvertKernels {
     ColumnCounts (*convert)(const TileRows& rows, const ColumnJob& job);

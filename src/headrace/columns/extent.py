@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headrace.columns.load import first_records, text_begin
+from headrace.columns.load import first_records
 from headrace.columns.schema import FirstRecord
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
@@ -101,7 +101,7 @@ def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions,
     EmptyInputError
         There are fewer records than the header needs.
     """
-    begin = text_begin(source)
+    begin = source.begin
     lines = 0
     if options.skip_rows:
         begin, lines = skip_lines(source, dialect, begin, options.skip_rows)

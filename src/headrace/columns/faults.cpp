@@ -7,6 +7,7 @@
 #include "columns/pass.hpp"
 #include "columns/rules/utf8.hpp"
 #include "core/pool.hpp"
+#include "sources/window.hpp"
 
 namespace headrace {
 
@@ -73,6 +74,7 @@ std::string printable(const std::string& bytes) {
 namespace {
 
 constexpr usize LINE_CHUNK = usize{1} << 20;
+constexpr usize ONE_CHARACTER = 4;  // in any encoding
 
 // Line ends that are complete before `size`: LF, and CR that no LF follows. One byte behind is readable.
 u64 count_line_ends(const u8* text, usize size) {
@@ -93,16 +95,17 @@ std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& posi
         Window window(source);
         for (usize chunk = next++; chunk < chunks; chunk = next++) {
             const u64 begin = chunk * LINE_CHUNK;
-            window.open(begin, LINE_CHUNK + 1);
+            window.open(begin, LINE_CHUNK, ONE_CHARACTER);
             auto at = std::lower_bound(positions.begin(), positions.end(), begin);
-            u64 counted = 0, from = begin;
+            u64 counted = 0;
+            usize from = 0;
             for (; at != positions.end() && *at < begin + LINE_CHUNK; ++at) {
-                counted += count_line_ends(window.data() + (from - begin), *at - from);
-                from = *at;
+                const usize place = window.place_of(*at, from);
+                counted += count_line_ends(window.data() + from, place - from);
+                from = place;
                 lines[static_cast<usize>(at - positions.begin())] = counted;
             }
-            const u64 end = std::min<u64>(begin + LINE_CHUNK, source.size());
-            ends[chunk + 1] = counted + count_line_ends(window.data() + (from - begin), end - from);
+            ends[chunk + 1] = counted + count_line_ends(window.data() + from, window.owned() - from);
         }
     });
     for (usize chunk = 0; chunk < chunks; ++chunk) ends[chunk + 1] += ends[chunk];

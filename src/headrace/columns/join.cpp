@@ -45,7 +45,7 @@ void set_bits(u64 count, u64* to, u64 at) {
 
 u64 offset_at(const JoinPart& part, u64 row) {
     return value_bits(part.type) == 64 ? static_cast<u64>(part.offsets->as<i64>()[row])
-                                                : static_cast<u64>(part.offsets->as<i32>()[row]);
+                                       : static_cast<u64>(part.offsets->as<i32>()[row]);
 }
 
 // Bytes of the text of some rows of a part.

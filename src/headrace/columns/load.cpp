@@ -154,10 +154,10 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             const usize last = tile->last[record] & RECORD_INDEX;
             const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
             u32 start = tile->starts[record];
-            PeekedRecord peeked{tile->begin + start, {}, std::nullopt, {}};
+            PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}};
             const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
             const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
-            if (is_stray && !dialect.lenient) peeked.malformed = tile->begin + *stray;
+            if (is_stray && !dialect.lenient) peeked.malformed = tile->origin(*stray);
             if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
             const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
             peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);

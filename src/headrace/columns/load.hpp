@@ -64,7 +64,8 @@ struct LoadPlan {
     bool quoted_null = false;
     NumberMarks marks;
     std::vector<DateFormatSet> dates{DateFormatSet{}};
-    std::deque<ZoneTable> zones;  // which stay where they are: the columns' types point to them
+    std::deque<ZoneTable> zones;   // which stay where they are: the columns' types point to them
+    bool replace_invalid = false;  // U+FFFD for what is no UTF-8, in strings
     bool shrink = false;
     std::optional<i64> row_index;  // number of the first record, if rows are to be numbered
     unsigned threads = 1;
@@ -105,6 +106,7 @@ struct LoadedColumn {
     Region offsets;   // strings
     Region validity;  // bit 1: a value; empty if there are no nulls
     u64 null_count = 0;
+    u64 replaced = 0;                  // strings that were mended with U+FFFD, those of rejected rows included
     std::optional<Evidence> evidence;  // of an inferred type: the record that settled it
 };
 

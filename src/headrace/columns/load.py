@@ -20,18 +20,6 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
-UTF8_MARK = b"\xef\xbb\xbf"
-_FOREIGN = {
-    b"\xff\xfe": "UTF-16 text; decode it first, e.g. open(path, encoding='utf-16')",
-    b"\xfe\xff": "UTF-16 text; decode it first, e.g. open(path, encoding='utf-16')",
-    b"\x1f\x8b": "gzip; decompress it first, e.g. gzip.open(path)",
-    b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
-    **{b"BZh%d1AY" % level: "bzip2; decompress it first, e.g. bz2.open(path)" for level in range(1, 10)},
-    b"\xfd7zXZ": "xz; decompress it first, e.g. lzma.open(path)",
-    b"PK\x03\x04": "a zip archive; unpack it first",
-    b"PAR1\x15": "Parquet; read it with a reader of Parquet",
-}
-"""How files begin that are no text in UTF-8, and what to do with them."""
 MOST_TILE_BYTES = 1 << 30
 """No tile may be larger: places in a tile are 32-bit numbers."""
 _LARGE_TILE_BYTES = 4 << 20
@@ -49,6 +37,7 @@ class ValueOptions:
     true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
     false_words: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
     quoted_null: bool = False
+    replace_invalid: bool = False
     on_error: str = "raise"
     shrink: bool = False
     marks: tuple[int, int | None] = (ord("."), None)
@@ -113,7 +102,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes.
+    """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes; `replaced` the strings
+    of each column that were mended with U+FFFD.
 
     `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
     record.
@@ -124,22 +114,8 @@ class Loaded:
     rejects: dict[str, Column]
     counts: dict[str, int]
     row_index: Column | None
+    replaced: tuple[int, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
-
-
-def text_begin(source: OpenSource) -> int:
-    """First byte of the text behind a UTF-8 byte-order mark.
-
-    Raises
-    ------
-    SourceError
-        The source begins as UTF-16, as a compressed file or as Parquet does.
-    """
-    start = source.native.read(0, 8)
-    for mark, what in _FOREIGN.items():
-        if start.startswith(mark):
-            raise SourceError(f"{source.name} is {what}")
-    return len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
 
 
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
@@ -232,7 +208,15 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
     evidence = tuple(None if found is None else Evidence(*found[:3]) for found in made["evidence"])
     find, convert, finish = made["seconds"]
-    return Loaded(columns, evidence, rejects, counts, row_index, {"find": find, "convert": convert, "finish": finish})
+    return Loaded(
+        columns=columns,
+        evidence=evidence,
+        rejects=rejects,
+        counts=counts,
+        row_index=row_index,
+        replaced=tuple(made["replaced"]),
+        seconds={"find": find, "convert": convert, "finish": finish},
+    )
 
 
 def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:

@@ -52,7 +52,7 @@ void locate_evidence(const Source& source, const Dialect& dialect, const LoadPla
             const auto [begin, end] = finder.field(row, next->column);
             const std::string text(reinterpret_cast<const char*>(rows.text) + begin,
                                    std::min<usize>(end - begin, SHOWN));
-            result.columns[next->column].evidence = Evidence{next->record, tile->begin + begin, text};
+            result.columns[next->column].evidence = Evidence{next->record, tile->origin(begin), text};
         }
         records += finder.counts().records;
     }

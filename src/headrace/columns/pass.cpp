@@ -117,12 +117,18 @@ usize LoadPass::most_rows() const {
     return (source_.size() - plan_.begin) / fields + 1;
 }
 
+// The most bytes that a column's strings may take.
+usize LoadPass::text_bound() const {
+    return source_.encoding().text_bound(source_.size() - plan_.begin) *
+           (plan_.replace_invalid ? REPLACEMENT_GROWTH : 1);
+}
+
 // Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that
 // only measures comes first.
 bool LoadPass::wants_exact() const {
     if (plan_.exact_memory) return true;
-    const usize bytes = source_.size() - plan_.begin;
     const usize rows = most_rows();
+    const usize text = text_bound();
     double reserved = 0, heap = 0;
     usize mappings = 0;
     const auto add = [&](usize bound) {
@@ -132,17 +138,17 @@ bool LoadPass::wants_exact() const {
     for (const usize c : wanted_) {
         add(rows * value_bits(guesses_[c].type) / 8);
         add(rows / 8);
-        if (is_string(guesses_[c].type)) add(bytes);
+        if (is_string(guesses_[c].type)) add(text);
     }
-    return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(bytes);
+    return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(text);
 }
 
 void LoadPass::allocate(bool exact) {
-    const usize bytes = source_.size() - plan_.begin;
     const usize rows = exact ? counts_.rows : most_rows();
+    const usize text = text_bound();
     for (const usize c : wanted_) {
         LoadedColumn& column = result_.columns[c];
-        const bool large = is_string(guesses_[c].type) && bytes > 0x7FFFFFFF;
+        const bool large = is_string(guesses_[c].type) && text > 0x7FFFFFFF;
         column = LoadedColumn{};
         column.type = guesses_[c].type;
         if (large) column.type.id = large_form(column.type.id);
@@ -151,7 +157,7 @@ void LoadPass::allocate(bool exact) {
             column.offsets = Region((rows + 1) * bits / 8, result_.budget);
             column.offsets.ensure(bits / 8);
             std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
-            column.values = Region(exact ? string_bytes_[c] : bytes, result_.budget);
+            column.values = Region(exact ? string_bytes_[c] : text, result_.budget);
         } else {
             const auto content = bits == 1 ? Region::Content::zero : Region::Content::any;
             column.values = Region((rows * bits + 63) / 64 * 8, result_.budget, content);

@@ -58,6 +58,7 @@ private:
     void allocate(bool exact);
     bool wants_exact() const;
     usize most_rows() const;
+    usize text_bound() const;
     bool first_pass() const { return result_.passes == 0; }
     Outcome on_value_fault() const {
         if (plan_.on_error == OnError::null) return Outcome::keep;

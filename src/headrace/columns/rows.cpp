@@ -7,7 +7,7 @@ namespace headrace {
 // Records in front of the data: a header, say.
 usize TileRowsFinder::leading_records(const Tile& tile) const {
     usize count = 0;
-    while (count < tile.records && tile.begin + tile.starts[count] < data_begin_) ++count;
+    while (count < tile.records && tile.starts[count] < data_at_) ++count;
     return count;
 }
 
@@ -42,6 +42,7 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     rows_.may_need_unquoting = tile.has_quotes || dialect_.escape >= 0 || dialect_.skip_initial_space;
     rows_.has_high_bytes = tile.has_high_bytes;
 
+    data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
     const bool plain_lead = std::all_of(tile.last, tile.last + first, [](u32 last) { return last <= RECORD_INDEX; });
     const bool sound = !tile.unclosed_quote && strays.empty() && plain_lead;
@@ -119,7 +120,7 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
             ++counts_.blank;
         } else if (marks & COMMENT_RECORD) {
             ++counts_.comment;
-        } else if (tile.begin + tile.starts[record] < data_begin_) {
+        } else if (tile.starts[record] < data_at_) {
             ++counts_.leading;
         } else {
             const u32 end = tile.ends[last] - (dialect_.line_end_length - 1);

@@ -72,6 +72,7 @@ private:
     const RowRules& rules_;
     const usize columns_;
     const std::uint64_t data_begin_;
+    usize data_at_ = 0;  // in the tile
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;

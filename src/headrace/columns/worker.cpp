@@ -72,6 +72,7 @@ void TileWorker::make_rules() {
     rules.false_words = append_words(words_, next, plan.false_words);
     rules.quoted_may_be_null = plan.quoted_null;
     rules.marks = plan.marks;
+    rules.replace_invalid = plan.replace_invalid;
     for (const std::string& text : plan.null_texts) {
         rules.empty_is_null |= text.empty();
         const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
@@ -138,12 +139,18 @@ void TileWorker::work(const Tile& tile) {
 // A column of unknown type is handled as one of strings: it may turn out to be all null.
 bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
 
+// The most bytes that the tile's text takes in strings.
+usize TileWorker::text_room(const TileRows& rows) const {
+    if (rows.rows == 0) return 0;
+    const usize text = finder_.record(rows.rows - 1).end - finder_.record(0).begin;
+    return pass_.plan_.replace_invalid && rows.has_high_bytes ? text * REPLACEMENT_GROWTH : text;
+}
+
 void TileWorker::prepare(const TileRows& rows) {
     usize strings = 0;
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
-    const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
-    const usize room = text + (strings + 1) * 64 + 64;
+    const usize room = text_room(rows) + (strings + 1) * 64 + 64;
     if (strings != 0 && string_bytes_.size() < room) string_bytes_.resize(room + room / 4);
     if (string_ends_.size() < strings * rows.rows) string_ends_.resize(strings * rows.rows * 5 / 4);
 }
@@ -153,7 +160,7 @@ ColumnCounts TileWorker::fill_with_nulls(const TileRows& rows, TileColumn& part,
     part.nulls.assign((rows.rows + 63) / 64, ~u64{0});
     if (rows.rows % 64 != 0) part.nulls.back() = (u64{1} << (rows.rows % 64)) - 1;
     if (string_ends != nullptr) std::fill_n(string_ends, rows.rows, 0);
-    return {rows.rows, 0};
+    return {rows.rows, 0, 0};
 }
 
 ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
@@ -173,7 +180,8 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
-        if (scratch_.size() < text + 128) scratch_.resize(text + 128);
+        const usize room = text_room(rows) + 128;
+        if (scratch_.size() < room) scratch_.resize(room);
         job.scratch = scratch_.data();
     }
     if (!job.rules->usual_forms) {
@@ -271,6 +279,7 @@ void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
     } else {
         put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);
     }
+    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
     if (part.counts.nulls == 0) return;
     merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
     __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
@@ -310,7 +319,7 @@ void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
 
 void TileWorker::report() {
     for (KindSeen& seen : kinds_) {
-        pass_.ledger_.see(seen.column, seen.kind, record_base_ + seen.record + 1, tile_->begin + seen.at,
+        pass_.ledger_.see(seen.column, seen.kind, record_base_ + seen.record + 1, tile_->origin(seen.at),
                           [&] { return std::move(seen.text); });
         if (seen.kind != static_cast<u8>(Kind::text)) continue;
         std::atomic<u64>& doomed = pass_.doomed_[seen.column];
@@ -342,8 +351,8 @@ void TileWorker::report_fault(const TileFault& fault) {
     };
     FaultRow row;
     row.record = record_base_ + fault.record + 1;
-    row.record_begin = tile_->begin + fault.record_begin;
-    row.at = tile_->begin + fault.at;
+    row.record_begin = tile_->origin(fault.record_begin);
+    row.at = tile_->origin(fault.at);
     row.column = fault.column;
     row.kind = fault.kind;
     row.outcome = fault.outcome;

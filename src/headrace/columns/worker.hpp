@@ -38,6 +38,7 @@ private:
     FieldRules rules_with(const DateFormatSet& set);
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
+    usize text_room(const TileRows& rows) const;
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
     static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
     void clear_values(LoadedColumn& column, usize rows);

@@ -65,7 +65,7 @@ class MissingDependencyError(HeadraceError, ImportError):
 _MEANINGS = {
     "type": "expected {expected}, got {text}",
     "overflow": "{text} does not fit {expected}",
-    "encoding": "the text is not UTF-8: {text}",
+    "encoding": "the text is not UTF-8, or not what encoding= names: {text}",
     "quote": "a quote where none may stand, or text behind a closing quote: {text}",
     "unclosed_quote": "the input ends inside quotes that begin here: {text}",
     "too_few_fields": "too few fields: {text}",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from headrace.core.errors import MissingDependencyError, OptionError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _GZIP_LEVEL = 6
 _BATCH_BYTES = 4 << 20
@@ -39,6 +39,8 @@ class Compression:
 
     def compressed(self, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
         """Compressed files of the blocks, in order; at least one, also of no text."""
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, like the compressors below
+
         with ThreadPoolExecutor(threads) as pool:
             waiting: deque[Future[bytes]] = deque()
             for piece in _gathered(blocks):
@@ -62,8 +64,9 @@ def _gathered(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _gzip(data: bytes) -> bytes:
-    return gzip.compress(data, _GZIP_LEVEL, mtime=0)
+def _gzip() -> Callable[[bytes], bytes]:
+    compress = import_module("gzip").compress
+    return lambda data: bytes(compress(data, _GZIP_LEVEL, mtime=0))
 
 
 def _zstd() -> Callable[[bytes], bytes]:
@@ -78,10 +81,10 @@ def _zstd() -> Callable[[bytes], bytes]:
 
 
 _MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {
-    "gzip": lambda: _gzip,
+    "gzip": _gzip,
     "zstd": _zstd,
-    "bz2": lambda: bz2.compress,
-    "xz": lambda: lzma.compress,
+    "bz2": lambda: import_module("bz2").compress,
+    "xz": lambda: import_module("lzma").compress,
 }
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 """Suffix of a path to the compression that it asks for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ def final_path(path: str | os.PathLike[str]) -> Path:
 @contextmanager
 def moved_when_whole(target: Path) -> Iterator[Path]:
     """A new file beside `target`, on its file system, that takes its name if the block succeeds and goes if it fails."""
-    temporary = target.with_name(f".headrace-{secrets.token_hex(8)}.part")
+    temporary = target.with_name(f".headrace-{os.urandom(8).hex()}.part")
     try:
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield temporary

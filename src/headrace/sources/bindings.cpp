@@ -1,6 +1,13 @@
 #include "sources/bindings.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
 
 namespace nb = nanobind;
 
@@ -16,6 +23,32 @@ PythonSource from_bytes(nb::handle object) {
 
 PythonSource from_file(int fd, std::string name) {
     return {nullptr, std::make_unique<FileSource>(fd, std::move(name))};
+}
+
+EncodingId encoding_id(std::string_view name) {
+    if (name == "utf-8") return EncodingId::utf8;
+    if (name == "utf-16-le") return EncodingId::utf16_le;
+    if (name == "utf-16-be") return EncodingId::utf16_be;
+    return EncodingId::single_byte;
+}
+
+// `characters`: what each byte of a code page stands for in UTF-8, FF where that is nothing; none for other encodings.
+void decode_as(PythonSource& source, std::string_view name, const std::vector<nb::bytes>& characters,
+               std::string_view isa) {
+    const EncodingId id = encoding_id(name);
+    ByteTable table{};
+    table.keeps_ascii = true;
+    if (id == EncodingId::single_byte && characters.size() != 256) {
+        throw std::invalid_argument("a code page has 256 characters");
+    }
+    for (usize byte = 0; byte < characters.size(); ++byte) {
+        const nb::bytes& character = characters[byte];
+        if (character.size() < 1 || character.size() > 4) throw std::invalid_argument("a character has 1 to 4 bytes");
+        std::memcpy(&table.text[byte], character.c_str(), character.size());
+        table.length[byte] = static_cast<u8>(character.size());
+        table.keeps_ascii &= byte >= 0x80 || (character.size() == 1 && table.text[byte] == byte);
+    }
+    source.source->set_encoding(Encoding(id, table, choose_isa(isa)));
 }
 
 nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) {
@@ -34,7 +67,9 @@ void bind_sources(nb::module_& m) {
         .def_static("from_bytes", &from_bytes)
         .def_static("from_file", &from_file)
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
-        .def("read", &read);
+        .def("read", &read)
+        .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
+        .def("decode_as", &decode_as);
 }
 
 }  // namespace headrace

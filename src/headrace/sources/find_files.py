@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
-from urllib.parse import unquote
 
 from headrace.core.errors import NoMatchError, OptionError
 from headrace.sources.open import Readable, SourceLike
@@ -150,6 +149,8 @@ def partition_keys(path: str) -> dict[str, str | None]:
     >>> partition_keys("sales/year=2024/city=New%20York/part-1.csv")
     {'year': '2024', 'city': 'New York'}
     """
+    from urllib.parse import unquote  # slow to import, and rarely needed
+
     found = [_KEY_VALUE.fullmatch(part) for part in path.split("/")[:-1]]
     pairs = [(unquote(match[1]), unquote(match[2])) for match in found if match]
     return {key: None if value in ("", NULL_PARTITION) else value for key, value in pairs}

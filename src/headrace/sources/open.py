@@ -6,11 +6,19 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from headrace import _native
 from headrace.core.errors import OptionError, SourceError
+from headrace.sources.compressed import COMPRESSIONS, decompressed, recognised
+from headrace.sources.encoding import TextEncoding, decoded
+
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PAR1\x15": "Parquet; read it with a reader of Parquet",
+}
+"""How files begin that are no text, and what to do with them."""
 
 
 @runtime_checkable
@@ -35,10 +43,19 @@ class OpenSource:
         What the native readers take.
     name
         For messages: the path, or ``"<bytes>"``.
+    begin
+        First byte of the text, behind a byte-order mark.
+    held
+        Bytes of text that are held in memory for this source's sake.
+    is_text
+        Whether it came as text and not as bytes.
     """
 
     native: _native.Source
     name: str
+    begin: int = 0
+    held: int = 0
+    is_text: bool = False
 
     @property
     def size(self) -> int:
@@ -46,20 +63,72 @@ class OpenSource:
         return self.native.size
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """What is to be done to a source's bytes before they are text in UTF-8; `memory_limit` holds for text kept in memory.
+
+    `compression` is a name of `COMPRESSIONS`, ``"infer"``, or None for bytes that are to be taken as they are.
+    """
+
+    compression: str | None = "infer"
+    encoding: TextEncoding = field(default_factory=TextEncoding)
+    memory_limit: int | None = None
+    isa: str = ""
+
+
 @contextmanager
-def open_source(source: object) -> Iterator[OpenSource]:
+def open_source(source: object, options: SourceOptions | None = None) -> Iterator[OpenSource]:
     """Open `source` until the block ends.
 
-    A regular file is read in pieces, never mapped and never held whole. Pipes, devices and file objects are read to their
-    end first. A file object is read from where it stands; text is taken as UTF-8.
+    A regular file is read in pieces, never mapped and never held whole, unless it is compressed: then its text is held. Pipes,
+    devices and file objects are read to their end first. A file object is read from where it stands; what it gives as text is
+    not decoded again.
 
     Raises
     ------
     OptionError
         `source` is none of these.
     SourceError
-        It cannot be read: a directory, say. What is not there raises `FileNotFoundError` as `open` does.
+        It cannot be read: a directory, say, a zip archive, or compressed bytes that break off. What is not there
+        raises `FileNotFoundError` as `open` does.
+    MemoryLimitError
+        It has to be decompressed or decoded into memory, and does not fit.
+    MissingDependencyError
+        A package that it is decompressed with is not installed.
     """
+    options = options or SourceOptions()
+    with _open_bytes(source) as opened:
+        yield _as_text(opened, options)
+
+
+def _as_text(opened: OpenSource, options: SourceOptions) -> OpenSource:
+    if not opened.is_text:
+        opened = _decompressed(opened, options)
+        start = opened.native.read(0, 8)
+        for mark, what in _FOREIGN.items():
+            if start.startswith(mark):
+                raise SourceError(f"{opened.name} is {what}")
+    encoding = TextEncoding() if opened.is_text else options.encoding
+    text = decoded(opened.native, encoding, isa=options.isa, memory_limit=options.memory_limit)
+    return replace(opened, native=text.native, begin=text.begin, held=text.held or opened.held)
+
+
+def _decompressed(opened: OpenSource, options: SourceOptions) -> OpenSource:
+    form = recognised(opened.native.read(0, 10))
+    if options.compression is None:
+        if form is not None:
+            raise SourceError(f"{opened.name} is {form.name}; pass compression='infer'")
+        return opened
+    if options.compression != "infer":
+        form = COMPRESSIONS[options.compression]
+    if form is None:
+        return opened
+    text = decompressed(opened.native, form, opened.name, options.memory_limit)
+    return replace(opened, native=_native.Source.from_bytes(text), held=len(text))
+
+
+@contextmanager
+def _open_bytes(source: object) -> Iterator[OpenSource]:
     if isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
@@ -68,7 +137,7 @@ def open_source(source: object) -> Iterator[OpenSource]:
         data = content.encode() if isinstance(content, str) else content
         if not isinstance(data, bytes | bytearray | memoryview):
             raise SourceError(f"read() of {name} gave {content!r}, not bytes or text; is it a non-blocking stream?")
-        yield OpenSource(_native.Source.from_bytes(data), name)
+        yield OpenSource(_native.Source.from_bytes(data), name, is_text=isinstance(content, str))
     else:
         try:
             view = memoryview(source)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -56,33 +55,6 @@ void FileSource::check_unchanged() const {
     if (static_cast<std::uint64_t>(status.st_size) == size_ && modified_ns(status) == modified_ns_) return;
     throw SourceFailure("'" + name_ + "' changed while it was read (it had " + std::to_string(size_) + " bytes, now " +
                         std::to_string(status.st_size) + "); read it again");
-}
-
-bool Window::point_to_resident(std::size_t n) {
-    const std::uint8_t* resident = source_.resident();
-    if (resident == nullptr || source_.size() - begin_ < n + PADDING) return false;
-    data_ = resident + begin_;
-    return true;
-}
-
-void Window::open(std::uint64_t offset, std::size_t n) {
-    begin_ = offset;
-    size_ = 0;
-    data_ = nullptr;
-    extend(n);
-}
-
-void Window::extend(std::size_t n) {
-    const std::size_t target = static_cast<std::size_t>(std::min<std::uint64_t>(n, source_.size() - begin_));
-    if (!point_to_resident(target)) {
-        // A window that so far pointed into the source is copied whole; else only the new bytes are read.
-        const std::size_t have = data_ != nullptr && data_ == copy_.data() ? size_ : 0;
-        if (copy_.size() < target + PADDING) copy_.resize(std::max(target + PADDING, have * 2));
-        source_.read(begin_ + have, target - have, copy_.data() + have);
-        std::memset(copy_.data() + target, 0, PADDING);
-        data_ = copy_.data();
-    }
-    size_ = target;
 }
 
 }  // namespace headrace

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <vector>
+
+#include "sources/encoding.hpp"
 
 namespace headrace {
 
@@ -20,6 +21,10 @@ public:
     virtual ~Source() = default;
     std::uint64_t size() const { return size_; }
 
+    // UTF-8 unless another was set, which must be done before anyone reads.
+    const Encoding& encoding() const { return encoding_; }
+    void set_encoding(const Encoding& encoding) { encoding_ = encoding; }
+
     // The bytes where they lie, or nullptr if they have to be read.
     virtual const std::uint8_t* resident() const { return nullptr; }
 
@@ -31,6 +36,9 @@ public:
 
 protected:
     std::uint64_t size_ = 0;
+
+private:
+    Encoding encoding_;
 };
 
 class MemorySource final : public Source {
@@ -61,6 +69,7 @@ class PrefixSource final : public Source {
 public:
     PrefixSource(const Source& whole, std::uint64_t size) : whole_(whole) {
         size_ = size < whole.size() ? size : whole.size();
+        set_encoding(whole.encoding());
     }
     const std::uint8_t* resident() const override { return whole_.resident(); }
     void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override { whole_.read(offset, n, to); }
@@ -68,33 +77,6 @@ public:
 
 private:
     const Source& whole_;
-};
-
-// A window of a source that one worker looks through: bytes [begin, begin + size) and 64 readable bytes behind them.
-class Window {
-public:
-    explicit Window(const Source& source) : source_(source) {}
-
-    // Moves the window to [offset, offset + n), cut at the source's end.
-    void open(std::uint64_t offset, std::size_t n);
-
-    // Makes the window n bytes long, cut at the source's end; data() may move.
-    void extend(std::size_t n);
-
-    const std::uint8_t* data() const { return data_; }
-    std::size_t size() const { return size_; }
-    std::uint64_t begin() const { return begin_; }
-    bool at_end() const { return begin_ + size_ == source_.size(); }
-
-private:
-    static constexpr std::size_t PADDING = 64;
-    bool point_to_resident(std::size_t n);
-
-    const Source& source_;
-    std::vector<std::uint8_t> copy_;
-    const std::uint8_t* data_ = nullptr;
-    std::size_t size_ = 0;
-    std::uint64_t begin_ = 0;
 };
 
 }  // namespace headrace

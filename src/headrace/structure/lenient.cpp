@@ -6,6 +6,8 @@
 namespace headrace {
 namespace {
 
+constexpr usize BYTES_OF_ASCII = 2;  // of the source, at most: those of a character of one byte in UTF-16
+
 bool may_close(QuoteRun kind) { return kind == QuoteRun::closes || kind == QuoteRun::either; }
 
 TextPart part_of(const Window& window) { return {window.data(), window.size(), window.at_end()}; }
@@ -83,11 +85,11 @@ QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
     quiet_begin_ = from;
     std::uint64_t behind = from;  // no decisive run begins before it
     for (usize size = STEP;;) {
-        const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND);
+        const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND * BYTES_OF_ASCII);
         window.open(begin, size);
         const TextPart part = part_of(window);
-        const Found found = next_decisive(part, static_cast<usize>(behind - begin));
-        quiet_end_ = begin + found.at;
+        const Found found = next_decisive(part, window.place_of(behind));
+        quiet_end_ = window.origin(found.at);
         after_quiet_ = found.kind;
         if (found.kind != QuoteRun::none || part.ends_input) return found.kind;
         size = quiet_end_ == behind ? size * 2 : STEP;  // a run longer than the window
@@ -98,7 +100,7 @@ QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
 bool QuoteRuns::closes_behind(const Window& window, usize from) {
     const Found found = next_decisive(part_of(window), from);
     if (found.kind != QuoteRun::none || window.at_end()) return may_close(found.kind);
-    return may_close(next_in_source(window.begin() + found.at));
+    return may_close(next_in_source(window.origin(found.at)));
 }
 
 bool QuoteRuns::opens(const Window& window, usize at) {
@@ -106,7 +108,7 @@ bool QuoteRuns::opens(const Window& window, usize at) {
     const usize end = run_end(part, at, static_cast<u8>(dialect_.quote));
     if (!shows(part, end)) {
         Window wider(source_);
-        wider.open(window.begin() + at, std::max((end - at) * 2, LOOK_BEHIND));
+        wider.open(window.origin(at), std::max((end - at) * 2, LOOK_BEHIND) * BYTES_OF_ASCII);
         return opens(wider, 0);
     }
     // Fields of quotes alone: "" is empty, """" is a quote.

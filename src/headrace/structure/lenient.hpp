@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "sources/source.hpp"
+#include "sources/window.hpp"
 #include "structure/dfa.hpp"
 
 namespace headrace {

@@ -90,7 +90,7 @@ void TileReader::reserve(usize bytes) {
 
 void TileReader::index_range(usize from, usize to, usize owned) {
     if (to > MAX_TILE_TEXT || index_.end_count > MAX_ENDS - (to - from)) {
-        throw std::length_error("the record that holds byte " + std::to_string(window_.begin() + from) +
+        throw std::length_error("the record that holds byte " + std::to_string(window_.origin(from)) +
                                 " is longer than 4 GiB, or has more than 2^30 fields");
     }
     reserve(to);
@@ -123,8 +123,8 @@ const Tile* TileReader::next() {
     const std::uint64_t number = scan_.next_tile.fetch_add(1, std::memory_order_relaxed);
     if (number >= scan_.tile_count()) return nullptr;
     const std::uint64_t begin = scan_.begin + number * scan_.tile_bytes;
-    const usize owned = static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.source.size() - begin));
-    window_.open(begin, owned + LOOKAHEAD);
+    window_.open(begin, scan_.tile_bytes, LOOKAHEAD);
+    const usize owned = window_.owned();
 
     u8 map[MAX_STATES];
     const bool quotes = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
@@ -228,7 +228,7 @@ void TileReader::present(std::uint64_t number) {
     const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;
     const u32 dropped = foreign ? (last_[0] & RECORD_INDEX) + 1 : 0;
     tile_.number = number;
-    tile_.begin = window_.begin();
+    tile_.window = &window_;
     tile_.text = window_.data();
     tile_.records = index_.start_count;
     tile_.ends = ends_.get() + dropped;
@@ -258,24 +258,23 @@ std::vector<u32> TileReader::strays() const {
 namespace {
 
 void append_tile(const Tile& tile, const Dialect& dialect, const std::vector<u32>& strays, Structure& to) {
-    const u64 begin = tile.begin;
     usize field = 0;
     for (usize record = 0; record < tile.records; ++record) {
         const usize last = tile.last[record] & RECORD_INDEX;
         const bool blank = tile.last[record] & BLANK_RECORD;
         if (!blank) {
-            to.record_starts.push_back(begin + tile.starts[record]);
+            to.record_starts.push_back(tile.origin(tile.starts[record]));
             to.field_counts.push_back(last - field + 1);
             to.comments.push_back(tile.last[record] & COMMENT_RECORD);
             for (usize f = field; f < last; ++f)
-                to.field_ends.push_back(begin + tile.ends[f] - (dialect.separator_length - 1));
-            to.field_ends.push_back(begin + tile.ends[last] - (dialect.line_end_length - 1));
+                to.field_ends.push_back(tile.origin(tile.ends[f] - (dialect.separator_length - 1)));
+            to.field_ends.push_back(tile.origin(tile.ends[last] - (dialect.line_end_length - 1)));
         } else {
             ++to.blank_lines;
         }
         field = last + 1;
     }
-    for (const u32 at : strays) to.strays.push_back(begin + at);
+    for (const u32 at : strays) to.strays.push_back(tile.origin(at));
     to.blank_lines += tile.blank_lines;
     to.unclosed_quote |= tile.unclosed_quote;
 }

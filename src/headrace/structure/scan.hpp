@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/cpu.hpp"
-#include "sources/source.hpp"
+#include "sources/window.hpp"
 #include "structure/find.hpp"
 #include "structure/lenient.hpp"
 
@@ -37,7 +37,7 @@ private:
 // One tile's owned records. Arrays hold `records` items; positions count from the tile's first byte.
 struct Tile {
     std::uint64_t number = 0;
-    std::uint64_t begin = 0;  // in the source
+    const Window* window = nullptr;
     const u8* text = nullptr;
     const u32* ends = nullptr;
     const u32* starts = nullptr;
@@ -50,6 +50,9 @@ struct Tile {
     bool has_high_bytes = false;
     bool unclosed_quote = false;  // the input ended inside the last record's quotes
     bool unfinished = false;      // the input ended in a delimiter that had begun behind closing quotes
+
+    // The source's byte that a position in the tile stands for.
+    std::uint64_t origin(usize at) const { return window->origin(at); }
 };
 
 // What the tiles of one pass share.

@@ -15,7 +15,7 @@ void for_each_record(const Tile& tile, Each each) {
     usize first_end = 0;
     for (usize i = 0; i < tile.records; ++i) {
         const usize last = tile.last[i] & RECORD_INDEX;
-        if (tile.last[i] <= RECORD_INDEX) each(tile.begin + tile.starts[i], last - first_end + 1);
+        if (tile.last[i] <= RECORD_INDEX) each(tile.origin(tile.starts[i]), last - first_end + 1);
         first_end = last + 1;
     }
 }
@@ -109,7 +109,7 @@ std::uint64_t skip_lines(const Source& source, const Dialect& dialect, std::uint
             length = line_length(dialect, window, at);
             lines += length != 0 ? 1 : 0;
         }
-        line += at;
+        line = window.origin(at);
     }
     return line;
 }

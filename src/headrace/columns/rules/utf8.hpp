@@ -24,6 +24,19 @@ HR_FN usize utf8_sequence_length(const u8* p, usize n) {
     return length;
 }
 
+// Bytes at the front of p[0, n), n > 0, that one U+FFFD stands for where no well-formed sequence begins: as many as
+// could have begun one ("maximal subpart", section 3.9), else one. E2 82 41 has two, FF has one.
+HR_FN usize utf8_ill_formed_length(const u8* p, usize n) {
+    if (n < 2 || p[0] < 0xC2 || p[0] > 0xF4) return 1;
+    const usize wanted = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    const u8 lowest = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    const u8 highest = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < lowest || p[1] > highest) return 1;
+    usize length = 2;
+    while (length < n && length < wanted && (p[length] & 0xC0) == 0x80) ++length;
+    return length;
+}
+
 // Offset of the first byte of the first ill-formed sequence; n if there is none.
 HR_FN usize find_invalid_utf8(const u8* p, usize n) {
     constexpr u64 HIGH_BITS = 0x8080808080808080;
@@ -38,6 +51,22 @@ HR_FN usize find_invalid_utf8(const u8* p, usize n) {
         i += length;
     }
     return n;
+}
+
+// Copies p[0, n) with U+FFFD (EF BF BD) for what is no UTF-8, and returns how many bytes that makes: 3 n at most.
+HR_FN usize replace_invalid_utf8(const u8* p, usize n, u8* to) {
+    u8* const begin = to;
+    for (usize i = 0; i < n;) {
+        const usize valid = find_invalid_utf8(p + i, n - i);
+        for (usize k = 0; k < valid; ++k) *to++ = p[i + k];
+        i += valid;
+        if (i == n) break;
+        *to++ = 0xEF;
+        *to++ = 0xBF;
+        *to++ = 0xBD;
+        i += utf8_ill_formed_length(p + i, n - i);
+    }
+    return static_cast<usize>(to - begin);
 }
 
 HR_END_NAMESPACE

@@ -1,0 +1,186 @@
+"""The encodings of texts: which one a source has, and how the native readers decode it.
+
+UTF-16 and code pages of one byte are decoded by the native readers, tile by tile, and places stay places in the source. Any
+other codec of Python decodes the whole text into memory first, and places are places in the decoded text, in UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+from headrace import _native
+from headrace.core.errors import MemoryLimitError, OptionError
+
+_PIECE = 1 << 20
+_UTF8 = ("utf-8", "utf-8-sig")
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8",
+    b"\xff\xfe\0\0": "utf-32-le",
+    b"\0\0\xfe\xff": "utf-32-be",
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+}
+"""Byte-order marks; a longer one comes before the one that begins like it."""
+_COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
+
+UNDECODABLE = b"\xff"
+"""What stands in the decoded text for what cannot be decoded: no UTF-8 has it, so that its field is found to be at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEncoding:
+    """How a text is encoded.
+
+    Parameters
+    ----------
+    codec
+        Python's name of the codec; None for UTF-8, unless a byte-order mark says otherwise.
+    replace
+        Whether what cannot be decoded becomes U+FFFD in strings, and is no fault.
+    """
+
+    codec: str | None = None
+    replace: bool = False
+
+    @classmethod
+    def parse(cls, encoding: object, errors: str) -> TextEncoding:
+        """An encoding by any name that Python knows; ``"utf8-lossy"`` is UTF-8 with ``errors="replace"``.
+
+        Raises
+        ------
+        OptionError
+            There is no such text encoding.
+
+        Examples
+        --------
+        >>> TextEncoding.parse("latin1", "strict").codec
+        'iso8859-1'
+        """
+        if encoding is None:
+            return cls(None, errors == "replace")
+        if not isinstance(encoding, str):
+            raise OptionError(f"encoding must be a name or None, not {encoding!r}")
+        if encoding.lower().replace("_", "-") in ("utf8-lossy", "utf-8-lossy"):
+            return cls(None, True)
+        try:
+            codec = codecs.lookup(encoding).name
+            b"a".decode(codec, "replace")  # refuses codecs of bytes, such as hex
+        except (LookupError, ValueError):
+            raise OptionError.unknown("encoding", encoding, _COMMON) from None
+        return cls(None if codec in _UTF8 else codec, errors == "replace")
+
+    def of_text(self, start: bytes) -> tuple[str, int]:
+        """The codec of a text that begins with `start`, and how many bytes its byte-order mark has.
+
+        Examples
+        --------
+        >>> TextEncoding().of_text(b"\\xff\\xfea\\0")
+        ('utf-16-le', 2)
+        """
+        mark = next((mark for mark in _MARKS if start.startswith(mark)), b"")
+        marked = _MARKS.get(mark, "utf-8")
+        if self.codec is None:
+            return marked, len(mark)
+        if self.codec in ("utf-16", "utf-32"):
+            if mark and marked.startswith(self.codec):
+                return marked, len(mark)
+            # FF FE 00 00 is the mark of UTF-32, and also that of UTF-16 before a NUL.
+            if self.codec == "utf-16" and marked == "utf-32-le":
+                return "utf-16-le", 2
+            return f"{self.codec}-{'le' if sys.byteorder == 'little' else 'be'}", 0
+        own_mark = next((mark for mark, codec in _MARKS.items() if codec == self.codec), b"")
+        return self.codec, len(own_mark) if own_mark and start.startswith(own_mark) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A source that reads as UTF-8 from byte `begin` on; `held` bytes of it are in memory."""
+
+    native: _native.Source
+    begin: int
+    held: int = 0
+
+
+def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:
+    """The text of `source`.
+
+    Raises
+    ------
+    MemoryLimitError
+        It has to be decoded into memory, and is longer than `memory_limit`.
+    """
+    codec, begin = encoding.of_text(source.read(0, 4))
+    if codec == "utf-8":
+        return DecodedText(source, begin)
+    if codec in ("utf-16-le", "utf-16-be"):
+        source.decode_as(codec, [], isa)
+    elif (characters := code_page(codec)) is not None:
+        source.decode_as(codec, characters, isa)
+    else:
+        text = _decoded_whole(source, codec, begin, memory_limit)
+        return DecodedText(_native.Source.from_bytes(text), 0, len(text))
+    return DecodedText(source, begin)
+
+
+@cache
+def code_page(codec: str) -> list[bytes] | None:
+    """What each byte stands for, in UTF-8, FF for nothing; None if the codec is not one of single bytes.
+
+    Examples
+    --------
+    >>> code_page("cp1252")[0x80:0x82]
+    [b'\\xe2\\x82\\xac', b'\\xff']
+    """
+    characters: list[bytes] = []
+    known = b""
+    for byte in range(256):
+        one = bytes([byte])
+        try:
+            character = codecs.getincrementaldecoder(codec)().decode(one)
+        except UnicodeError:
+            characters.append(UNDECODABLE)
+            continue
+        if len(character) != 1:  # the first of several bytes, or one that only changes a state
+            return None
+        known += one
+        characters.append(_in_utf8(character))
+    # A codec that takes bytes one by one, and yet not each for itself (punycode), gives itself away here.
+    try:
+        whole = _in_utf8(known.decode(codec))
+    except UnicodeError:
+        return None
+    return characters if whole == b"".join(character for character in characters if character != UNDECODABLE) else None
+
+
+def _decoded_whole(source: _native.Source, codec: str, begin: int, memory_limit: int | None) -> bytearray:
+    decoder = codecs.getincrementaldecoder(codec)(_MARK_UNDECODABLE)
+    text = bytearray()
+    for at in range(begin, source.size, _PIECE):
+        text += _in_utf8(decoder.decode(source.read(at, _PIECE), at + _PIECE >= source.size))
+        if memory_limit is not None and len(text) > memory_limit:
+            raise MemoryLimitError(f"the text, decoded from {codec}, is longer than memory_limit = {memory_limit} bytes")
+    return text
+
+
+def _in_utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", _ESCAPED, text).encode("utf-8", "surrogateescape")
+
+
+_MARK_UNDECODABLE = "headrace.undecodable"
+_ESCAPED = UNDECODABLE.decode("utf-8", "surrogateescape")
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return _ESCAPED, error.end
+    raise error
+
+
+codecs.register_error(_MARK_UNDECODABLE, _mark)

@@ -1,0 +1,152 @@
+"""Compressed sources that break off, do not add up, hide something behind their end, or are larger than anyone wants."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import lz4.frame
+import pytest
+import zstandard
+
+import headrace
+from headrace import Context, MemoryLimitError, MissingDependencyError, OptionError, SourceError
+from headrace.sources import compressed
+
+TEXT = b"a,b\n" + b"".join(b"%d,value %d\n" % (i, i * i) for i in range(50))
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "lz4": lambda text: lz4.frame.compress(text, content_checksum=True, block_checksum=True),
+}
+ALL = pytest.mark.parametrize("form", COMPRESS)
+
+
+@pytest.fixture(params=["isal", "zlib"])
+def each_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gzip by isal and by the standard library."""
+    if request.param == "zlib":
+        monkeypatch.setattr(compressed, "gzip_module", lambda: zlib)
+    else:
+        assert compressed.gzip_module().__name__ == "isal.isal_zlib"
+
+
+@ALL
+@pytest.mark.usefixtures("each_gzip")
+def test_cut_off_at_every_byte(form: str) -> None:
+    whole = COMPRESS[form](TEXT)
+    for size in range(len(whole)):
+        with pytest.raises(SourceError, match=f"<bytes> cannot be decompressed as {form}: .*byte 0"):
+            headrace.read_csv(whole[:size], compression=form)  # type: ignore[arg-type]
+
+
+@ALL
+def test_cut_off_in_the_second_member(form: str) -> None:
+    first = COMPRESS[form](TEXT)
+    for size in range(len(first) + 1, 2 * len(first)):
+        with pytest.raises(SourceError, match=rf"cannot be decompressed as {form}: .*byte ({len(first)}|0)\b"):
+            headrace.read_csv((first * 2)[:size])
+
+
+@ALL
+@pytest.mark.usefixtures("each_gzip")
+def test_every_flipped_bit_is_found_or_harmless(form: str) -> None:
+    """A header has bits that mean nothing to the text (a time, say); none makes another text."""
+    whole = COMPRESS[form](TEXT)
+    expected = headrace.read_csv(TEXT).to_pydict()
+    harmless = 0
+    for bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        try:
+            table = headrace.read_csv(flipped, compression=form)  # type: ignore[arg-type]
+        except (SourceError, MemoryLimitError):
+            continue
+        assert table.to_pydict() == expected
+        harmless += 1
+    assert harmless < 100
+
+
+@ALL
+def test_something_else_behind_the_end(form: str) -> None:
+    whole = COMPRESS[form](TEXT)
+    for behind in (b"a", b"a,b\n1,2\n", b"\0\0\0a"):
+        with pytest.raises(SourceError, match=f"behind its end, which is no {form}"):
+            headrace.read_csv(whole + behind)
+
+
+@ALL
+def test_a_bomb_is_bounded_by_the_memory_limit(form: str) -> None:
+    bomb = COMPRESS[form](b"a\n" + bytes(200_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(MemoryLimitError, match="memory_limit = 1000000"):
+            headrace.read_csv(bomb, context=Context(memory_limit=1_000_000))
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@ALL
+def test_text_and_table_share_the_memory_limit(form: str) -> None:
+    text = b"a\n" + b"12345678\n" * 100_000
+    packed = COMPRESS[form](text)
+    assert headrace.read_csv(packed, context=Context(memory_limit=2_000_000)).num_rows == 100_000
+    with pytest.raises(MemoryLimitError):
+        headrace.read_csv(packed, context=Context(memory_limit=1_000_000))
+
+
+@ALL
+def test_not_asked_for(form: str) -> None:
+    with pytest.raises(SourceError, match=f"<bytes> is {form}; pass compression='infer'"):
+        headrace.read_csv(COMPRESS[form](TEXT), compression=None)
+
+
+@ALL
+def test_asked_for_and_not_there(form: str) -> None:
+    with pytest.raises(SourceError, match=f"cannot be decompressed as {form}"):
+        headrace.read_csv(TEXT, compression=form)  # type: ignore[arg-type]
+
+
+def test_unknown_compression() -> None:
+    with pytest.raises(OptionError, match="did you mean 'gzip'"):
+        headrace.read_csv(TEXT, compression="gzipp")  # type: ignore[arg-type]
+
+
+def test_zip_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", TEXT)
+    with pytest.raises(SourceError, match="is a zip archive; unpack it first"):
+        headrace.read_csv(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize(("form", "package"), [("zstd", "zstandard"), ("lz4", "lz4")])
+def test_missing_package(form: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("zstandard", "compression.zstd", "lz4.frame"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingDependencyError, match=rf"needs {package}; .*headrace\[compression\]"):
+        headrace.read_csv(COMPRESS[form](TEXT))
+
+
+def test_importing_needs_none_of_the_packages() -> None:
+    code = "import sys, headrace; assert not {'zstandard', 'lz4', 'isal', 'lzma', 'bz2'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_file_object_of_compressed_bytes_and_one_of_text() -> None:
+    packed = gzip.compress(TEXT)
+    expected = headrace.read_csv(TEXT).to_pydict()
+    assert headrace.read_csv(io.BytesIO(packed)).to_pydict() == expected
+    with gzip.open(io.BytesIO(packed), "rt") as text:
+        assert headrace.read_csv(text).to_pydict() == expected
