@@ -12,7 +12,7 @@ from pathlib import Path
 
 from checks.tree import NATIVE, Finding, files, name_of
 
-STAGES = ("sources", "structure", "columns", "export", "arrange", "index", "query", "store")
+STAGES = ("sources", "structure", "columns", "encode", "export", "arrange", "index", "query", "store")
 
 FACE = "headrace"
 """The package's own ``__init__``: what api shows."""

@@ -159,7 +159,7 @@ def nulls(length):
 def test_column_of_nulls_has_nothing_but_its_length():
     assert nulls(3).to_pylist() == [None] * 3 and nulls(3)[1] is None and len(nulls(0)) == 0
     assert nulls(5)[1:3].null_count == 2 and nulls(5)[4:].to_pylist() == [None]
-    assert nulls(2).to_numpy().tolist() == [None, None] and nulls(2).arrow_description() == ("", "n", 2, 0, [])
+    assert nulls(2).to_numpy().tolist() == [None, None] and nulls(2).arrow_description() == ("", "n", 2, 0, [], None)
 
 
 def test_nulls_are_none_whatever_lies_under_them():

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from headrace import _native
-from headrace.columns.types import DataType, parse_type, type_names
+from headrace.columns.types import ENCODED, DataType, parse_type, type_names
 from headrace.core.errors import OptionError
 
 LAYOUT = {
@@ -51,6 +51,8 @@ LAYOUT = {
     "binary": ("z", 32),
     "large_binary": ("Z", 64),
     "null": ("n", 0),
+    "string_view": ("vu", 128),
+    "dictionary[int32, string]": ("i", 32),
 }
 
 
@@ -67,7 +69,9 @@ def test_every_type_is_listed():
 
 def test_list_of_types_is_the_native_one():
     native = dict(_native.type_list())
-    assert {parse_type(text).name: parse_type(text).bits for text in LAYOUT} == native
+    assert {parse_type(text).name: parse_type(text).bits for text in LAYOUT if parse_type(text).name not in ENCODED} == native
+    assert [str(parse_type(text).loaded_as) for text in LAYOUT if parse_type(text).name in ENCODED] == ["string", "string"]
+    assert parse_type("int8").loaded_as == parse_type("int8")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +230,7 @@ def test_types_compare_hash_and_pickle_as_values():
 
 
 def test_questions_about_types():
-    assert [text for text in LAYOUT if parse_type(text).is_string] == ["string", "large_string"]
+    assert [text for text in LAYOUT if parse_type(text).is_string] == ["string", "large_string", "string_view"]
     assert [text for text in LAYOUT if parse_type(text).is_binary] == ["binary", "large_binary"]
     numeric = [text for text in LAYOUT if parse_type(text).is_numeric]
     assert numeric == [text for text in LAYOUT if text.startswith(("int", "uint", "float"))]

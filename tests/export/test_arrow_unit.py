@@ -107,7 +107,9 @@ def test_every_type_arrives(kind):
     read = headrace.read_csv(f"{text}|\nNULL|\n".encode(), sep="|", header=False, dtypes={0: kind}, null_values="NULL")
     arrow = pa.chunked_array(pa.table(read).column(0))
     arrow.validate(full=True)
-    name = {"float32": "float", "float64": "double", "date32": "date32[day]"}.get(kind, kind.replace(", UTC", ", tz=UTC"))
+    dictionary = "dictionary<values=string, indices=int32, ordered=0>"
+    named = {"float32": "float", "float64": "double", "date32": "date32[day]", "dictionary[int32, string]": dictionary}
+    name = named.get(kind, kind.replace(", UTC", ", tz=UTC"))
     assert str(arrow.type) == name and parse_type(arrow.type) == parse_type(kind)
     expected = read[0].to_pylist()
     assert arrow.null_count == expected.count(None) == (2 if kind == "null" else 1) and expected[1] is None

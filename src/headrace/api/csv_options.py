@@ -14,6 +14,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.options import Given
+from headrace.encode.texts import FORMS
 from headrace.sources.compressed import COMPRESSIONS
 from headrace.sources.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
@@ -219,6 +220,7 @@ def _value_options(given: Given) -> ValueOptions:
         quoted_null=given.flag("quoted_null"),
         on_error=given.choice("on_error", ("raise", "null", "reject")),
         shrink=given.flag("shrink"),
+        text_type=FORMS[given.choice("strings", tuple(FORMS))],
         marks=_number_marks(given),
         dates=date_options(given.values["date_format"], given.flag("dayfirst")),
     )

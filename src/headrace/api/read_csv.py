@@ -8,7 +8,7 @@ from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
-from headrace.api.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.reading import encode_texts, load_plan, make_report, prepare, table_columns
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import load
@@ -32,6 +32,7 @@ def read_csv(
     dtypes: DTypesLike | None = None,
     infer_schema: bool = True,
     shrink: bool = False,
+    strings: Literal["plain", "view", "dictionary"] = "plain",
     null_values: str | Iterable[str] = ("",),
     quoted_null: bool = False,
     true_values: str | Iterable[str] = ("true", "True", "TRUE"),
@@ -103,6 +104,10 @@ def read_csv(
         False makes every column without a given type a string.
     shrink
         Give inferred columns the smallest type that holds them: int8 to int64, uint8 to uint32, float32 where exact.
+    strings
+        What text becomes in columns whose type is not given: ``"plain"``, Arrow's ``string`` (``large_string`` from 2^31 bytes
+        on); ``"view"``, ``string_view``, in memory that the column owns; ``"dictionary"``, codes of distinct texts, numbered by
+        first appearance.
     null_values
         Texts that mean null. Unquoted fields only, unless `quoted_null`.
     quoted_null
@@ -238,6 +243,7 @@ def read_csv(
         prepared = prepare(opened, options)
         planned = time.perf_counter()
         loaded = load(opened, options.dialect, load_plan(opened, prepared, options))
+        loaded = encode_texts(loaded, prepared, options)
         done = time.perf_counter()
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
     return Table(

@@ -32,6 +32,7 @@ from headrace.columns.schema import PlannedColumns
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError
+from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions
 from headrace.sources.reopen import KEPT_BYTES, Keeping, ReopenedSource
 
@@ -65,6 +66,7 @@ class _Part:
     rejects: dict[str, Column] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     passes: int = 0
+    replaced: int = 0
     loaded_as: list[DataType] | None = None
 
     def take(self, loaded: Loaded) -> None:
@@ -74,6 +76,7 @@ class _Part:
         self.rejects = loaded.rejects
         self.counts = loaded.counts
         self.passes += loaded.counts["passes"]
+        self.replaced = sum(loaded.replaced)
 
     def report(self) -> FileReport:
         skipped = skipped_records(self.prepared, self.counts)
@@ -216,7 +219,7 @@ class _Reading:
             types = self._types()
 
     def _types(self) -> list[DataType]:
-        return [given or found for given, found in zip(self.planned.types, self.shared.types(), strict=True)]
+        return [given.loaded_as if given else found for given, found in zip(self.planned.types, self.shared.types(), strict=True)]
 
     def _join(self, parts: list[_Part], types: list[DataType]) -> tuple[list[Column], list[Evidence | None]]:
         columns: list[Column] = []
@@ -227,13 +230,16 @@ class _Reading:
             pieces = [_piece(part, positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
             shrink = self.options.values.shrink and self.planned.types[place] is None
             column, settled = self.shared.join(pieces, kind, shrink=shrink)
-            columns.append(column)
+            columns.append(self._encoded(column, self.planned.types[place]))
             if settled is not None:
                 rows[place] = settled
         evidence = self.shared.evidence(self.names)
         for place, found in self._located(parts, rows).items():
             evidence[place] = found
         return columns, [evidence[place] for place in self.planned.wanted]
+
+    def _encoded(self, column: Column, given: DataType | None) -> Column:
+        return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)
 
     def _row_index(self, parts: list[_Part]) -> dict[str, Column]:
         wanted = self.options.row_index
@@ -272,7 +278,7 @@ class _Reading:
             if settled is not None:
                 number = _file_of_row(parts, settled)
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
-            yield name, joined, evidence, wanted is not None
+            yield name, self._encoded(joined, wanted), evidence, wanted is not None
 
     def _rejects(self, parts: list[_Part]) -> dict[str, Column]:
         """The faults of all files, with the file of each."""
@@ -299,6 +305,7 @@ class _Reading:
             columns=columns,
             renamed=self.planned.renamed,
             seconds=seconds,
+            replaced=sum(part.replaced for part in parts),
             passes=max(part.passes for part in parts),
             device=str(context.device),
             threads=context.thread_count,

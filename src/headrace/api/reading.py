@@ -13,6 +13,7 @@ from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_heade
 from headrace.columns.rows import COLLECTED, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
 from headrace.core.errors import OptionError
+from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
 
@@ -61,9 +62,10 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
     wanted = set(planned.wanted)
+    types = [given and given.loaded_as for given in planned.types]
     date_forms, date_forms_of = plan_dates(options.values.dates, planned.names)
     return LoadPlan(
-        columns=[(name, planned.types[i], i in wanted) for i, name in enumerate(planned.names)],
+        columns=[(name, types[i], i in wanted) for i, name in enumerate(planned.names)],
         begin=extent.begin,
         end=extent.end,
         data_begin=extent.data_begin,
@@ -78,6 +80,14 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
         date_forms_of=date_forms_of,
         zones=plan_zones(planned.types),
     )
+
+
+def encode_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+    """The load with its texts as the types ask: views, dictionaries."""
+    inferred, threads = options.values.text_type, options.context.thread_count
+    pairs = zip(loaded.columns, prepared.columns.types, strict=True)
+    columns = tuple(column and encoded(column, given, inferred, threads) for column, given in pairs)
+    return replace(loaded, columns=columns)
 
 
 def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> dict[str, Column]:

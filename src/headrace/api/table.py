@@ -10,6 +10,7 @@ from headrace.api.report import Report
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.encode.texts import as_plain
 from headrace.export.arrow import schema_capsule, stream_capsule
 
 if TYPE_CHECKING:
@@ -119,9 +120,17 @@ class Table:
         """Arrow C schema: a struct of the columns."""
         return schema_capsule(self._columns)
 
-    def to_arrow(self) -> pa.Table:
-        """PyArrow table on this table's memory."""
-        return _needed("pyarrow", "arrow", "to_arrow()").table(self)
+    def to_arrow(self, *, views: bool = False) -> pa.Table:
+        """PyArrow table on this table's memory.
+
+        Parameters
+        ----------
+        views
+            Whether string views stay what they are. By default they become ``string`` or ``large_string``, which costs a copy:
+            PyArrow cannot filter, sort or take them.
+        """
+        columns = self._columns if views else {name: as_plain(column) for name, column in self._columns.items()}
+        return _needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:
         """pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import index
+from struct import Struct
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
 from headrace.columns.types import UNITS, DataType
 from headrace.columns.zone import zone_named
-from headrace.core.buffer import Buffer
+from headrace.core.buffer import Buffer, copy_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,14 +35,18 @@ class Column:
     null_count
         Rows that are null.
     values
-        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes; of nulls
-        nothing.
+        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes, of string
+        views the views, of a dictionary the codes; of nulls nothing.
     validity
         One bit a row, 1 for a value; None if no row is null, and in a column of type null.
     offsets
         Of strings and bytes: where each row's bytes begin, and behind the last where they end.
     offset
         Rows to leave out in front, in all buffers (a slice shares its buffers).
+    data
+        Of string views: the buffers that texts of more than 12 bytes lie in, each under 2^31 bytes.
+    dictionary
+        The distinct texts that codes stand for, in the order of their first rows.
     """
 
     type: DataType
@@ -51,6 +56,8 @@ class Column:
     validity: Buffer | None = None
     offsets: Buffer | None = None
     offset: int = 0
+    data: tuple[Buffer, ...] = ()
+    dictionary: Column | None = None
 
     def __len__(self) -> int:
         return self.length
@@ -91,6 +98,9 @@ class Column:
         and durations of nanoseconds, and durations of more than 999999999 days, become integers of their unit. Decimals are
         `decimal.Decimal`.
         """
+        if self.dictionary is not None:
+            texts = [*self.dictionary.to_pylist(), None]  # an empty dictionary is one of nulls
+            return [None if code is None else texts[code] for code in replace(self, type=_CODES, dictionary=None).to_pylist()]
         values = self._python_values()
         if self.validity is None:
             return values
@@ -130,6 +140,8 @@ class Column:
         return memoryview(buffer)[:whole].cast(self.type.struct_format)  # type: ignore[call-overload, no-any-return]
 
     def _pieces(self) -> list[bytes]:
+        if self.type.name == "string_view":
+            return self._viewed()
         if self.offsets is None:
             raise ValueError("a column of strings or bytes has offsets")
         ends = self._cast(self.offsets)[self.offset : self.offset + self.length + 1].tolist()
@@ -139,13 +151,33 @@ class Column:
         text = bytes(memoryview(self.values)[base : ends[-1]])
         return [text[begin - base : end - base] for begin, end in pairwise(ends)]
 
+    def _viewed(self) -> list[bytes]:
+        views = memoryview(self.values)[self.offset * 16 : (self.offset + self.length) * 16]
+        found = []
+        for at in range(0, len(views), 16):
+            size, _, number, offset = _VIEW.unpack_from(views, at)
+            text = views[at + 4 : at + 4 + size] if size <= 12 else memoryview(self.data[number])[offset : offset + size]
+            found.append(bytes(text))
+        return found
+
+    def compact(self, *, threads: int = 1) -> Column:
+        """A column of string views whose buffers hold what its rows refer to and nothing else; another column as it is.
+
+        A part of a column shares the whole column's memory; this lets go of the rest.
+        """
+        if self.type.name != "string_view":
+            return self
+        return column_of_texts(_native.string_views(self, threads, MOST_VIEWED_BYTES) or (), self)
+
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """The column as a NumPy array.
 
         Without nulls, numbers, timestamps, durations and times of 64 bits share the column's memory; dates (``datetime64[D]``),
         times of 32 bits and bools are copied. NumPy has no time of day: it becomes ``timedelta64`` since midnight. With nulls,
-        floats have NaN, dates, timestamps, times and durations NaT, integers and bools become a masked array. Strings, bytes,
-        decimals and nulls become an object array with None for null. NumPy's timestamps name no zone: instants are in UTC.
+        floats have NaN, dates, timestamps, times and durations NaT, integers and bools become a masked array. Strings (of
+        dictionaries too), bytes, decimals and nulls become an object array with None for null.
+
+        NumPy's timestamps name no zone: instants are in UTC.
         """
         from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
@@ -163,13 +195,19 @@ class Column:
 
         return as_plain_numpy(self, dtype, copy)
 
-    def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None]]:
-        """Name, Arrow format, null count, offset and buffers (None for none), for the C data interface."""
+    def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None], Any]:
+        """Name, Arrow format, null count, offset, buffers (None for none) and dictionary (its description and length, or None),
+        for the C data interface.
+        """
         buffers = [self.validity, self.values] if self.offsets is None else [self.validity, self.offsets, self.values]
         if self.type.name == "null":
             buffers = []
+        if self.type.name == "string_view":
+            sizes = b"".join(buffer.nbytes.to_bytes(8, "little") for buffer in self.data)
+            buffers += [*self.data, copy_of(sizes)]
+        dictionary = None if self.dictionary is None else (self.dictionary.arrow_description(), self.dictionary.length)
         # Some readers stumble over an offset into nothing.
-        return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers
+        return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers, dictionary
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
@@ -179,6 +217,26 @@ class Column:
         shown = ", ".join(repr(value) for value in self[:5].to_pylist())
         more = ", ..." if self.length > 5 else ""
         return f"Column({self.type}, {self.length:_} rows, {self.null_count:_} null)[{shown}{more}]"
+
+
+MOST_VIEWED_BYTES = 0x7FFFFFFF
+"""Bytes of one buffer of string views, and so of one text."""
+_VIEW = Struct("<IIII")
+_CODES = DataType("int32")
+
+
+def column_of_texts(parts: tuple[Any, ...], source: Column) -> Column:
+    """What the native part made of a column of texts."""
+    type_name, values, validity, offsets, data = parts
+    return Column(
+        type=DataType(type_name),
+        length=source.length,
+        null_count=source.null_count,
+        values=values,
+        validity=validity,
+        offsets=offsets,
+        data=data,
+    )
 
 
 def _bits(buffer: Buffer, start: int, count: int) -> list[bool]:

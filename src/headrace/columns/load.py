@@ -30,7 +30,7 @@ _ROWS_PER_TILE = 256
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOptions:
     """How the texts of fields become values, and what becomes of those that do not; `marks` are the bytes before decimals and
-    between thousands.
+    between thousands; `text_type` is what inferred text becomes in the end, None for what it is loaded as.
     """
 
     null_texts: tuple[bytes, ...] = (b"",)
@@ -40,6 +40,7 @@ class ValueOptions:
     replace_invalid: bool = False
     on_error: str = "raise"
     shrink: bool = False
+    text_type: DataType | None = None
     marks: tuple[int, int | None] = (ord("."), None)
     dates: DateOptions = field(default_factory=DateOptions)
 

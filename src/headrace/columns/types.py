@@ -43,7 +43,13 @@ _TYPES: dict[str, tuple[str, int, str]] = {
     "binary": ("z", 32, "i"),
     "large_binary": ("Z", 64, "q"),
     "null": ("n", 0, ""),
+    "string_view": ("vu", 128, ""),
+    "dictionary": ("i", 32, "i"),
 }
+ENCODED = ("string_view", "dictionary")
+"""Made of strings that are loaded; the native loader knows nothing of them."""
+
+_DICTIONARY = "dictionary[int32, string]"
 
 _ALIASES = {
     "boolean": "bool",
@@ -66,6 +72,11 @@ _ALIASES = {
     "text": "string",
     "object": "string",
     "large_utf8": "large_string",
+    "utf8_view": "string_view",
+    "category": _DICTIONARY,
+    "categorical": _DICTIONARY,
+    "dictionary": _DICTIONARY,
+    "dictionary<values=string, indices=int32, ordered=0>": _DICTIONARY,
     "date": "date32",
     "date32[day]": "date32",
     "datetime": "timestamp[us]",
@@ -164,6 +175,8 @@ class DataType:
     def __str__(self) -> str:
         if self.name == "decimal128":
             return f"decimal128({self.precision}, {self.scale})"
+        if self.name == "dictionary":
+            return _DICTIONARY
         if self.unit is None:
             return self.name
         return f"{self.name}[{self.unit}, {self.tz}]" if self.tz else f"{self.name}[{self.unit}]"
@@ -179,7 +192,7 @@ class DataType:
 
     @property
     def bits(self) -> int:
-        """Bits of one value in memory; of one offset for strings and bytes."""
+        """Bits of one value in memory; of one offset for strings and bytes, of one view, of one code."""
         return _TYPES[self.name][1]
 
     @property
@@ -189,8 +202,8 @@ class DataType:
 
     @property
     def is_string(self) -> bool:
-        """Whether values are texts."""
-        return self.name in ("string", "large_string")
+        """Whether values are texts, side by side or behind views."""
+        return self.name in ("string", "large_string", "string_view")
 
     @property
     def is_binary(self) -> bool:
@@ -213,12 +226,17 @@ class DataType:
             return f"timedelta64[{self.unit}]"
         return self.name if self.is_numeric else None
 
+    @property
+    def loaded_as(self) -> DataType:
+        """The type in which text is loaded, where this one is made of that afterwards."""
+        return DataType("string") if self.name in ENCODED else self
+
 
 def type_names() -> tuple[str, ...]:
     """Every text that `parse_type` gives back as it is; of decimals, one for all."""
-    plain = [name for name in _TYPES if name not in _UNITS_OF and name != "decimal128"]
+    plain = [name for name in _TYPES if name not in _UNITS_OF and name not in ("decimal128", "dictionary")]
     with_unit = [f"{name}[{unit}]" for name, units in _UNITS_OF.items() for unit in units]
-    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL)
+    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, _DICTIONARY)
 
 
 def _is_in(value: object, low: int, high: int | None) -> bool:
@@ -263,6 +281,8 @@ def parse_type(value: object) -> DataType:
         return DataType("duration" if name.startswith("timedelta") else name, unit)
     if found := _DECIMAL.fullmatch(key):
         return _decimal(text, *found.groups())
+    if key in (_DICTIONARY, "dictionary"):
+        return DataType("dictionary")
     if key in _TYPES:
         return DataType(key)
     raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))

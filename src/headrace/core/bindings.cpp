@@ -88,5 +88,6 @@ NB_MODULE(_native, m) {
     headrace::bind_sources(m);
     headrace::bind_structure(m);
     headrace::bind_columns(m);
+    headrace::bind_encode(m);
     headrace::bind_export(m);
 }

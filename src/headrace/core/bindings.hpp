@@ -37,6 +37,7 @@ void bind_core(nanobind::module_& m);
 void bind_sources(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_columns(nanobind::module_& m);
+void bind_encode(nanobind::module_& m);
 void bind_export(nanobind::module_& m);
 
 }  // namespace headrace

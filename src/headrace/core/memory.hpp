@@ -75,6 +75,7 @@ public:
 
     std::byte* data() const { return data_; }
     std::size_t size() const { return used_; }
+    const std::shared_ptr<Budget>& budget() const { return budget_; }
     template <class T>
     T* as() const {
         return reinterpret_cast<T*>(data_);

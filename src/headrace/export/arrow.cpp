@@ -12,6 +12,7 @@ struct SchemaParts {
     std::string format, name;
     std::vector<std::unique_ptr<ArrowSchema>> owned;
     std::vector<ArrowSchema*> children;
+    std::unique_ptr<ArrowSchema> dictionary;
 };
 
 struct ArrayParts {
@@ -19,6 +20,7 @@ struct ArrayParts {
     std::vector<const void*> buffers;
     std::vector<std::unique_ptr<ArrowArray>> owned;
     std::vector<ArrowArray*> children;
+    std::unique_ptr<ArrowArray> dictionary;
 };
 
 // A consumer may have moved a child out, whose release is null then.
@@ -28,6 +30,8 @@ void release(Arrow* exported) {
     for (Arrow* child : parts->children) {
         if (child->release != nullptr) child->release(child);
     }
+    Arrow* dictionary = parts->dictionary.get();
+    if (dictionary != nullptr && dictionary->release != nullptr) dictionary->release(dictionary);
     exported->release = nullptr;
     delete parts;
 }
@@ -40,6 +44,7 @@ void fill_schema(std::unique_ptr<SchemaParts> parts, std::int64_t flags, ArrowSc
     out->flags = flags;
     out->n_children = static_cast<std::int64_t>(parts->children.size());
     out->children = parts->children.data();
+    out->dictionary = parts->dictionary.get();
     out->release = release<ArrowSchema, SchemaParts>;
     out->private_data = parts.release();
 }
@@ -52,15 +57,20 @@ void fill_array(std::unique_ptr<ArrayParts> parts, std::int64_t length, ArrowArr
     out->buffers = parts->buffers.data();
     out->n_children = static_cast<std::int64_t>(parts->children.size());
     out->children = parts->children.data();
+    out->dictionary = parts->dictionary.get();
     out->release = release<ArrowArray, ArrayParts>;
     out->private_data = parts.release();
 }
 
-void export_column_array(const ArrowBatch& batch, const ArrowColumn& column, ArrowArray* out) {
+void export_column_array(const ArrowColumn& column, std::int64_t length, ArrowArray* out) {
     auto parts = std::make_unique<ArrayParts>();
     parts->held = column.buffers;
     for (const auto& region : column.buffers) parts->buffers.push_back(region ? region->data() : nullptr);
-    fill_array(std::move(parts), batch.length, out);
+    if (column.dictionary) {
+        parts->dictionary = std::make_unique<ArrowArray>();
+        export_column_array(*column.dictionary, column.dictionary_length, parts->dictionary.get());
+    }
+    fill_array(std::move(parts), length, out);
     out->null_count = column.null_count;
     out->offset = column.offset;
 }
@@ -70,7 +80,7 @@ void export_struct(const ArrowBatch& batch, ArrowArray* out) {
     parts->buffers.push_back(nullptr);  // a struct's validity: none
     for (const ArrowColumn& column : batch.columns) {
         parts->owned.push_back(std::make_unique<ArrowArray>());
-        export_column_array(batch, column, parts->owned.back().get());
+        export_column_array(column, batch.length, parts->owned.back().get());
     }
     fill_array(std::move(parts), batch.length, out);
 }
@@ -120,6 +130,10 @@ void export_column_schema(const ArrowColumn& column, ArrowSchema* out) {
     auto parts = std::make_unique<SchemaParts>();
     parts->format = column.format;
     parts->name = column.name;
+    if (column.dictionary) {
+        parts->dictionary = std::make_unique<ArrowSchema>();
+        export_column_schema(*column.dictionary, parts->dictionary.get());
+    }
     fill_schema(std::move(parts), NULLABLE, out);
 }
 
@@ -133,7 +147,9 @@ void export_schema(const ArrowBatch& batch, ArrowSchema* out) {
     fill_schema(std::move(parts), 0, out);
 }
 
-void export_column(const ArrowBatch& batch, ArrowArray* out) { export_column_array(batch, batch.columns.front(), out); }
+void export_column(const ArrowBatch& batch, ArrowArray* out) {
+    export_column_array(batch.columns.front(), batch.length, out);
+}
 
 void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out) {
     *out = ArrowArrayStream{};

@@ -51,6 +51,8 @@ struct ArrowColumn {
     std::int64_t null_count = 0;
     std::int64_t offset = 0;
     std::vector<std::shared_ptr<const Region>> buffers;
+    std::shared_ptr<const ArrowColumn> dictionary;  // what codes stand for
+    std::int64_t dictionary_length = 0;
 };
 
 // Columns of one length.

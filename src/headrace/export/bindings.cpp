@@ -12,20 +12,28 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// `columns`: (name, format, null count, offset, buffers or None) each.
+// `given`: (name, format, null count, offset, buffers or None, dictionary or None); a dictionary is (such a tuple,
+// length).
+ArrowColumn column_from(nb::handle given) {
+    ArrowColumn column;
+    column.name = nb::cast<std::string>(given[0]);
+    column.format = nb::cast<std::string>(given[1]);
+    column.null_count = nb::cast<std::int64_t>(given[2]);
+    column.offset = nb::cast<std::int64_t>(given[3]);
+    for (const nb::handle buffer : given[4])
+        column.buffers.push_back(buffer.is_none() ? nullptr : nb::cast<const HostBuffer&>(buffer).region);
+    const nb::object dictionary = given[5];
+    if (!dictionary.is_none()) {
+        column.dictionary = std::make_shared<const ArrowColumn>(column_from(dictionary[0]));
+        column.dictionary_length = nb::cast<std::int64_t>(dictionary[1]);
+    }
+    return column;
+}
+
 ArrowBatch batch_from(nb::handle columns, std::int64_t length) {
     ArrowBatch batch;
     batch.length = length;
-    for (const nb::handle given : columns) {
-        ArrowColumn column;
-        column.name = nb::cast<std::string>(given[0]);
-        column.format = nb::cast<std::string>(given[1]);
-        column.null_count = nb::cast<std::int64_t>(given[2]);
-        column.offset = nb::cast<std::int64_t>(given[3]);
-        for (const nb::handle buffer : given[4])
-            column.buffers.push_back(buffer.is_none() ? nullptr : nb::cast<const HostBuffer&>(buffer).region);
-        batch.columns.push_back(std::move(column));
-    }
+    for (const nb::handle given : columns) batch.columns.push_back(column_from(given));
     return batch;
 }
 

@@ -1,0 +1,1 @@
+"""Text columns in other forms: views and dictionaries."""

@@ -1,0 +1,95 @@
+#include "core/bindings.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
+#include "encode/texts.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+const Region* region_or_null(nb::handle buffer) {
+    return buffer.is_none() ? nullptr : nb::cast<const HostBuffer&>(buffer).region.get();
+}
+
+// `column` is a Column of string, large_string or string_view.
+TextColumn text_column(nb::handle column) {
+    const auto name = nb::cast<std::string>(column.attr("type").attr("name"));
+    TextColumn texts;
+    texts.form = name == "string" ? TextForm::small : name == "large_string" ? TextForm::large : TextForm::view;
+    texts.length = nb::cast<u64>(column.attr("length"));
+    texts.offset = nb::cast<u64>(column.attr("offset"));
+    const Region* values = region_or_null(column.attr("values"));
+    const Region* offsets = region_or_null(column.attr("offsets"));
+    const Region* validity = region_or_null(column.attr("validity"));
+    texts.places = (offsets != nullptr ? offsets : values)->as<u8>();
+    if (validity != nullptr) texts.validity = validity->as<u64>();
+    if (offsets != nullptr) texts.bytes.push_back(values->as<u8>());
+    for (const nb::handle buffer : column.attr("data")) texts.bytes.push_back(region_or_null(buffer)->as<u8>());
+    texts.budget = values->budget();
+    return texts;
+}
+
+nb::object optional_buffer(Region&& region) {
+    return region.data() == nullptr ? nb::none() : nb::object(make_buffer(std::move(region)));
+}
+
+// (name of the type, values, validity or None, offsets or None, buffers of views)
+nb::tuple parts_of(EncodedTexts& made, const char* name) {
+    nb::list data;
+    for (Region& region : made.data) data.append(make_buffer(std::move(region)));
+    return nb::make_tuple(name, make_buffer(std::move(made.values)), optional_buffer(std::move(made.validity)),
+                          optional_buffer(std::move(made.offsets)), nb::tuple(data));
+}
+
+const char* form_name(TextForm form) {
+    return form == TextForm::small ? "string" : form == TextForm::large ? "large_string" : "string_view";
+}
+
+// None where a text is too long for a view.
+nb::object string_views(nb::handle column, unsigned threads, u64 most_bytes) {
+    const TextColumn texts = text_column(column);
+    EncodedTexts made;
+    {
+        const nb::gil_scoped_release release;
+        if (longest_text(texts, threads) > most_bytes) return nb::none();
+        made = make_views(texts, threads, most_bytes);
+    }
+    return parts_of(made, form_name(made.form));
+}
+
+nb::tuple plain_strings(nb::handle column, unsigned threads, u64 most_small) {
+    const TextColumn texts = text_column(column);
+    EncodedTexts made;
+    {
+        const nb::gil_scoped_release release;
+        made = make_plain(texts, threads, most_small);
+    }
+    return parts_of(made, form_name(made.form));
+}
+
+// (parts of the codes, parts of the texts, number of texts)
+nb::tuple text_dictionary(nb::handle column, unsigned threads) {
+    const TextColumn texts = text_column(column);
+    TextDictionary made;
+    {
+        const nb::gil_scoped_release release;
+        made = make_dictionary(texts, threads);
+    }
+    return nb::make_tuple(parts_of(made.codes, "dictionary"), parts_of(made.texts, form_name(made.texts.form)),
+                          made.count);
+}
+
+}  // namespace
+
+void bind_encode(nb::module_& m) {
+    m.def("string_views", &string_views);
+    m.def("plain_strings", &plain_strings);
+    m.def("text_dictionary", &text_dictionary);
+}
+
+}  // namespace headrace

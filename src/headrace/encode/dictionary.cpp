@@ -1,0 +1,143 @@
+#include <random>
+#include <stdexcept>
+
+#include "encode/pieces.hpp"
+
+namespace headrace {
+namespace {
+
+// 64 bits of text mixed by the halves of a 128-bit product. The seed differs from process to process, so that nobody
+// can prepare texts that collide; the codes do not depend on it.
+class TextHash {
+public:
+    TextHash() : seed_((static_cast<u64>(std::random_device{}()) << 32 | std::random_device{}()) | 1) {}
+
+    u64 operator()(std::string_view text) const {
+        u64 hash = seed_ ^ (text.size() * FACTOR);
+        usize at = 0;
+        for (; at + 8 <= text.size(); at += 8) hash = mix(hash ^ word(text.data() + at, 8), FACTOR ^ seed_);
+        return mix(hash ^ word(text.data() + at, text.size() - at), seed_ * FACTOR | 1);
+    }
+
+private:
+    static constexpr u64 FACTOR = 0x9E3779B97F4A7C15;
+
+    static u64 word(const char* from, usize count) {
+        u64 value = 0;
+        if (count != 0) std::memcpy(&value, from, count);
+        return value;
+    }
+
+    static u64 mix(u64 a, u64 b) {
+        const auto product = static_cast<unsigned __int128>(a) * b;
+        return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
+    }
+
+    u64 seed_;
+};
+
+// Texts numbered in the order in which they come; linear probing, at most half full.
+class TextNumbers {
+public:
+    explicit TextNumbers(const TextHash& hash) : hash_(hash), slots_(64, EMPTY) {}
+
+    u32 number_of(std::string_view text) { return number_of(text, hash_(text)); }
+
+    u32 number_of(std::string_view text, u64 hash) {
+        const usize mask = slots_.size() - 1;
+        usize at = static_cast<usize>(hash) & mask;
+        for (; slots_[at] != EMPTY; at = (at + 1) & mask) {
+            const u32 number = slots_[at];
+            if (hashes_[number] == hash && texts_[number] == text) return number;
+        }
+        if (texts_.size() >= MOST_INT32)
+            throw std::length_error("more than 2147483647 distinct texts; read them as string");
+        const u32 number = static_cast<u32>(texts_.size());
+        slots_[at] = number;
+        texts_.push_back(text);
+        hashes_.push_back(hash);
+        if (texts_.size() * 2 > slots_.size()) grow();
+        return number;
+    }
+
+    const std::vector<std::string_view>& texts() const { return texts_; }
+    const std::vector<u64>& hashes() const { return hashes_; }
+
+private:
+    static constexpr u32 EMPTY = 0xFFFFFFFF;
+
+    void grow() {
+        slots_.assign(slots_.size() * 2, EMPTY);
+        const usize mask = slots_.size() - 1;
+        for (u32 number = 0; number < hashes_.size(); ++number) {
+            usize at = static_cast<usize>(hashes_[number]) & mask;
+            while (slots_[at] != EMPTY) at = (at + 1) & mask;
+            slots_[at] = number;
+        }
+    }
+
+    const TextHash& hash_;
+    std::vector<u32> slots_;
+    std::vector<std::string_view> texts_;
+    std::vector<u64> hashes_;
+};
+
+// Texts that somebody holds, as a small column. `length_error` where they are too long for that.
+EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextColumn& budget) {
+    u64 bytes = 0;
+    for (const std::string_view text : texts) bytes += text.size();
+    if (bytes > MOST_INT32)
+        throw std::length_error("distinct texts of more than 2147483647 bytes; read them as large_string");
+    EncodedTexts made;
+    made.values = region_of(bytes, budget);
+    made.offsets = region_of((texts.size() + 1) * sizeof(i32), budget);
+    i32* ends = made.offsets.as<i32>();
+    i32 at = ends[0] = 0;
+    for (usize i = 0; i < texts.size(); ++i) {
+        if (!texts[i].empty()) std::memcpy(made.values.as<u8>() + at, texts[i].data(), texts[i].size());
+        ends[i + 1] = at += static_cast<i32>(texts[i].size());
+    }
+    return made;
+}
+
+}  // namespace
+
+// Each share of the rows is numbered by itself; then the shares' texts are numbered in the order of the shares, which
+// is that of the first rows, and codes are translated.
+TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
+    const usize pieces = piece_count(texts.length);
+    const usize shares = std::clamp<usize>(pieces, 1, threads);
+    const TextHash hash;
+    std::vector<TextNumbers> local(shares, TextNumbers(hash));
+    TextDictionary made;
+    made.codes.values = region_of(texts.length * sizeof(u32), texts);
+    u32* codes = made.codes.values.as<u32>();
+    const auto rows_of = [&](usize share) {
+        const u64 end = std::min<u64>(pieces * (share + 1) / shares * PIECE_ROWS, texts.length);
+        return RowRange{std::min<u64>(pieces * share / shares * PIECE_ROWS, texts.length), end};
+    };
+    run_pieces(shares, threads, [&](usize share) {
+        const RowRange rows = rows_of(share);
+        for (u64 row = rows.begin; row < rows.end; ++row) {
+            codes[row] = texts.is_null(row) ? 0 : local[share].number_of(texts.text(row));
+        }
+    });
+    std::vector<std::vector<u32>> numbers(shares);
+    for (usize share = 1; share < shares; ++share) {
+        for (usize i = 0; i < local[share].texts().size(); ++i) {
+            numbers[share].push_back(local[0].number_of(local[share].texts()[i], local[share].hashes()[i]));
+        }
+    }
+    run_pieces(shares - 1, threads, [&](usize i) {
+        const RowRange rows = rows_of(i + 1);
+        for (u64 row = rows.begin; row < rows.end; ++row) {
+            if (!texts.is_null(row)) codes[row] = numbers[i + 1][codes[row]];
+        }
+    });
+    made.texts = small_texts(local[0].texts(), texts);
+    made.count = local[0].texts().size();
+    made.codes.validity = copied_validity(texts, threads);
+    return made;
+}
+
+}  // namespace headrace

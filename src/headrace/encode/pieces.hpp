@@ -1,0 +1,43 @@
+// Rows of a column cut into pieces that threads take one after the other.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/pool.hpp"
+#include "encode/texts.hpp"
+
+namespace headrace {
+
+constexpr u64 PIECE_ROWS = u64{1} << 16;  // a multiple of 64, so that a piece begins with a word of bits
+
+struct RowRange {
+    u64 begin = 0;
+    u64 end = 0;
+};
+
+inline usize piece_count(u64 rows) { return static_cast<usize>((rows + PIECE_ROWS - 1) / PIECE_ROWS); }
+
+inline RowRange piece_rows(usize piece, u64 rows) {
+    return {piece * PIECE_ROWS, std::min<u64>((piece + 1) * PIECE_ROWS, rows)};
+}
+
+// work(i) for every i below `count`, by several threads, each of which takes the next that nobody has.
+template <class Work>
+void run_pieces(usize count, unsigned threads, const Work& work) {
+    std::atomic<usize> next{0};
+    run_parallel(static_cast<unsigned>(std::clamp<usize>(count, 1, threads)), [&](unsigned) {
+        for (usize i = next++; i < count; i = next++) work(i);
+    });
+}
+
+inline Region region_of(usize bytes, const TextColumn& texts) {
+    Region region(bytes, texts.budget);
+    region.ensure(bytes);
+    return region;
+}
+
+// Validity from the first row on; an empty region where every row has a value.
+Region copied_validity(const TextColumn& texts, unsigned threads);
+
+}  // namespace headrace

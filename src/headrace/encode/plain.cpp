@@ -1,0 +1,73 @@
+#include "encode/pieces.hpp"
+
+namespace headrace {
+namespace {
+
+// Where each piece's texts begin, and behind the last where they end.
+std::vector<u64> text_begins(const TextColumn& texts, unsigned threads) {
+    const usize pieces = piece_count(texts.length);
+    std::vector<u64> begins(pieces + 1, 0);
+    run_pieces(pieces, threads, [&](usize piece) {
+        const RowRange rows = piece_rows(piece, texts.length);
+        u64 bytes = 0;
+        for (u64 row = rows.begin; row < rows.end; ++row) bytes += texts.is_null(row) ? 0 : texts.text(row).size();
+        begins[piece + 1] = bytes;
+    });
+    for (usize piece = 0; piece < pieces; ++piece) begins[piece + 1] += begins[piece];
+    return begins;
+}
+
+template <class Offset>
+void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigned threads, EncodedTexts& made) {
+    Offset* ends = made.offsets.as<Offset>();
+    ends[0] = 0;
+    run_pieces(begins.size() - 1, threads, [&](usize piece) {
+        const RowRange rows = piece_rows(piece, texts.length);
+        u64 at = begins[piece];
+        for (u64 row = rows.begin; row < rows.end; ++row) {
+            if (!texts.is_null(row)) {
+                const std::string_view text = texts.text(row);
+                if (!text.empty()) std::memcpy(made.values.as<u8>() + at, text.data(), text.size());
+                at += text.size();
+            }
+            ends[row + 1] = static_cast<Offset>(at);
+        }
+    });
+}
+
+}  // namespace
+
+Region copied_validity(const TextColumn& texts, unsigned threads) {
+    if (texts.validity == nullptr) return Region{};
+    Region bits = region_of((texts.length + 63) / 64 * 8, texts);
+    run_pieces(piece_count(texts.length), threads, [&](usize piece) {
+        const RowRange rows = piece_rows(piece, texts.length);
+        for (u64 begin = rows.begin; begin < rows.end; begin += 64) {
+            u64 word = 0;
+            for (u64 row = begin; row < std::min(begin + 64, rows.end); ++row) {
+                word |= static_cast<u64>(!texts.is_null(row)) << (row - begin);
+            }
+            bits.as<u64>()[begin / 64] = word;
+        }
+    });
+    bits.trim((texts.length + 7) / 8);
+    return bits;
+}
+
+EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 most_small) {
+    const std::vector<u64> begins = text_begins(texts, threads);
+    EncodedTexts made;
+    made.form = begins.back() <= most_small ? TextForm::small : TextForm::large;
+    made.values = region_of(begins.back(), texts);
+    const usize width = made.form == TextForm::small ? sizeof(i32) : sizeof(i64);
+    made.offsets = region_of((texts.length + 1) * width, texts);
+    if (made.form == TextForm::small) {
+        copy_texts<i32>(texts, begins, threads, made);
+    } else {
+        copy_texts<i64>(texts, begins, threads, made);
+    }
+    made.validity = copied_validity(texts, threads);
+    return made;
+}
+
+}  // namespace headrace

@@ -1,0 +1,105 @@
+#include "encode/pieces.hpp"
+
+namespace headrace {
+namespace {
+
+// Rows whose long texts lie together in one buffer.
+struct ViewPiece {
+    RowRange rows;
+    u64 bytes = 0;  // of texts that are not inline
+    u32 buffer = 0;
+    u64 offset = 0;
+};
+
+u64 long_bytes(const TextColumn& texts, u64 row) {
+    if (texts.is_null(row)) return 0;
+    const usize size = texts.text(row).size();
+    return size > View::INLINE_BYTES ? size : 0;
+}
+
+// Pieces of at most `most_bytes`: a piece with more is cut where the next text would not fit.
+std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 most_bytes) {
+    std::vector<std::vector<ViewPiece>> found(piece_count(texts.length));
+    run_pieces(found.size(), threads, [&](usize piece) {
+        const RowRange rows = piece_rows(piece, texts.length);
+        ViewPiece part{{rows.begin, rows.begin}, 0, 0, 0};
+        for (u64 row = rows.begin; row < rows.end; ++row) {
+            const u64 bytes = long_bytes(texts, row);
+            if (part.bytes + bytes > most_bytes) {
+                found[piece].push_back(part);
+                part = {{row, row}, 0, 0, 0};
+            }
+            part.bytes += bytes;
+            part.rows.end = row + 1;
+        }
+        found[piece].push_back(part);
+    });
+    std::vector<ViewPiece> pieces;
+    for (const auto& parts : found) pieces.insert(pieces.end(), parts.begin(), parts.end());
+    return pieces;
+}
+
+// Gives each piece its place, and each buffer its size.
+std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 most_bytes) {
+    std::vector<u64> sizes;
+    for (ViewPiece& piece : pieces) {
+        if (piece.bytes == 0) continue;
+        if (sizes.empty() || sizes.back() + piece.bytes > most_bytes) sizes.push_back(0);
+        piece.buffer = static_cast<u32>(sizes.size() - 1);
+        piece.offset = sizes.back();
+        sizes.back() += piece.bytes;
+    }
+    return sizes;
+}
+
+View inline_view(std::string_view text) {
+    View view;
+    view.size = static_cast<u32>(text.size());
+    if (!text.empty()) std::memcpy(&view.prefix, text.data(), text.size());
+    return view;
+}
+
+void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& made) {
+    u64 at = piece.offset;
+    for (u64 row = piece.rows.begin; row < piece.rows.end; ++row) {
+        View view;
+        const std::string_view text = texts.is_null(row) ? std::string_view{} : texts.text(row);
+        if (text.size() <= View::INLINE_BYTES) {
+            view = inline_view(text);
+        } else {
+            view.size = static_cast<u32>(text.size());
+            std::memcpy(&view.prefix, text.data(), sizeof(view.prefix));
+            view.buffer = piece.buffer;
+            view.offset = static_cast<u32>(at);
+            std::memcpy(made.data[piece.buffer].as<u8>() + at, text.data(), text.size());
+            at += text.size();
+        }
+        made.values.as<View>()[row] = view;
+    }
+}
+
+}  // namespace
+
+u64 longest_text(const TextColumn& texts, unsigned threads) {
+    std::vector<u64> longest(piece_count(texts.length), 0);
+    run_pieces(longest.size(), threads, [&](usize piece) {
+        const RowRange rows = piece_rows(piece, texts.length);
+        for (u64 row = rows.begin; row < rows.end; ++row) {
+            longest[piece] = std::max<u64>(longest[piece], texts.text(row).size());
+        }
+    });
+    return longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end());
+}
+
+EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 most_bytes) {
+    std::vector<ViewPiece> pieces = measured_pieces(texts, threads, most_bytes);
+    EncodedTexts made;
+    made.form = TextForm::view;
+    for (const u64 size : place_pieces(pieces, most_bytes)) made.data.push_back(region_of(size, texts));
+    made.values = region_of(texts.length * sizeof(View), texts);
+    run_pieces(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], made); });
+    made.validity = copied_validity(texts, threads);
+    return made;
+}
+
+}  // namespace headrace

@@ -1,0 +1,105 @@
+"""Texts as views and as dictionaries, against PyArrow's; and plain again."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headrace import Column, _native, read_csv
+from headrace.columns.column import column_of_texts
+from headrace.encode.texts import as_dictionary, as_plain, as_views
+
+TEXTS = st.lists(
+    st.none() | st.text(max_size=30) | st.sampled_from(["twelve bytes", "thirteen byte", "é" * 6, "é" * 7]), max_size=200
+)
+FORMS = ["string", "large_string"]
+
+
+def column_with(texts: list[str | None], kind: str = "string") -> Column:
+    """A loaded column of these texts."""
+    quoted = "".join(("" if text is None else '"' + text.replace('"', '""') + '"') + "\n" for text in texts)
+    table = read_csv(("x\n" + quoted).encode(), schema={"x": kind}, header=True, skip_blank_lines=False, sep="\t", threads=2)
+    assert table["x"].to_pylist() == texts
+    return table["x"]
+
+
+def as_pyarrow(column: Column) -> pa.Array:
+    array = pa.array(column)
+    array.validate(full=True)
+    return array
+
+
+def big_texts(seed: int, rows: int) -> list[str | None]:
+    rng = random.Random(seed)
+    pool: list[str | None] = [None, "", *(rng.choice("abc") * rng.randrange(40) + str(i) for i in range(rng.choice([3, 5000])))]
+    return [rng.choice(pool) for _ in range(rows)]
+
+
+def check(column: Column, texts: list[str | None], threads: int) -> None:
+    nulls = texts.count(None)
+    views = as_views(column, threads)
+    assert str(views.type) == "string_view"
+    assert views.to_pylist() == texts
+    assert as_pyarrow(views).equals(pa.array(texts, pa.string_view()))
+    plain = as_plain(views, threads)
+    assert as_pyarrow(plain).equals(pa.array(texts, pa.string()))
+    coded = as_dictionary(column, threads)
+    assert coded.to_pylist() == texts
+    assert as_pyarrow(coded).equals(pa.array(texts, pa.string()).dictionary_encode())
+    assert {views.null_count, plain.null_count, coded.null_count} == {nulls}
+
+
+@given(texts=TEXTS, kind=st.sampled_from(FORMS), threads=st.integers(1, 3), data=st.data())
+def test_any_texts(texts: list[str | None], kind: str, threads: int, data: Any) -> None:
+    column = column_with(texts, kind)
+    check(column, texts, threads)
+    begin = data.draw(st.integers(0, len(texts)))
+    end = data.draw(st.integers(begin, len(texts)))
+    check(column[begin:end], texts[begin:end], threads)
+    views = as_views(column, threads)[begin:end]
+    assert views.to_pylist() == texts[begin:end]
+    assert views.compact().to_pylist() == texts[begin:end]
+    assert as_plain(views).to_pylist() == texts[begin:end]
+    assert as_dictionary(views, threads).to_pylist() == texts[begin:end]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rows", [65535, 65536, 65537, 200_000])
+def test_many_rows(seed: int, rows: int) -> None:
+    """More than one piece of rows, and pieces that end at a word of bits."""
+    texts = big_texts(seed, rows)
+    check(column_with(texts), texts, 1 + seed)
+
+
+@given(texts=TEXTS, most=st.integers(120, 300))
+def test_several_buffers(texts: list[str | None], most: int) -> None:
+    """Buffers of views are never larger than they may be, and hold nothing that no row refers to."""
+    column = column_with(texts)
+    parts = _native.string_views(column, 2, most)
+    assert parts is not None
+    views = column_of_texts(parts, column)
+    assert views.to_pylist() == texts
+    assert as_pyarrow(views).equals(pa.array(texts, pa.string_view()))
+    sizes = [len(text.encode()) for text in texts if text is not None]
+    assert all(buffer.nbytes <= most for buffer in views.data)
+    assert sum(buffer.nbytes for buffer in views.data) == sum(size for size in sizes if size > 12)
+    assert as_plain(views).to_pylist() == texts
+
+
+def test_large_texts_in_the_end() -> None:
+    """Plain texts are ``string`` up to as many bytes as its offsets reach, and ``large_string`` beyond."""
+    column = column_with(["abc", None, "defg"])
+    views = as_views(column, 1)
+    assert [_native.plain_strings(views, 1, most)[0] for most in (6, 7)] == ["large_string", "string"]
+    large = column_of_texts(_native.plain_strings(views, 1, 6), views)
+    assert as_pyarrow(large).equals(pa.array(["abc", None, "defg"], pa.large_string()))
+
+
+def test_a_text_too_long_for_a_view() -> None:
+    assert _native.string_views(column_with(["x" * 20, "y"]), 1, 19) is None
+    assert _native.string_views(column_with(["x" * 20, "y"]), 1, 20) is not None
