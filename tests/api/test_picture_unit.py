@@ -91,3 +91,8 @@ def test_quantities_are_shown_as_they_are_written(monkeypatch):
         "null",
     ]
     assert [cell.strip() for cell in lines[5].split("│")] == ["null"] * 7
+
+
+def test_nanoseconds_of_a_time_zone() -> None:
+    table = headrace.read_csv(b"t\n2024-07-01 12:00:00.000000001\n2024-01-01 12:00:00\n", dtypes="timestamp[ns, Europe/Berlin]")
+    assert repr(table).splitlines()[-2:] == ["2024-07-01 12:00:00.000000001+02:00", "2024-01-01 12:00:00+01:00"]

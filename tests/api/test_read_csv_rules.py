@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headrace import Table, read_csv
+from headrace import Context, Table, _native, read_csv
 from headrace.api.csv_options import ALIASES
 
 
@@ -155,3 +155,20 @@ def test_the_report_shows_what_was_done() -> None:
     assert "a: int64 (record 1: '1'; 0 null)" in str(report)
     assert "12 bytes, 3 records = 2 rows + 0 rejected + 1 skipped" in str(report)
     assert {"prepare", "find", "convert", "finish", "total"} <= set(report.seconds)
+
+
+@pytest.mark.parametrize("isa", _native.isas())
+@pytest.mark.parametrize("late", [b"1", b"2020-01-01"])
+def test_words_that_look_like_values_are_words_in_every_column(late: bytes, isa: str) -> None:
+    """Also behind the first 256 KB, which settle the first guess, and which have none of them here."""
+    early = b"2021-02-03" if b"-" in late else b"7"
+    text = b"a,b\n" + (early + b",0\n") * 60_000 + late + b",1\n"
+    table = read(text, true_values=["1", "2020-01-01"], false_values="0", context=Context(isa=isa))
+    assert {name: str(kind) for name, kind in table.schema.items()} == {"a": "string", "b": "bool"}
+    assert table["a"][-1] == late.decode()
+    assert table["b"][-2:].to_pylist() == [False, True]
+
+
+def test_no_columns() -> None:
+    table = read(b"a,b\n1,2\n3,4\n", columns=[])
+    assert (table.num_columns, table.report.rows, table.to_pydict()) == (0, 2, {})

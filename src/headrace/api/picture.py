@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import shutil
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from headrace.columns.column import Column
+from headrace.columns.zone import zone_named
 
 _ROWS = 10
 _CELL = 32
@@ -42,18 +44,20 @@ def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
 def _cells(column: Column) -> list[str]:
     values = column.to_pylist()
     if column.type.unit == "ns":
-        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, _nanoseconds)
-        zone = "+00:00" if column.type.tz else ""
-        return ["null" if count is None else shown(count) + zone for count in values]
+        zone = None if column.type.tz is None else zone_named(column.type.tz)
+        shown: Callable[[int], str] = partial(_nanoseconds, zone=zone)
+        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, shown)
+        return ["null" if count is None else shown(count) for count in values]
     if column.type.name == "decimal128":
         return ["null" if value is None else format(value, "f") for value in values]
     return [_cell(value) for value in values]
 
 
-def _nanoseconds(count: int) -> str:
+def _nanoseconds(count: int, zone: datetime.tzinfo | None = None) -> str:
     seconds, rest = divmod(count, 1_000_000_000)
-    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
-    return moment.isoformat(sep=" ") + (f".{rest:09}" if rest else "")
+    moment = datetime.datetime(1970, 1, 1, tzinfo=zone and datetime.UTC) + datetime.timedelta(seconds=seconds)
+    text = (moment.astimezone(zone) if zone else moment).isoformat(sep=" ")
+    return text[:19] + (f".{rest:09}" if rest else "") + text[19:]
 
 
 def _time_nanoseconds(count: int) -> str:

@@ -62,6 +62,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
     const bool plain = !rows.may_need_unquoting;
+    const bool by_rule = rules.nulls_look_like_values || (job.inferred && rules.words_look_like_values);
     usize nulls = 0;
     const auto one = [&](usize row) {
         const u32 start = fields.start(row), end = fields.end(row);
@@ -71,7 +72,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         bool present;
         if (field.size == 0 && !field.quoted && (rules.empty_is_null || fields.missing(row))) {
             present = false;
-        } else if (!rules.nulls_look_like_values && shape.fast(field.text, field.size, value)) [[likely]] {
+        } else if (!by_rule && shape.fast(field.text, field.size, value)) [[likely]] {
             present = true;
         } else {
             present = convert_by_rule(rows, job, row, start, end, shape, value);
@@ -87,7 +88,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
 #if defined(HR_ISA_AVX512)
     if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
         const Dialect& dialect = *rows.dialect;
-        const bool usual = !rules.nulls_look_like_values && !dialect.skip_initial_space;
+        const bool usual = !by_rule && !dialect.skip_initial_space;
         // Which lenient fields are quoted is told one by one: no number begins with a quote, so those are declined.
         const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
         T* const values = static_cast<T*>(job.values) + job.row_base;

@@ -46,6 +46,8 @@ struct FieldRules {
     bool quoted_may_be_null;
     // Some null text has characters that numbers or dates are made of, so it must be looked for before parsing.
     bool nulls_look_like_values;
+    // Likewise some word for a bool, which counts where types are inferred.
+    bool words_look_like_values;
     // How numbers, dates and times are written; `usual_forms` if with a point, without thousands, and as ISO 8601 says.
     NumberMarks marks;
     DateFormats dates;

@@ -78,6 +78,9 @@ void TileWorker::make_rules() {
         const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
         rules.nulls_look_like_values |= looks_like_value(text, plan.marks) || is_word;
     }
+    for (const auto* words : {&plan.true_words, &plan.false_words}) {
+        for (const std::string& text : *words) rules.words_look_like_values |= looks_like_value(text, plan.marks);
+    }
     for (const DateFormatSet& set : plan.dates) rules_.push_back(rules_with(set));
     raw_rules_.usual_forms = true;
 }
@@ -93,6 +96,9 @@ FieldRules TileWorker::rules_with(const DateFormatSet& set) {
     rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
     rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
     for (const std::string& text : pass_.plan_.null_texts) rules.nulls_look_like_values |= is_date(text, rules.dates);
+    for (const auto* words : {&pass_.plan_.true_words, &pass_.plan_.false_words}) {
+        for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
+    }
     return rules;
 }
 
