@@ -106,6 +106,8 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         A value is none that its option takes, or two options contradict each other.
     """
     given = Given(values)
+    if values["dialect"] is not None:
+        given.choice("dialect", ("auto",))
     context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)

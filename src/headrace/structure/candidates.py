@@ -1,0 +1,98 @@
+"""The dialects that a sample may be written in: a short list, from counts of bytes alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+
+from headrace.core.errors import OptionError
+from headrace.structure.dialect import Dialect
+from headrace.structure.sample import LINE_END
+
+SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"^", b"~", b":", b" ")
+"""In the order that decides between equals."""
+LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
+COMMENTS = (b"#", b"//", b"--", b"%", b";")
+_NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
+
+Fixed = Mapping[str, object]
+"""Options of `Dialect` that are not to be guessed, by name."""
+
+
+def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
+    """Dialects without escapes, the more usual ones first; those of one column last."""
+    seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
+    quotes = [fixed["quote"]] if "quote" in fixed else _quotes(text)
+    comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
+    line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
+    others = {name: fixed[name] for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "escape") if name in fixed}
+    choices = product(seps, quotes, comments, line_ends)
+    return list(
+        _valid({"sep": sep, "quote": quote, "comment": comment, "line_end": end} | others for sep, quote, comment, end in choices)
+    )
+
+
+def variants(text: bytes, dialect: Dialect, fixed: Fixed) -> list[Dialect]:
+    """`dialect` with a backslash that escapes, and with spaces behind separators left out, where the text gives reason."""
+    options = {name: getattr(dialect, name) for name in Dialect.__slots__}
+    changes: list[dict[str, object]] = []
+    special = re.escape((dialect.quote or b"") + dialect.sep + b"\\")
+    if "escape" not in fixed and re.search(rb"\\[" + special + rb"\r\n]", text):
+        changes.append({"escape": b"\\"})
+    spaced = re.compile(re.escape(dialect.sep + b" " + (dialect.quote or b"")))
+    if "skip_initial_space" not in fixed and dialect.sep != b" " and spaced.search(text):
+        changes.append({"skip_initial_space": True})
+    if len(changes) == 2:
+        changes.append(changes[0] | changes[1])
+    return list(_valid(options | change for change in changes))
+
+
+def _valid(several: Iterable[dict[str, object]]) -> Iterator[Dialect]:
+    """Those whose options do not share a byte."""
+    for options in several:
+        try:
+            yield Dialect(**options)  # type: ignore[arg-type]
+        except OptionError:
+            continue
+
+
+def _separators(text: bytes) -> Iterator[bytes]:
+    """Those that occur; a byte that occurs only as part of a longer separator is none. The last one does not occur."""
+    long = [sep for sep in LONG_SEPARATORS if sep in text]
+    parts = {sep[i : i + 1] for sep in long for i in range(len(sep)) if _only_in(text, sep[i : i + 1], sep)}
+    yield from (sep for sep in SEPARATORS if sep in text and sep not in parts)
+    yield from (sep for sep in long if set(parts) & {sep[i : i + 1] for i in range(len(sep))})
+    yield next((sep for sep in _NEVER_IN_TEXT if sep not in text), b",")
+
+
+def _only_in(text: bytes, byte: bytes, sep: bytes) -> bool:
+    return text.count(byte) == text.count(sep) * sep.count(byte)
+
+
+def _quotes(text: bytes) -> list[bytes | None]:
+    """The double quote always; none, or a single one, if the text gives reason to think of them."""
+    quotes: list[bytes | None] = [b'"']
+    edge = rb"(?:^|[\r\n,;\t|\x1f^~: ])"
+    if re.search(edge + rb"'", text) and re.search(rb"'(?:$|[\r\n,;\t|\x1f^~: ])", text):
+        quotes.append(b"'")
+    if b'"' in text:
+        quotes.append(None)
+    return quotes
+
+
+def _comments(text: bytes) -> list[bytes | None]:
+    begun = [prefix for prefix in COMMENTS if re.search(rb"(?:\A|[\r\n])" + re.escape(prefix), text)]
+    return [None, *begun]
+
+
+def _line_ends(text: bytes) -> list[bytes | None]:
+    """Any; and LF alone where a few CRs may be data, or the record separator of ASCII."""
+    ends: list[bytes | None] = [None]
+    found = LINE_END.findall(text)
+    lone = found.count(b"\r")
+    if 0 < lone < found.count(b"\n"):
+        ends.append(b"\n")
+    if b"\x1e" in text and b"\x1f" in text:
+        ends.append(b"\x1e")
+    return ends
