@@ -28,11 +28,24 @@ from headrace.structure.survey import skip_lines
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a caller knows: options of `Dialect` by name, and whether there is a header, how many lines to skip; None to find out."""
+    """What a caller knows; None is to be found out.
+
+    Parameters
+    ----------
+    dialect
+        Options of `Dialect` by name.
+    header
+        Whether the first record holds names.
+    skip_rows
+        Lines to leave out in front.
+    header_records
+        Indexes of the records that hold names, where they are given so.
+    """
 
     dialect: Fixed = field(default_factory=dict)
     header: bool | None = None
     skip_rows: int | None = None
+    header_records: tuple[int, ...] | None = None
 
 
 def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sniffed:
@@ -60,17 +73,17 @@ def _sniffed(sample: Sample, ranked: list[Judged], wishes: Wishes, lines: int, c
     best = ranked[0]
     begin = _table_begin(best, wishes)
     preamble = len(LINE_END.findall(sample.text, 0, best.layout.starts[begin.first])) if begin.first else 0
-    table = _sample_table(best.layout, begin, context)
+    table = _sample_table(best.layout, begin, wishes, context)
     null_values = {name: words for name, column in table.items() if (words := null_words(column))}
     witness = Witness(sample=sample, ranked=ranked, begin=begin, preamble=preamble, lines=lines)
     dialect = best.dialect
     return Sniffed(
         sep=_text(dialect.sep),
-        quote_char=dialect.quote and _text(dialect.quote),
+        quote_char=_text_or_none(dialect.quote),
         double_quote=dialect.double_quote,
-        escape_char=dialect.escape and _text(dialect.escape),
-        comment=dialect.comment and _text(dialect.comment),
-        lineterminator=dialect.line_end and _text(dialect.line_end),
+        escape_char=_text_or_none(dialect.escape),
+        comment=_text_or_none(dialect.comment),
+        lineterminator=_text_or_none(dialect.line_end),
         skip_initial_space=dialect.skip_initial_space,
         line_ends=tuple(sorted({_text(end) for end in LINE_END.findall(sample.text)})),
         header=begin.header,
@@ -90,7 +103,7 @@ def _table_begin(best: Judged, wishes: Wishes) -> TableBegin:
     return begin if wishes.header is None else TableBegin(begin.first, wishes.header, "given")
 
 
-def _sample_table(layout: Layout, begin: TableBegin, context: Context) -> dict[str, Column]:
+def _sample_table(layout: Layout, begin: TableBegin, wishes: Wishes, context: Context) -> dict[str, Column]:
     """The sample's whole records as `read_csv` types them; what does not fit is null or left out."""
     last = len(layout.starts) - 1
     text = layout.text[layout.starts[begin.first] : layout.starts[last] + len(layout.record_text(last))]
@@ -98,7 +111,7 @@ def _sample_table(layout: Layout, begin: TableBegin, context: Context) -> dict[s
         dialect=layout.dialect,
         schema=SchemaOptions(header=begin.header),
         values=ValueOptions(on_error="null"),
-        extent=ExtentOptions(),
+        extent=ExtentOptions(header=wishes.header_records),
         rows=RowOptions(),
         row_index=None,
         context=context,
@@ -115,3 +128,7 @@ def _sample_table(layout: Layout, begin: TableBegin, context: Context) -> dict[s
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+def _text_or_none(data: bytes | None) -> str | None:
+    return None if data is None else _text(data)

@@ -248,8 +248,9 @@ def read_csv(
         return read_files(sources or [source], options)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
-        sniffed = sniff_rest(opened, values, defaults, options) if values["dialect"] == AUTO else None
-        options = parse_options(values | sniffed.options) if sniffed else options
+        sniffed = None
+        if values["dialect"] == AUTO:
+            sniffed, options = sniff_rest(opened, values, defaults, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
         loaded = load(opened, options.dialect, load_plan(opened, prepared, options))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
-from headrace.api.csv_options import CsvOptions
+from headrace.api.csv_options import CsvOptions, parse_options
 from headrace.api.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, Sniffed
 from headrace.core.context import Context
@@ -27,10 +28,10 @@ def sniff_csv(
     escape_char: str | bytes | None = AUTO,
     comment: str | bytes | None = AUTO,
     lineterminator: str | bytes | None = AUTO,
-    skip_initial_space: bool | Literal["auto"] = AUTO,
+    skip_initial_space: bool | Literal["auto"] = "auto",
     skip_blank_lines: bool = True,
-    header: bool | Literal["auto"] = AUTO,
-    skip_rows: int | Literal["auto"] = AUTO,
+    header: bool | Literal["auto"] = "auto",
+    skip_rows: int | Literal["auto"] = "auto",
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
     context: Context | None = None,
 ) -> Sniffed:
@@ -95,15 +96,20 @@ def wishes_of(values: Mapping[str, object]) -> Wishes:
     return Wishes(dialect, said.get("header"), said.get("skip_rows"))  # type: ignore[arg-type]
 
 
-def sniff_rest(source: OpenSource, values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions) -> Sniffed:
-    """A proposal for a read of `source`: what has its default is to be found, the rest stays.
+def sniff_rest(
+    source: OpenSource, values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
+) -> tuple[Sniffed, CsvOptions]:
+    """A proposal for a read of `source`, and the read's options with it: what has its default is to be found, the rest stays.
 
     Lines to skip are not proposed where the caller names the header by its index, which counts from the first line.
     """
     known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != defaults[name]}
     if options.extent.header is not None:
-        known = {**known, "skip_rows": options.extent.skip_rows, "header": values["header"]}
-    return propose(source, wishes_of(known), context=options.context)
+        known |= {"skip_rows": options.extent.skip_rows, "header": True}
+    wishes = replace(wishes_of(known), header_records=options.extent.header)
+    sniffed = propose(source, wishes, context=options.context)
+    found = {name: value for name, value in sniffed.options.items() if name not in known}
+    return sniffed, parse_options({**values, **found})
 
 
 @contextmanager

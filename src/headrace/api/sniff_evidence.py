@@ -20,9 +20,7 @@ _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
 _VALUES_JUDGED = 1000
-_NULL_WORDS = frozenset(
-    ["NA", "N/A", "n/a", "na", "NULL", "null", "Null", "None", "none", "nan", "NaN", "NAN", "\\N", "-", "?", "."]
-)
+_NULL_WORDS = frozenset(["NA", "N/A", "n/a", "na", "NULL", "null", "Null", "None", "none", "nan", "NaN", "\\N", "-", "?", "."])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,8 @@ class Sniffed:
     skipped
         What `skip_rows` and `comment` leave out of the sample: number of the line from 1, and its text.
     null_values
-        Words that seem to mean null: without them a column would be no text. Not part of `options`, since they hold for all columns.
+        Words that seem to mean null: without them a column would be no text. They are not in `options`, which hold for all
+        columns.
     agreement
         0 to 1: share of the sample's records that have the steady number of fields and well-formed quotes; the smaller of the
         beginning's and the windows'.

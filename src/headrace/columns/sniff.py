@@ -118,7 +118,8 @@ def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
     if regular.width == 1:
         marked = sum(line[len(prefix) :].startswith((b" ", b"!")) or line == prefix for line in lines)
         return marked < len(lines) or len(layout.comments) > len(layout.starts)
-    return 2 * sum(line.count(layout.dialect.sep) + 1 == regular.width for line in lines) >= len(lines)
+    alike = [line for line in lines if line.count(layout.dialect.sep) + 1 == regular.width]
+    return 2 * len(alike) >= len(lines)
 
 
 def type_score(layout: Layout, regular: Regularity) -> float:
