@@ -15,6 +15,9 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.layout import WEAK_SEPARATORS, Layout, Regularity, lay_out, regularity
 from headrace.structure.sample import Sample
 
+_FIRST_LOOK_BYTES = 32 << 10
+_LOOKED_AT_TWICE = 5
+"""Of the candidates that a first look at the sample's beginning leaves, so many are tried on all of it."""
 _RECORDS_JUDGED = 60
 _FIELDS_JUDGED = 600
 _VARIED = 3
@@ -76,7 +79,11 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
     fixed
         What is known of the dialect.
     """
-    ranked = _judge_all(sample, candidates(sample.text, fixed))
+    dialects = candidates(sample.text, fixed)
+    if len(sample.text) > _FIRST_LOOK_BYTES:
+        beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
+        dialects = [judged.dialect for judged in _judge_all(beginning, dialects)[:_LOOKED_AT_TWICE]]
+    ranked = _judge_all(sample, dialects)
     more = [made for judged in ranked[:_VARIED] for made in variants(sample.text, judged.dialect, fixed)]
     return _ranked([*ranked, *_judge_all(sample, more)])
 
