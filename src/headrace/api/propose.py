@@ -22,7 +22,7 @@ from headrace.sources.open import OpenSource
 from headrace.structure.candidates import Fixed
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import Layout
-from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, LINE_END, Sample, take_sample
+from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, LINE_END, Sample, count_line_ends, take_sample
 from headrace.structure.survey import skip_lines
 
 
@@ -81,11 +81,12 @@ def _sniffed(sample: Sample, ranked: list[Judged], wishes: Wishes, lines: int, c
         sep=_text(dialect.sep),
         quote_char=_text_or_none(dialect.quote),
         double_quote=dialect.double_quote,
+        lenient_quotes=dialect.lenient,
         escape_char=_text_or_none(dialect.escape),
         comment=_text_or_none(dialect.comment),
         lineterminator=_text_or_none(dialect.line_end),
         skip_initial_space=dialect.skip_initial_space,
-        line_ends=tuple(sorted({_text(end) for end in LINE_END.findall(sample.text)})),
+        line_ends=tuple(_text(end) for end, count in count_line_ends(sample.text).items() if count),
         header=begin.header,
         skip_rows=lines + preamble,
         schema={name: str(column.type) for name, column in table.items()},

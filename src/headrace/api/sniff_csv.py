@@ -25,6 +25,7 @@ def sniff_csv(
     sep: str | bytes = AUTO,
     quote_char: str | bytes | None = AUTO,
     double_quote: bool = True,
+    lenient_quotes: bool | Literal["auto"] = "auto",
     escape_char: str | bytes | None = AUTO,
     comment: str | bytes | None = AUTO,
     lineterminator: str | bytes | None = AUTO,
@@ -45,7 +46,7 @@ def sniff_csv(
     source
         Path, bytes or file object. A file object has to be able to seek, and stands afterwards where it stood; only its
         beginning is looked at.
-    sep, quote_char, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
+    sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
         As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
     double_quote, skip_blank_lines
         As in `read_csv`.
@@ -91,7 +92,7 @@ def sniff_csv(
 def wishes_of(values: Mapping[str, object]) -> Wishes:
     """What a caller said of the options that can be found; ``"auto"`` says nothing."""
     said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
-    names = {"quote_char": "quote", "escape_char": "escape", "lineterminator": "line_end"}
+    names = {"quote_char": "quote", "escape_char": "escape", "lineterminator": "line_end", "lenient_quotes": "lenient"}
     dialect = {names.get(name, name): value for name, value in said.items() if name not in ("header", "skip_rows")}
     return Wishes(dialect, said.get("header"), said.get("skip_rows"))  # type: ignore[arg-type]
 

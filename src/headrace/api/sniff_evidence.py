@@ -19,7 +19,7 @@ from headrace.structure.sample import LINE_END, Sample
 _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
-_VALUES_JUDGED = 1000
+_VALUES_JUDGED = 200
 _NULL_WORDS = frozenset(["NA", "N/A", "n/a", "na", "NULL", "null", "Null", "None", "none", "nan", "NaN", "\\N", "-", "?", "."])
 
 
@@ -125,7 +125,7 @@ class Witness:
 
 def _differences(one: Dialect, other: Dialect) -> str:
     """The options in which `one` differs from `other`, e.g. ``sep=';'``."""
-    names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
+    names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator", "lenient": "lenient_quotes"}
     values = {name: (getattr(one, name), getattr(other, name)) for name in Dialect.__slots__}
     shown = {
         name: first.decode("utf-8", "backslashreplace") if isinstance(first, bytes) else first
@@ -139,7 +139,7 @@ def null_words(column: Column) -> tuple[str, ...]:
     """The words without which a column of text would be one of values, e.g. ``NA`` among numbers."""
     if not column.type.is_string:
         return ()
-    values = [value for value in islice(column, _VALUES_JUDGED) if value is not None]
+    values = [value for value in column[:_VALUES_JUDGED] if value is not None]
     words = {value for value in values if value in _NULL_WORDS}
     others = [value for value in values if value not in words]
     if words and others and all(_native.kind_of(value.encode()) != "text" for value in others):

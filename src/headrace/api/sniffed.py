@@ -12,7 +12,7 @@ class Sniffed:
 
     Parameters
     ----------
-    sep, quote_char, double_quote, escape_char, comment, skip_initial_space
+    sep, quote_char, double_quote, lenient_quotes, escape_char, comment, skip_initial_space
         As in `read_csv`.
     lineterminator
         What `read_csv` is to be told: None for any of LF, CR LF and CR.
@@ -41,6 +41,7 @@ class Sniffed:
     sep: str
     quote_char: str | None
     double_quote: bool
+    lenient_quotes: bool
     escape_char: str | None
     comment: str | None
     lineterminator: str | None
@@ -75,6 +76,7 @@ OPTIONS = (
     "sep",
     "quote_char",
     "double_quote",
+    "lenient_quotes",
     "escape_char",
     "comment",
     "lineterminator",

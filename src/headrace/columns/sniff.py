@@ -84,7 +84,11 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
         beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
         dialects = [judged.dialect for judged in _judge_all(beginning, dialects)[:_LOOKED_AT_TWICE]]
     ranked = _judge_all(sample, dialects)
-    more = [made for judged in ranked[:_VARIED] for made in variants(sample.text, judged.dialect, fixed)]
+    more = [
+        made
+        for judged in ranked[:_VARIED]
+        for made in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
+    ]
     return _ranked([*ranked, *_judge_all(sample, more)])
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import combinations, product
 
 from headrace.core.errors import OptionError
 from headrace.structure.dialect import Dialect
-from headrace.structure.sample import LINE_END
+from headrace.structure.sample import count_line_ends
 
 SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"^", b"~", b":", b" ")
 """In the order that decides between equals."""
 LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
 COMMENTS = (b"#", b"//", b"--", b"%", b";")
 _NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
+
+_SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
+_SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 
 Fixed = Mapping[str, object]
 """Options of `Dialect` that are not to be guessed, by name."""
@@ -26,15 +30,21 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
     quotes = [fixed["quote"]] if "quote" in fixed else _quotes(text)
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
     line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
-    others = {name: fixed[name] for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "escape") if name in fixed}
+    others = {
+        name: fixed[name]
+        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "escape", "lenient")
+        if name in fixed
+    }
     choices = product(seps, quotes, comments, line_ends)
     return list(
         _valid({"sep": sep, "quote": quote, "comment": comment, "line_end": end} | others for sep, quote, comment, end in choices)
     )
 
 
-def variants(text: bytes, dialect: Dialect, fixed: Fixed) -> list[Dialect]:
-    """`dialect` with a backslash that escapes, and with spaces behind separators left out, where the text gives reason."""
+def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) -> list[Dialect]:
+    """`dialect` with a backslash that escapes, with spaces behind separators left out, and with lenient quotes if some are
+    malformed; each where the text gives reason, and all that do.
+    """
     options = {name: getattr(dialect, name) for name in Dialect.__slots__}
     changes: list[dict[str, object]] = []
     special = re.escape((dialect.quote or b"") + dialect.sep + b"\\")
@@ -43,9 +53,10 @@ def variants(text: bytes, dialect: Dialect, fixed: Fixed) -> list[Dialect]:
     spaced = re.compile(re.escape(dialect.sep + b" " + (dialect.quote or b"")))
     if "skip_initial_space" not in fixed and dialect.sep != b" " and spaced.search(text):
         changes.append({"skip_initial_space": True})
-    if len(changes) == 2:
-        changes.append(changes[0] | changes[1])
-    return list(_valid(options | change for change in changes))
+    if "lenient" not in fixed and malformed:
+        changes.append({"lenient": True})
+    sets = (subset for size in range(1, len(changes) + 1) for subset in combinations(changes, size))
+    return list(_valid(options | dict(ChainMap(*subset)) for subset in sets))
 
 
 def _valid(several: Iterable[dict[str, object]]) -> Iterator[Dialect]:
@@ -73,8 +84,7 @@ def _only_in(text: bytes, byte: bytes, sep: bytes) -> bool:
 def _quotes(text: bytes) -> list[bytes | None]:
     """The double quote always; none, or a single one, if the text gives reason to think of them."""
     quotes: list[bytes | None] = [b'"']
-    edge = rb"(?:^|[\r\n,;\t|\x1f^~: ])"
-    if re.search(edge + rb"'", text) and re.search(rb"'(?:$|[\r\n,;\t|\x1f^~: ])", text):
+    if b"'" in text and _SINGLE_OPENS.search(text) and _SINGLE_CLOSES.search(text):
         quotes.append(b"'")
     if b'"' in text:
         quotes.append(None)
@@ -82,16 +92,15 @@ def _quotes(text: bytes) -> list[bytes | None]:
 
 
 def _comments(text: bytes) -> list[bytes | None]:
-    begun = [prefix for prefix in COMMENTS if re.search(rb"(?:\A|[\r\n])" + re.escape(prefix), text)]
+    begun = [prefix for prefix in COMMENTS if text.startswith(prefix) or b"\n" + prefix in text or b"\r" + prefix in text]
     return [None, *begun]
 
 
 def _line_ends(text: bytes) -> list[bytes | None]:
     """Any; and LF alone where a few CRs may be data, or the record separator of ASCII."""
     ends: list[bytes | None] = [None]
-    found = LINE_END.findall(text)
-    lone = found.count(b"\r")
-    if 0 < lone < found.count(b"\n"):
+    found = count_line_ends(text)
+    if 0 < found[b"\r"] < found[b"\n"] + found[b"\r\n"]:
         ends.append(b"\n")
     if b"\x1e" in text and b"\x1f" in text:
         ends.append(b"\x1e")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate, compress
 
 from headrace import _native
 from headrace.core.context import Context
@@ -24,6 +25,9 @@ _WIDTHS_TRIED = 4
 
 SINGLE_GAIN = 0.6
 """What one column is worth; w columns are worth w / (w + 1), so two of them a little more than one."""
+
+REPAIRED = 0.25
+"""What a malformed quote weighs where lenient quotes mend it."""
 
 WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8, b"^": 0.9, b"~": 0.9}
 """Bytes that also stand in ordinary text, and what a split at them is worth."""
@@ -76,22 +80,19 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True) -> Layout:
     """Find the records of `text`; if it is not `whole`, its last record is left out unless it is the only one."""
     source = OpenSource(_native.Source.from_bytes(text), "<sample>")
     found = find_structure(source, dialect, context=Context(threads=1))
-    starts, widths, firsts, comments = [], [], [], []
-    first = 0
-    for start, width, comment in zip(found.record_starts, found.field_counts, found.comments, strict=True):
-        if comment:
-            comments.append(start)
-        else:
-            starts.append(start)
-            widths.append(width)
-            firsts.append(first)
-        first += width
+    firsts = list(accumulate(found.field_counts, initial=0))[:-1]
+    starts, widths, comments = found.record_starts, found.field_counts, []
+    if any(found.comments):
+        comments = list(compress(starts, found.comments))
+        data = [not comment for comment in found.comments]
+        starts, widths, firsts = (list(compress(several, data)) for several in (starts, widths, firsts))
     cut = not whole and len(starts) > 1
     unclosed = found.unclosed_quote and not (cut and len(text) - starts[-1] < _LONGEST_CUT)
+    end = starts[-1] if cut else len(text)
     if cut:
         del starts[-1], widths[-1], firsts[-1]
-    malformed = frozenset(bisect_right(starts, stray) - 1 for stray in found.strays)
-    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, malformed, unclosed)
+    malformed = {bisect_right(starts, stray) - 1 for stray in found.strays if stray < end}
+    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +141,16 @@ def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
     even = (steady / records) ** 2
     if sep not in WEAK_SEPARATORS and width > 1:
         # Ragged rows still hold the separator: a,b,c over 1,2 over 1,2,3,4.
-        even = 0.7 * even + 0.3 * (sum(other > 1 for other in widths[first:]) / records) ** 2
+        even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:]) / records) ** 2
     score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
-    score *= 1 - sum(record >= first for record in layout.malformed) / records
+    malformed = sum(record >= first for record in layout.malformed) / records
+    score *= 1 - malformed * (REPAIRED if layout.dialect.lenient else 1)
     score *= 1 - 0.02 * min(first, 5)
     if first > 2 * steady:
         score *= 0.5
     if layout.unclosed:
+        score *= 0.5
+    if sep in WEAK_SEPARATORS and records == 1:
         score *= 0.5
     return Regularity(width, first, steady, records, score)
 

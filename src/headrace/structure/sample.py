@@ -14,6 +14,12 @@ _WINDOW_BYTES = 16 << 10
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
+def count_line_ends(text: bytes) -> dict[bytes, int]:
+    """How often a text has each of the three line ends."""
+    both = text.count(b"\r\n")
+    return {b"\n": text.count(b"\n") - both, b"\r\n": both, b"\r": text.count(b"\r") - both}
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """What was looked at.
