@@ -12,6 +12,7 @@ from headrace.api.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, Sniffed
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.core.options import Given
 from headrace.sources.open import OpenSource, Readable, SourceLike, open_source
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
 
@@ -94,7 +95,8 @@ def wishes_of(values: Mapping[str, object]) -> Wishes:
     said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
     names = {"quote_char": "quote", "escape_char": "escape", "lineterminator": "line_end", "lenient_quotes": "lenient"}
     dialect = {names.get(name, name): value for name, value in said.items() if name not in ("header", "skip_rows")}
-    return Wishes(dialect, said.get("header"), said.get("skip_rows"))  # type: ignore[arg-type]
+    lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
+    return Wishes(dialect, said.get("header"), lines)  # type: ignore[arg-type]
 
 
 def sniff_rest(

@@ -19,6 +19,7 @@ from headrace.structure.sample import LINE_END, Sample
 _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
+_CLOSE = 0.02
 _VALUES_JUDGED = 200
 _NULL_WORDS = frozenset(["NA", "N/A", "n/a", "na", "NULL", "null", "Null", "None", "none", "nan", "NaN", "\\N", "-", "?", "."])
 
@@ -97,11 +98,11 @@ class Witness:
     def _rival(self) -> Iterator[str]:
         best = self.ranked[0]
         yield f"score {best.score:.3f} = {best.regularity.score:.3f} for structure x {best.type_score:.3f} for values"
-        rival = next((other for other in self.ranked[1:] if other.dialect.sep != best.dialect.sep), None)
-        close = next((other for other in self.ranked[1:] if best.score - other.score < _EQUAL), rival)
-        if close is not None:
-            equal = "; as good, but less usual" if best.score - close.score < _EQUAL else ""
-            yield f"next: {_differences(close.dialect, best.dialect)} with {close.score:.3f}{equal}"
+        # A rival with the same separator is worth a word only where it was close.
+        close = (other for other in self.ranked[1:] if other.dialect.sep != best.dialect.sep or best.score - other.score < _CLOSE)
+        for other in islice(close, 1):
+            equal = "; as good, but less usual" if best.score - other.score < _EQUAL else ""
+            yield f"next: {_differences(other.dialect, best.dialect)} with {other.score:.3f}{equal}"
 
     def _left_out(self) -> Iterator[str]:
         skipped = self.skipped()

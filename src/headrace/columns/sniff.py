@@ -37,6 +37,7 @@ _VALUE = re.compile(
   | \\N
     )"""
 )
+_TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
 _UNCLEAN = re.compile(rb"[,;\t|\x00-\x1f]|\S:\S|\A['\"]|['\"]\Z")
 
@@ -89,7 +90,7 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
         for judged in ranked[:_VARIED]
         for made in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
     ]
-    return _ranked([*ranked, *_judge_all(sample, more)])
+    return _ranked([*ranked, *_judge_all(sample, list(dict.fromkeys(more)))])
 
 
 def _ranked(several: list[Judged]) -> list[Judged]:
@@ -137,26 +138,32 @@ def type_score(layout: Layout, regular: Regularity) -> float:
     """Mean worth of fields of records spread over the sample."""
     records = range(regular.first, len(layout.starts))
     step = max(1, len(records) // _RECORDS_JUDGED)
-    weak = layout.dialect.sep in WEAK_SEPARATORS and regular.width > 1
+    sole = regular.width == 1
+    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
     total, count = 0.0, 0
     for record in records[::step]:
         for field in layout.fields(record)[: _FIELDS_JUDGED // 4]:
-            total += _worth(field, layout.dialect.quote, layout.dialect.skip_initial_space, weak)
+            total += _worth(field, layout.dialect, weak, sole)
             count += 1
         if count >= _FIELDS_JUDGED:
             break
     return total / count if count else 0.0
 
 
-def _worth(field: bytes, quote: bytes | None, skip_initial_space: bool, weak: bool) -> float:
-    """Of one field; at a separator that stands in ordinary text (`weak`), a word is no proof."""
-    text = field.lstrip(b" ") if skip_initial_space else field
+def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
+    """Of one field; at a separator that stands in ordinary text (`weak`), a word is no proof, and in a `sole` column ``1,5`` none
+    either.
+    """
+    text = field.lstrip(b" ") if dialect.skip_initial_space else field
+    quote = dialect.quote
     quoted = quote is not None and len(text) >= 2 and text.startswith(quote) and text.endswith(quote)
     text = text[1:-1] if quoted else text
     bare = text.strip(b" ")
     loss = 0.05 if bare != text and not quoted else 0.0
     if not bare:
         return 0.8 - loss
+    if sole and not quoted and _TWO_NUMBERS.fullmatch(bare):
+        return 0.3
     if is_value(bare):
         return 1.0 - loss
     if quoted:

@@ -55,6 +55,8 @@ def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) ->
         changes.append({"skip_initial_space": True})
     if "lenient" not in fixed and malformed:
         changes.append({"lenient": True})
+    elif not fixed.keys() & {"lenient", "quote"} and dialect.quote is None:
+        changes.append({"quote": b'"', "lenient": True})
     sets = (subset for size in range(1, len(changes) + 1) for subset in combinations(changes, size))
     return list(_valid(options | dict(ChainMap(*subset)) for subset in sets))
 
