@@ -67,7 +67,9 @@ def test_equals_are_told():
     assert any("as good, but less usual" in line for line in sniffed.evidence)
 
 
-@pytest.mark.parametrize("make", [lambda path: path, str, lambda path: path.read_bytes(), lambda path: bytearray(path.read_bytes())])
+@pytest.mark.parametrize(
+    "make", [lambda path: path, str, lambda path: path.read_bytes(), lambda path: bytearray(path.read_bytes())]
+)
 def test_sources(tmp_path, make):
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT)

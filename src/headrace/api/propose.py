@@ -56,12 +56,12 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
     EmptyInputError, OptionError, SourceError
         As `sniff_csv`.
     """
-    Dialect(**{"sep": b"\x1f", "quote": None} | dict(wishes.dialect))  # type: ignore[arg-type]  # contradictions raise here
+    Dialect(**{"sep": b"\x1f", "quote": None} | dict(wishes.dialect))  # contradictions raise here
     begin = text_begin(source)
     lines = 0
     if wishes.skip_rows:
         line_end = wishes.dialect.get("line_end")
-        begin, lines = skip_lines(source, Dialect(sep=b"\x1f", line_end=line_end), begin, wishes.skip_rows)  # type: ignore[arg-type]
+        begin, lines = skip_lines(source, Dialect(sep=b"\x1f", line_end=line_end), begin, wishes.skip_rows)
     sample = take_sample(source, begin, sample_bytes)
     ranked = judge(sample, wishes.dialect)
     if not ranked or not ranked[0].layout.starts:

@@ -7,6 +7,7 @@ The product of a pattern score and a type score is CleverCSV's idea (van den Bur
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace import _native
@@ -81,16 +82,24 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
         What is known of the dialect.
     """
     dialects = candidates(sample.text, fixed)
-    if len(sample.text) > _FIRST_LOOK_BYTES:
-        beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
-        dialects = [judged.dialect for judged in _judge_all(beginning, dialects)[:_LOOKED_AT_TWICE]]
-    ranked = _judge_all(sample, dialects)
-    more = [
-        made
+    if len(sample.text) <= _FIRST_LOOK_BYTES:
+        return _with_variants(sample, _judge_all(sample, dialects), fixed)
+    beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
+    ranked = _with_variants(beginning, _judge_all(beginning, dialects), fixed)
+    ranked = _judge_all(sample, [judged.dialect for judged in ranked[:_LOOKED_AT_TWICE]])
+    return _with_variants(sample, ranked[:1], fixed, ranked[1:])
+
+
+def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, others: Sequence[Judged] = ()) -> list[Judged]:
+    """`ranked` with variants of its best, and `others`, from the likeliest on."""
+    known = {judged.dialect for judged in (*ranked, *others)}
+    made = [
+        dialect
         for judged in ranked[:_VARIED]
-        for made in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
+        for dialect in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
     ]
-    return _ranked([*ranked, *_judge_all(sample, list(dict.fromkeys(more)))])
+    more = [dialect for dialect in dict.fromkeys(made) if dialect not in known]
+    return _ranked([*ranked, *others, *_judge_all(sample, more)])
 
 
 def _ranked(several: list[Judged]) -> list[Judged]:

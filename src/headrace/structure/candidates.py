@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations, product
+from itertools import chain, combinations, product
+from typing import Any
 
 from headrace.core.errors import OptionError
 from headrace.structure.dialect import Dialect
@@ -20,7 +21,8 @@ _NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 
-Fixed = Mapping[str, object]
+Options = dict[str, Any]
+Fixed = Mapping[str, Any]
 """Options of `Dialect` that are not to be guessed, by name."""
 
 
@@ -44,28 +46,35 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
 def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) -> list[Dialect]:
     """`dialect` with a backslash that escapes, with spaces behind separators left out, and with lenient quotes if some are
     malformed; each where the text gives reason, and all that do.
+
+    A dialect without quotes is varied with quotes as well: it may be ahead only because they are escaped or malformed.
     """
     options = {name: getattr(dialect, name) for name in Dialect.__slots__}
-    changes: list[dict[str, object]] = []
-    special = re.escape((dialect.quote or b"") + dialect.sep + b"\\")
-    if "escape" not in fixed and re.search(rb"\\[" + special + rb"\r\n]", text):
+    if dialect.quote is not None or "quote" in fixed:
+        return list(_valid(_varied(text, options, fixed, malformed)))
+    quotes = (options | {"quote": quote} for quote in _quotes(text) if quote is not None)
+    several = (varied for with_quote in quotes for varied in _varied(text, with_quote, fixed, True))
+    return list(_valid(chain(_varied(text, options, fixed, False), several)))
+
+
+def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Iterator[Options]:
+    sep, quote = options["sep"], options["quote"] or b""
+    changes: list[Options] = []
+    if "escape" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
         changes.append({"escape": b"\\"})
-    spaced = re.compile(re.escape(dialect.sep + b" " + (dialect.quote or b"")))
-    if "skip_initial_space" not in fixed and dialect.sep != b" " and spaced.search(text):
+    if "skip_initial_space" not in fixed and sep != b" " and sep + b" " + quote in text:
         changes.append({"skip_initial_space": True})
     if "lenient" not in fixed and malformed:
         changes.append({"lenient": True})
-    elif not fixed.keys() & {"lenient", "quote"} and dialect.quote is None:
-        changes.append({"quote": b'"', "lenient": True})
-    sets = (subset for size in range(1, len(changes) + 1) for subset in combinations(changes, size))
-    return list(_valid(options | dict(ChainMap(*subset)) for subset in sets))
+    for size in range(1, len(changes) + 1):
+        yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
 
 
-def _valid(several: Iterable[dict[str, object]]) -> Iterator[Dialect]:
+def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
     """Those whose options do not share a byte."""
     for options in several:
         try:
-            yield Dialect(**options)  # type: ignore[arg-type]
+            yield Dialect(**options)
         except OptionError:
             continue
 

@@ -23,8 +23,8 @@ _LONGEST_CUT = 64 << 10
 _MOST_PREAMBLE = 50
 _WIDTHS_TRIED = 4
 
-SINGLE_GAIN = 0.6
-"""What one column is worth; w columns are worth w / (w + 1), so two of them a little more than one."""
+SINGLE_GAIN = 0.55
+"""What one column is worth; w columns are worth w / (w + 1), so two of them more than one."""
 
 REPAIRED = 0.25
 """What a malformed quote weighs where lenient quotes mend it."""
