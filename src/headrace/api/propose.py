@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from headrace import _native
-from headrace.api.csv_options import CsvOptions
+from headrace.api.csv_options import CsvOptions, FilesOptions
 from headrace.api.reading import load_plan, prepare, table_columns
 from headrace.api.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
 from headrace.columns.extent import ExtentOptions
-from headrace.columns.load import ValueOptions, load, text_begin
+from headrace.columns.load import ValueOptions, load
 from headrace.columns.rows import RowOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.columns.sniff import Judged, judge
 from headrace.columns.sniff_header import TableBegin, find_table
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, ParseError
-from headrace.sources.open import OpenSource
+from headrace.sources.open import OpenSource, SourceOptions
 from headrace.structure.candidates import Fixed
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import Layout
@@ -57,7 +57,7 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
         As `sniff_csv`.
     """
     Dialect(**{"sep": b"\x1f", "quote": None} | dict(wishes.dialect))  # contradictions raise here
-    begin = text_begin(source)
+    begin = source.begin
     lines = 0
     if wishes.skip_rows:
         line_end = wishes.dialect.get("line_end")
@@ -115,6 +115,8 @@ def _sample_table(layout: Layout, begin: TableBegin, wishes: Wishes, context: Co
         extent=ExtentOptions(header=wishes.header_records),
         rows=RowOptions(),
         row_index=None,
+        source=SourceOptions(),
+        files=FilesOptions(),
         context=context,
         chunk_bytes=None,
     )

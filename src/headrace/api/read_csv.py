@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
 from headrace.api.reading import encode_texts, load_plan, make_report, prepare, table_columns
-from headrace.api.sniff_csv import AUTO, sniff_rest
+from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import load
@@ -90,7 +91,8 @@ def read_csv(
         ``"cpu"``.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
-        ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``.
+        ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
+        first that holds a record says how all are written.
     sep
         What separates fields, 1 to 8 bytes.
     header
@@ -245,7 +247,8 @@ def read_csv(
     options = parse_options(values)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
-        return read_files(sources or [source], options)  # type: ignore[list-item]
+        settle = partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None
+        return read_files(sources or [source], options, settle)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
         sniffed = None

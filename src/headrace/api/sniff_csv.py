@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
-from headrace.api.csv_options import CsvOptions, parse_options
+from headrace.api.csv_options import CsvOptions, parse_options, source_options
 from headrace.api.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, Sniffed
 from headrace.core.context import Context
-from headrace.core.errors import OptionError
-from headrace.core.options import Given
-from headrace.sources.open import OpenSource, Readable, SourceLike, open_source
+from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.options import Given, positive
+from headrace.sources.find_files import list_sources
+from headrace.sources.open import OpenSource, SourceLike, open_beginning
+from headrace.sources.reopen import ReopenedSource
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
 
 AUTO = "auto"
@@ -21,7 +23,7 @@ AUTO = "auto"
 
 
 def sniff_csv(
-    source: SourceLike,
+    source: SourceLike | Iterable[SourceLike],
     *,
     sep: str | bytes = AUTO,
     quote_char: str | bytes | None = AUTO,
@@ -34,22 +36,26 @@ def sniff_csv(
     skip_blank_lines: bool = True,
     header: bool | Literal["auto"] = "auto",
     skip_rows: int | Literal["auto"] = "auto",
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    encoding: str | None = None,
+    glob: bool = True,
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
     context: Context | None = None,
 ) -> Sniffed:
     """Propose how a text is written, with the evidence and what the proposal would leave out.
 
     Only the beginning of the source and three windows of 16 KB from further on are read, so that it takes as long for a large
-    file as for a small one.
+    file as for a small one; of a compressed one only the beginning is.
 
     Parameters
     ----------
     source
-        Path, bytes or file object. A file object has to be able to seek, and stands afterwards where it stood; only its
-        beginning is looked at.
+        Path, bytes or file object; or several, as a list or a pattern, of which the first that holds a record counts. A file
+        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of standard input
+        or a pipe, pass the first bytes: ``sys.stdin.buffer.peek()``.
     sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
         As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
-    double_quote, skip_blank_lines
+    double_quote, skip_blank_lines, compression, encoding, glob
         As in `read_csv`.
     sample_bytes
         Bytes of the beginning to look at.
@@ -69,6 +75,10 @@ def sniff_csv(
         Given options contradict each other, or the source is no source.
     SourceError, FileNotFoundError
         The source cannot be read, or is no text.
+    NoMatchError
+        A pattern matches no file.
+    MissingDependencyError
+        A package that the source is decompressed with is not installed.
 
     Notes
     -----
@@ -85,9 +95,30 @@ def sniff_csv(
     >>> sniffed.schema["founded"]
     'int64'
     """
-    given = {name: value for name, value in locals().items() if name not in ("source", "sample_bytes", "context")}
-    with _beginning(source, sample_bytes) as opened:
-        return propose(opened, wishes_of(given), sample_bytes=sample_bytes, context=context or Context())
+    values = dict(locals())
+    values["context"] = context = context or Context()
+    options = source_options(values | {"encoding_errors": "replace"}, context)
+    several = list_sources(source, glob=Given(values).flag("glob"), hive=False)
+    wishes = wishes_of({name: values[name] for name in (*OPTIONS, "skip_blank_lines")})
+    positive("sample_bytes", sample_bytes)
+
+    def sniff(one: object) -> Sniffed:
+        with open_beginning(one, options, sample_bytes) as opened:
+            return propose(opened, wishes, sample_bytes=sample_bytes, context=context)
+
+    return sniff(source) if several is None else _first_with_content([(str(one), partial(sniff, one)) for one in several])
+
+
+def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
+    """The proposal for the first of several sources, each with its name, that holds a record."""
+    for number, (name, sniff) in enumerate(sniffs, 1):
+        try:
+            sniffed = sniff()
+        except EmptyInputError:
+            continue
+        which = f"{name!r}, number {number} of {len(sniffs)}" + (", the first that holds a record" if number > 1 else "")
+        return replace(sniffed, evidence=(which, *sniffed.evidence))
+    raise EmptyInputError(f"none of {len(sniffs)} sources holds a record; nothing can be said of how they are written")
 
 
 def wishes_of(values: Mapping[str, object]) -> Wishes:
@@ -115,19 +146,40 @@ def sniff_rest(
     return sniffed, parse_options({**values, **found})
 
 
-@contextmanager
-def _beginning(source: object, sample_bytes: int) -> Iterator[OpenSource]:
-    """`source` open; of a file object its beginning."""
-    if not isinstance(source, Readable):
-        with open_source(source) as opened:
-            yield opened
-        return
-    if not getattr(source, "seekable", lambda: False)():
-        raise OptionError("sniff_csv would use up a stream that cannot seek; read_csv(..., dialect='auto') reads it as a whole")
-    place = source.tell()  # type: ignore[attr-defined]
-    try:
-        beginning = source.read(sample_bytes)  # type: ignore[call-arg]
-    finally:
-        source.seek(place)  # type: ignore[attr-defined]
-    with open_source(beginning.encode() if isinstance(beginning, str) else beginning) as opened:
-        yield opened
+def sniff_files(
+    files: Sequence[ReopenedSource], values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
+) -> tuple[Sniffed, CsvOptions]:
+    """`sniff_rest` for several sources: the first that holds a record says how all are written.
+
+    Raises
+    ------
+    OptionError
+        Lines are to be left out in front of the first, but not as many in front of another: they may be its data.
+    """
+    found: list[CsvOptions] = []
+
+    def sniff(file: ReopenedSource) -> Sniffed:
+        with file.opened() as opened:
+            sniffed, settled = sniff_rest(opened, values, defaults, options)
+        found.append(settled)
+        return sniffed
+
+    sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+    if sniffed.skip_rows != options.extent.skip_rows:
+        _check_preambles(files, sniffed, options)
+    return sniffed, found[0]
+
+
+def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:
+    known = {name: value for name, value in first.options.items() if name != "skip_rows"}
+    for file in files:
+        with file.opened() as opened:
+            try:
+                other = propose(opened, wishes_of(known), context=options.context)
+            except EmptyInputError:
+                continue
+        if other.skip_rows != first.skip_rows:
+            raise OptionError(
+                f"{file.name} seems to have {other.skip_rows} lines in front of its table, and other files {first.skip_rows}; "
+                "give skip_rows"
+            )

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.sniff import Judged
+from headrace.columns.sniff import Judged, is_typed
 from headrace.columns.sniff_header import TableBegin
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
@@ -143,7 +142,7 @@ def null_words(column: Column) -> tuple[str, ...]:
     values = [value for value in column[:_VALUES_JUDGED] if value is not None]
     words = {value for value in values if value in _NULL_WORDS}
     others = [value for value in values if value not in words]
-    if words and others and all(_native.kind_of(value.encode()) != "text" for value in others):
+    if words and others and all(is_typed(value.encode()) for value in others):
         return tuple(sorted(words))
     return ()
 

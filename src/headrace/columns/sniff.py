@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace import _native
+from headrace.columns.date_format import DateForms
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import WEAK_SEPARATORS, Layout, Regularity, lay_out, regularity
@@ -39,6 +40,7 @@ _VALUE = re.compile(
     )"""
 )
 _TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
+_MARKS, _DATES = (ord("."), None), DateForms()
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
 _UNCLEAN = re.compile(rb"[,;\t|\x00-\x1f]|\S:\S|\A['\"]|['\"]\Z")
 
@@ -181,6 +183,11 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
     return (0.5 if weak else 0.9) - loss if clean else 0.3
 
 
+def is_typed(text: bytes) -> bool:
+    """Whether a column that holds only such texts is one of values by default."""
+    return _native.kind_of(text, _MARKS, _DATES) != "text"
+
+
 def is_value(text: bytes) -> bool:
     """Whether a text is a number, a date, a time, an address or the like, rather than words."""
-    return _native.kind_of(text) != "text" or (len(text) <= 200 and _VALUE.fullmatch(text) is not None)
+    return is_typed(text) or (len(text) <= 200 and _VALUE.fullmatch(text) is not None)

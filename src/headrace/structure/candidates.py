@@ -27,19 +27,22 @@ Fixed = Mapping[str, Any]
 
 
 def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
-    """Dialects without escapes, the more usual ones first; those of one column last."""
+    """Dialects, the more usual ones first, those of one column last; with escapes only where a quote seems to be escaped."""
     seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
     quotes = [fixed["quote"]] if "quote" in fixed else _quotes(text)
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
     line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
     others = {
-        name: fixed[name]
-        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "escape", "lenient")
-        if name in fixed
+        name: fixed[name] for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient") if name in fixed
     }
-    choices = product(seps, quotes, comments, line_ends)
+    escapes = {quote: [fixed["escape"]] if "escape" in fixed else _escapes(text, quote) for quote in quotes}
+    quoting = [(quote, escape) for quote in quotes for escape in escapes[quote]]
+    choices = product(seps, quoting, comments, line_ends)
     return list(
-        _valid({"sep": sep, "quote": quote, "comment": comment, "line_end": end} | others for sep, quote, comment, end in choices)
+        _valid(
+            {"sep": sep, "quote": quote, "escape": escape, "comment": comment, "line_end": end} | others
+            for sep, (quote, escape), comment, end in choices
+        )
     )
 
 
@@ -100,6 +103,11 @@ def _quotes(text: bytes) -> list[bytes | None]:
     if b'"' in text:
         quotes.append(None)
     return quotes
+
+
+def _escapes(text: bytes, quote: bytes | None) -> list[bytes | None]:
+    r"""A backslash before a quote escapes it, unless that reads worse: ``"C:\dir\",1``."""
+    return [b"\\", None] if quote is not None and b"\\" + quote in text else [None]
 
 
 def _comments(text: bytes) -> list[bytes | None]:

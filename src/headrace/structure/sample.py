@@ -45,14 +45,27 @@ class Sample:
 
 
 def take_sample(source: OpenSource, begin: int, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sample:
-    """Read `sample_bytes` from `begin` on and three windows of 16 KB behind them, whatever the size of the source."""
+    """Read `sample_bytes` from `begin` on and three windows of 16 KB behind them, whatever the size of the source.
+
+    What cannot be decoded is U+FFFD in the sample; of UTF-8, which is not decoded, it stays.
+    """
     positive("sample_bytes", sample_bytes)
     size = source.size
     text = source.native.read(begin, min(sample_bytes, size - begin))
     behind = begin + len(text)
     if behind >= size:
-        return Sample(text, whole=True)
+        return Sample(_in_utf8(text, source.codec), whole=not source.cut)
     length = min(_WINDOW_BYTES, size - behind)
     step = (size - length - behind) // _WINDOWS
-    places = sorted({behind + step * i for i in range(1, _WINDOWS)} | {size - length})
-    return Sample(text, False, tuple(source.native.read(place, length) for place in places))
+    places = sorted({_whole_unit(behind + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
+    windows = (_in_utf8(source.native.read(place, length), source.codec) for place in places)
+    return Sample(_in_utf8(text, source.codec), False, tuple(windows))
+
+
+def _whole_unit(place: int, begin: int) -> int:
+    """`place`, or the byte before it, where a code unit of UTF-16 begins; for other codecs it is as good a place."""
+    return place - (place - begin) % 2
+
+
+def _in_utf8(data: bytes, codec: str) -> bytes:
+    return data if codec == "utf-8" else data.decode(codec, "replace").encode()
