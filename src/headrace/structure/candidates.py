@@ -12,11 +12,16 @@ from headrace.core.errors import OptionError
 from headrace.structure.dialect import Dialect
 from headrace.structure.sample import count_line_ends
 
-SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"^", b"~", b":", b" ")
+SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"\x01", b"^", b"~", b":", b" ")
 """In the order that decides between equals."""
+RARE_SEPARATORS = b"!*&$@=+#"
+"""Thought of only where every line has as many of one."""
 LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
-COMMENTS = (b"#", b"//", b"--", b"%", b";")
+COMMENTS = (b"#", b"//", b"--", b"%", b";", b" #", b"  #")
 _NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
+_COMMENTS_TRIED = 2
+_FEW_LINES = 20
+"""With more lines, a separator that most of them lack is none."""
 
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
@@ -84,10 +89,15 @@ def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
 
 def _separators(text: bytes) -> Iterator[bytes]:
     """Those that occur; a byte that occurs only as part of a longer separator is none. The last one does not occur."""
-    long = [sep for sep in LONG_SEPARATORS if sep in text]
+    lines = text.splitlines()
+    often = 1 if len(lines) < _FEW_LINES else len(lines) // 10
+    long = [sep for sep in LONG_SEPARATORS if text.count(sep) >= often]
     parts = {sep[i : i + 1] for sep in long for i in range(len(sep)) if _only_in(text, sep[i : i + 1], sep)}
-    yield from (sep for sep in SEPARATORS if sep in text and sep not in parts)
+    yield from (sep for sep in SEPARATORS if text.count(sep) >= often and sep not in parts)
     yield from (sep for sep in long if set(parts) & {sep[i : i + 1] for i in range(len(sep))})
+    if len(lines) > 2:
+        counts = (([line.count(byte) for line in lines[:_FEW_LINES]], bytes([byte])) for byte in RARE_SEPARATORS)
+        yield from (sep for several, sep in counts if several[0] and several == several[:1] * len(several) and sep not in parts)
     yield next((sep for sep in _NEVER_IN_TEXT if sep not in text), b",")
 
 
@@ -111,8 +121,10 @@ def _escapes(text: bytes, quote: bytes | None) -> list[bytes | None]:
 
 
 def _comments(text: bytes) -> list[bytes | None]:
-    begun = [prefix for prefix in COMMENTS if text.startswith(prefix) or b"\n" + prefix in text or b"\r" + prefix in text]
-    return [None, *begun]
+    """None, and the prefixes that most lines begin with."""
+    counts = {prefix: text.startswith(prefix) + text.count(b"\n" + prefix) + text.count(b"\r" + prefix) for prefix in COMMENTS}
+    often = sorted((prefix for prefix in COMMENTS if counts[prefix]), key=lambda prefix: -counts[prefix])
+    return [None, *often[:_COMMENTS_TRIED]]
 
 
 def _line_ends(text: bytes) -> list[bytes | None]:

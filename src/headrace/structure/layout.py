@@ -15,6 +15,7 @@ from itertools import accumulate, compress
 from headrace import _native
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource
+from headrace.structure.candidates import RARE_SEPARATORS
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_structure
 
@@ -29,7 +30,7 @@ SINGLE_GAIN = 0.55
 REPAIRED = 0.25
 """What a malformed quote weighs where lenient quotes mend it."""
 
-WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8, b"^": 0.9, b"~": 0.9}
+WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8, b"^": 0.9, b"~": 0.9} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
 """Bytes that also stand in ordinary text, and what a split at them is worth."""
 
 
