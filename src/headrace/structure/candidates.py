@@ -70,12 +70,17 @@ def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Ite
     changes: list[Options] = []
     if "escape" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
         changes.append({"escape": b"\\"})
-    if "skip_initial_space" not in fixed and sep != b" " and sep + b" " + quote in text:
+    if "skip_initial_space" not in fixed and sep != b" " and _spaced(text, sep, quote):
         changes.append({"skip_initial_space": True})
     if "lenient" not in fixed and malformed:
         changes.append({"lenient": True})
     for size in range(1, len(changes) + 1):
         yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
+
+
+def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:
+    """Whether a space seems to belong to the separator: before a quote, or behind every other one."""
+    return (quote != b"" and sep + b" " + quote in text) or 2 * text.count(sep + b" ") >= text.count(sep)
 
 
 def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
