@@ -1,6 +1,7 @@
 """Any bytes at all: a proposal or an error that says why, in bounded time, and a read that accounts for every record."""
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given, settings
@@ -32,15 +33,14 @@ TEXTS = st.binary(max_size=300) | ODD.map(b"".join) | LINES
 def test_nothing_crashes_and_no_row_is_lost(text):
     try:
         sniffed = headrace.sniff_csv(text)
-    except headrace.HeadraceError as error:
-        assert str(error)
+    except (headrace.EmptyInputError, headrace.SourceError):
         return
     assert str(sniffed)
     assert 0 <= sniffed.agreement <= 1
     try:
         table = headrace.read_csv(text, dialect="auto", on_error="reject")
-    except headrace.ParseError as error:
-        assert "header" in str(error) or "UTF-8" in str(error) or "quote" in str(error), str(error)
+    except headrace.ParseError:  # of a header with malformed quotes, or a name that is not UTF-8
+        assert sniffed.header
         return
     table.report.check()
     report = table.report
@@ -52,10 +52,8 @@ def test_nothing_crashes_and_no_row_is_lost(text):
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 400))
 def test_any_size_of_sample(text, sample_bytes):
-    try:
+    with suppress(headrace.EmptyInputError, headrace.SourceError):
         headrace.sniff_csv(text, sample_bytes=sample_bytes)
-    except headrace.HeadraceError as error:
-        assert str(error)
 
 
 def worst_cases():
@@ -77,8 +75,6 @@ def worst_cases():
 @pytest.mark.parametrize(("name", "text"), worst_cases(), ids=lambda part: part if isinstance(part, str) else "")
 def test_time_is_bounded(name, text):
     begun = time.process_time()
-    try:
+    with suppress(headrace.EmptyInputError):
         headrace.sniff_csv(text)
-    except headrace.EmptyInputError:
-        pass
     assert time.process_time() - begun < 5, name
