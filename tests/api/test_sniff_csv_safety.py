@@ -56,10 +56,14 @@ def test_sparse_file_of_ten_gigabytes(tmp_path):
     with path.open("wb") as stream:
         stream.write(b"a;b\n1;2020-01-01\n" * 30_000)
         stream.truncate(10 << 30)
-    begun = time.perf_counter()
-    sniffed = headrace.sniff_csv(path)
-    assert time.perf_counter() - begun < 2
+    seconds = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        sniffed = headrace.sniff_csv(path)
+        seconds.append(time.perf_counter() - begun)
+    assert min(seconds) < 0.5  # some 30 ms on a machine with nothing else to do
     assert (sniffed.sep, sniffed.sample_bytes) == (";", (256 + 3 * 16) << 10)
+    assert "nothing is known further on: 3 windows without a whole record" in sniffed.evidence
 
 
 def test_stream_that_cannot_seek_is_not_used_up():

@@ -51,8 +51,8 @@ def sniff_csv(
     ----------
     source
         Path, bytes or file object; or several, as a list or a pattern, of which the first that holds a record counts. A file
-        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of standard input
-        or a pipe, pass the first bytes: ``sys.stdin.buffer.peek()``.
+        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of a stream
+        that cannot, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` leaves them to be read.
     sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
         As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
     double_quote, skip_blank_lines, compression, encoding, glob

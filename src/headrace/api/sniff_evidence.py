@@ -93,6 +93,8 @@ class Witness:
             worst = min(self._windows)
             held = "holds" if worst > 0.99 else "does not hold everywhere"
             yield f"{held} further on: {_counted(len(self._windows), 'window')}, {worst:.1%} of the records in the worst"
+        elif self.sample.windows:
+            yield f"nothing is known further on: {_counted(len(self.sample.windows), 'window')} without a whole record"
 
     def _rival(self) -> Iterator[str]:
         best = self.ranked[0]
