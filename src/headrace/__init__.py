@@ -8,6 +8,8 @@
 from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Report
+from headrace.api.sniff_csv import sniff_csv
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column
@@ -43,11 +45,13 @@ __all__ = [
     "OptionError",
     "ParseError",
     "Report",
+    "Sniffed",
     "SourceError",
     "Table",
     "UnsupportedDeviceError",
     "__version__",
     "read_csv",
     "release_unused_memory",
+    "sniff_csv",
     "write_csv",
 ]

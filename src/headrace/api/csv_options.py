@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headrace.columns.date_format import date_options
@@ -106,14 +107,14 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         A value is none that its option takes, or two options contradict each other.
     """
     given = Given(values)
+    if values["dialect"] is not None:
+        given.choice("dialect", ("auto",))
     context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
     indexes = header_indexes(values["header"])
-    names = (*COMPRESSIONS, "infer")
-    compression = None if values["compression"] is None else given.choice("compression", names)
-    encoding = TextEncoding.parse(values["encoding"], given.choice("encoding_errors", ("strict", "replace")))
-    _check_bytes(values, encoding)
+    source = source_options(values, context)
+    _check_bytes(values, source.encoding)
     schema = SchemaOptions(
         header=values["header"] if indexes is None else True,  # type: ignore[arg-type]
         names=values["names"],  # type: ignore[arg-type]
@@ -125,10 +126,10 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     dialect, value_options = _dialect(values, given), _value_options(given)
     _check_marks(value_options.marks, dialect)
     return CsvOptions(
-        source=SourceOptions(compression=compression, encoding=encoding, memory_limit=context.memory_limit, isa=context.isa),
+        source=source,
         dialect=dialect,
         schema=replace(schema, marks=value_options.marks, dates=value_options.dates.any_of_them),
-        values=replace(value_options, replace_invalid=encoding.replace),
+        values=replace(value_options, replace_invalid=source.encoding.replace),
         extent=ExtentOptions(
             skip_rows=given.whole("skip_rows"),
             header=indexes,
@@ -143,6 +144,21 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
     )
+
+
+def source_options(values: Mapping[str, object], context: Context) -> SourceOptions:
+    """How a source's bytes become text.
+
+    Raises
+    ------
+    OptionError
+        There is no such compression or encoding.
+    """
+    given = Given(values)
+    names = (*COMPRESSIONS, "infer")
+    compression = None if values["compression"] is None else given.choice("compression", names)
+    encoding = TextEncoding.parse(values["encoding"], given.choice("encoding_errors", ("strict", "replace")))
+    return SourceOptions(compression=compression, encoding=encoding, memory_limit=context.memory_limit, isa=context.isa)
 
 
 def _row_options(given: Given) -> RowOptions:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
 from headrace.api.reading import encode_texts, load_plan, make_report, prepare, table_columns
+from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import load
@@ -24,6 +27,7 @@ def read_csv(
     source: SourceLike | Iterable[SourceLike],
     *,
     device: Device | str = "cpu",
+    dialect: Literal["auto"] | None = None,
     sep: str | bytes = ",",
     header: bool | Literal["infer"] | int | Sequence[int] = "infer",
     names: Sequence[str] | None = None,
@@ -85,6 +89,10 @@ def read_csv(
         go on from one to the next.
     device
         ``"cpu"``.
+    dialect
+        ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
+        ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
+        first that holds a record says how all are written.
     sep
         What separates fields, 1 to 8 bytes.
     header
@@ -234,12 +242,18 @@ def read_csv(
     [-753, None]
     """
     given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
-    options = parse_options(resolve_aliases(given, aliases, ALIASES, read_csv.__kwdefaults__ or {}))
+    defaults = read_csv.__kwdefaults__ or {}
+    values = resolve_aliases(given, aliases, ALIASES, defaults)
+    options = parse_options(values)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
-        return read_files(sources or [source], options)  # type: ignore[list-item]
+        settle = partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None
+        return read_files(sources or [source], options, settle)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
+        sniffed = None
+        if values["dialect"] == AUTO:
+            sniffed, options = sniff_rest(opened, values, defaults, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
         loaded = load(opened, options.dialect, load_plan(opened, prepared, options))
@@ -249,5 +263,5 @@ def read_csv(
     return Table(
         table_columns(prepared, loaded, options),
         rejects=Table(loaded.rejects),
-        report=make_report(opened, prepared, loaded, options, seconds),
+        report=replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed),
     )

@@ -9,7 +9,7 @@ result and one column.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 
@@ -17,6 +17,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
 from headrace.api.reading import Prepared, load_plan, skipped_records
 from headrace.api.report import ColumnReport, Evidence, FileReport, Report, Skipped
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, find_beginning, find_extent
@@ -84,8 +85,12 @@ class _Part:
         return FileReport(self.file.name, self.file.size, records, self.rows, self.counts["rejected"], skipped)
 
 
-def read_files(sources: Sequence[SourceLike], options: CsvOptions) -> Table:
-    """Read all sources, in order, into one table.
+Settle = Callable[..., tuple[Sniffed, CsvOptions]]
+"""From ``(files, options=options)`` to a proposal of how they are written, and the options with it."""
+
+
+def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settle | None = None) -> Table:
+    """Read all sources, in order, into one table; `settle` finds out how they are written, if that is not given.
 
     Raises
     ------
@@ -99,18 +104,22 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions) -> Table:
     with ExitStack() as closing:
         keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [_File(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
+        sniffed = None
+        if settle is not None:
+            sniffed, options = settle(files, options=options)
         for file in files:
             file.look(options)
-        return _Reading(files, options, begun).table()
+        return _Reading(files, options, begun, sniffed).table()
 
 
 class _Reading:
     """One call of `read_files`, step by step."""
 
-    def __init__(self, files: list[_File], options: CsvOptions, begun: float) -> None:
+    def __init__(self, files: list[_File], options: CsvOptions, begun: float, sniffed: Sniffed | None) -> None:
         self.files = files
         self.options = options
         self.begun = begun
+        self.sniffed = sniffed
         self.names = [file.name for file in files]
         firsts = [file.beginning.first for file in files]
         found, schema = settle_partitions(self.names, firsts, options)
@@ -311,6 +320,7 @@ class _Reading:
             threads=context.thread_count,
             isa=context.isa_name,
             files=files,
+            sniffed=self.sniffed,
         )
 
 

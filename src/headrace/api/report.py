@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headrace.api.sniffed import Sniffed
 from headrace.columns.load import Evidence
 from headrace.columns.types import DataType
 
@@ -139,6 +140,8 @@ class Report:
         Strings in which U+FFFD stands for what could not be decoded (``encoding_errors="replace"``).
     passes
         How often the text was read: a second time if a type that the first records suggested did not hold to the end.
+    sniffed
+        With ``dialect="auto"``: what was proposed, and why.
     device, threads, isa
         Where the work ran.
     files
@@ -158,6 +161,7 @@ class Report:
     passes: int = 1
     filled: int = 0
     unread_bytes: int = 0
+    sniffed: Sniffed | None = None
     device: str = "cpu"
     threads: int = 1
     isa: str = ""

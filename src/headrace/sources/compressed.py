@@ -243,6 +243,37 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
     return text
 
 
+def decompressed_beginning(source: _native.Source, form: Compression, name: str, most: int) -> tuple[bytes, bool]:
+    """The first `most` bytes of text, fewer where the source breaks off, and whether that is all of it.
+
+    Raises
+    ------
+    SourceError, MissingDependencyError
+        As `decompressed`.
+    """
+    text = bytearray()
+    taken = _Input(source)
+    decompressor = form.make()
+    try:
+        while len(text) < most:
+            if decompressor.eof:
+                taken.put_back(decompressor.unused_data or b"")
+                if form.padded:
+                    taken.skip_zeros()
+                if taken.at == source.size:
+                    return bytes(text), True
+                decompressor = form.make()
+            piece = taken.take() if (wanted := decompressor.needs_input) else b""
+            if wanted and not piece and not text:
+                raise _MalformedError("it breaks off: its end is missing")
+            if wanted and not piece:
+                break
+            text += decompressor.decompress(piece, min(form.most, most - len(text)))
+    except _errors() as error:
+        raise SourceError(f"{name} cannot be decompressed as {form.name}: {error} (after {len(text)} bytes of text)") from None
+    return bytes(text[:most]), False
+
+
 class _MalformedError(Exception):
     """What no library finds: the end is missing, or something is behind it."""
 

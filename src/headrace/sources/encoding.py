@@ -98,11 +98,12 @@ class TextEncoding:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A source that reads as UTF-8 from byte `begin` on; `held` bytes of it are in memory."""
+    """A source that the native readers read as UTF-8 from byte `begin` on; its bytes are in `codec`, and `held` in memory."""
 
     native: _native.Source
     begin: int
     held: int = 0
+    codec: str = "utf-8"
 
 
 def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:
@@ -123,7 +124,12 @@ def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", me
     else:
         text = _decoded_whole(source, codec, begin, memory_limit)
         return DecodedText(_native.Source.from_bytes(text), 0, len(text))
-    return DecodedText(source, begin)
+    return DecodedText(source, begin, codec=codec)
+
+
+def is_decoded_whole(codec: str) -> bool:
+    """Whether `decoded` needs the whole text in memory."""
+    return codec not in ("utf-8", "utf-16-le", "utf-16-be") and code_page(codec) is None
 
 
 @cache

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 
 from headrace import _native
 from headrace.core.errors import OptionError, SourceError
-from headrace.sources.compressed import COMPRESSIONS, decompressed, recognised
-from headrace.sources.encoding import TextEncoding, decoded
+from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
+from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole
 
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -49,6 +49,10 @@ class OpenSource:
         Bytes of text that are held in memory for this source's sake.
     is_text
         Whether it came as text and not as bytes.
+    codec
+        Python's name of the codec that `native.read` gives bytes in; the native readers decode it.
+    cut
+        Whether more follows that is not here.
     """
 
     native: _native.Source
@@ -56,6 +60,8 @@ class OpenSource:
     begin: int = 0
     held: int = 0
     is_text: bool = False
+    codec: str = "utf-8"
+    cut: bool = False
 
     @property
     def size(self) -> int:
@@ -101,19 +107,57 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
         yield _as_text(opened, options)
 
 
-def _as_text(opened: OpenSource, options: SourceOptions) -> OpenSource:
+@contextmanager
+def open_beginning(source: object, options: SourceOptions, most: int) -> Iterator[OpenSource]:
+    """Open `source` for a look at it, at a cost that does not grow with its size.
+
+    Of a file object, of compressed bytes and of a text that has to be decoded as a whole there are only `most` bytes; a file
+    object stands afterwards where it stood. A regular file is all there, and not read yet. Pipes and devices that a path
+    names are read to their end.
+
+    Raises
+    ------
+    OptionError
+        As `open_source`; or a file object cannot seek.
+    SourceError, MissingDependencyError
+        As `open_source`.
+    """
+    if isinstance(source, Readable):
+        yield _as_text(_peeked(source, most), options, most)
+    else:
+        with _open_bytes(source) as opened:
+            yield _as_text(opened, options, most)
+
+
+def _peeked(stream: Readable, most: int) -> OpenSource:
+    if not getattr(stream, "seekable", lambda: False)():
+        raise OptionError("a look would use up a stream that cannot seek; read_csv(..., dialect='auto') reads it as a whole")
+    place = stream.tell()  # type: ignore[attr-defined]
+    try:
+        content = stream.read(most)  # type: ignore[call-arg]
+    finally:
+        stream.seek(place)  # type: ignore[attr-defined]
+    opened = _of_content(content, stream)
+    return replace(opened, cut=len(content) >= most)
+
+
+def _as_text(opened: OpenSource, options: SourceOptions, most: int | None = None) -> OpenSource:
+    """`opened` decompressed and to be decoded, or its first `most` bytes where either takes memory."""
     if not opened.is_text:
-        opened = _decompressed(opened, options)
+        opened = _decompressed(opened, options, most)
         start = opened.native.read(0, 8)
         for mark, what in _FOREIGN.items():
             if start.startswith(mark):
                 raise SourceError(f"{opened.name} is {what}")
     encoding = TextEncoding() if opened.is_text else options.encoding
+    codec, _ = encoding.of_text(opened.native.read(0, 4))
+    if most is not None and opened.size > most and is_decoded_whole(codec):
+        opened = replace(opened, native=_native.Source.from_bytes(opened.native.read(0, most)), cut=True)
     text = decoded(opened.native, encoding, isa=options.isa, memory_limit=options.memory_limit)
-    return replace(opened, native=text.native, begin=text.begin, held=text.held or opened.held)
+    return replace(opened, native=text.native, begin=text.begin, held=text.held or opened.held, codec=text.codec)
 
 
-def _decompressed(opened: OpenSource, options: SourceOptions) -> OpenSource:
+def _decompressed(opened: OpenSource, options: SourceOptions, most: int | None) -> OpenSource:
     form = recognised(opened.native.read(0, 10))
     if options.compression is None:
         if form is not None:
@@ -123,6 +167,9 @@ def _decompressed(opened: OpenSource, options: SourceOptions) -> OpenSource:
         form = COMPRESSIONS[options.compression]
     if form is None:
         return opened
+    if most is not None:
+        beginning, whole = decompressed_beginning(opened.native, form, opened.name, most)
+        return replace(opened, native=_native.Source.from_bytes(beginning), held=len(beginning), cut=not whole)
     text = decompressed(opened.native, form, opened.name, options.memory_limit)
     return replace(opened, native=_native.Source.from_bytes(text), held=len(text))
 
@@ -132,12 +179,7 @@ def _open_bytes(source: object) -> Iterator[OpenSource]:
     if isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
-        content = source.read()
-        name = str(getattr(source, "name", None) or "<file object>")
-        data = content.encode() if isinstance(content, str) else content
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise SourceError(f"read() of {name} gave {content!r}, not bytes or text; is it a non-blocking stream?")
-        yield OpenSource(_native.Source.from_bytes(data), name, is_text=isinstance(content, str))
+        yield _of_content(source.read(), source)
     else:
         try:
             view = memoryview(source)  # type: ignore[arg-type]
@@ -147,6 +189,14 @@ def _open_bytes(source: object) -> Iterator[OpenSource]:
         if not view.c_contiguous:
             raise OptionError("source must be contiguous; pass bytes(source)")
         yield OpenSource(_native.Source.from_bytes(view), "<bytes>")
+
+
+def _of_content(content: object, stream: Readable) -> OpenSource:
+    name = str(getattr(stream, "name", None) or "<file object>")
+    data = content.encode() if isinstance(content, str) else content
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise SourceError(f"read() of {name} gave {content!r}, not bytes or text; is it a non-blocking stream?")
+    return OpenSource(_native.Source.from_bytes(data), name, is_text=isinstance(content, str))
 
 
 def _open_path(path: str) -> Iterator[OpenSource]:

@@ -1,0 +1,185 @@
+"""`sniff_csv`: how a delimited text is written, proposed from a bounded sample of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+from headrace.api.csv_options import CsvOptions, parse_options, source_options
+from headrace.api.propose import Wishes, propose
+from headrace.api.sniffed import OPTIONS, Sniffed
+from headrace.core.context import Context
+from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.options import Given, positive
+from headrace.sources.find_files import list_sources
+from headrace.sources.open import OpenSource, SourceLike, open_beginning
+from headrace.sources.reopen import ReopenedSource
+from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
+
+AUTO = "auto"
+"""An option that is to be found."""
+
+
+def sniff_csv(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    sep: str | bytes = AUTO,
+    quote_char: str | bytes | None = AUTO,
+    double_quote: bool = True,
+    lenient_quotes: bool | Literal["auto"] = "auto",
+    escape_char: str | bytes | None = AUTO,
+    comment: str | bytes | None = AUTO,
+    lineterminator: str | bytes | None = AUTO,
+    skip_initial_space: bool | Literal["auto"] = "auto",
+    skip_blank_lines: bool = True,
+    header: bool | Literal["auto"] = "auto",
+    skip_rows: int | Literal["auto"] = "auto",
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    encoding: str | None = None,
+    glob: bool = True,
+    sample_bytes: int = DEFAULT_SAMPLE_BYTES,
+    context: Context | None = None,
+) -> Sniffed:
+    """Propose how a text is written, with the evidence and what the proposal would leave out.
+
+    Only the beginning of the source and three windows of 16 KB from further on are read, so that it takes as long for a large
+    file as for a small one; of a compressed one only the beginning is.
+
+    Parameters
+    ----------
+    source
+        Path, bytes or file object; or several, as a list or a pattern, of which the first that holds a record counts. A file
+        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of a stream
+        that cannot, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` leaves them to be read.
+    sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
+        As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
+    double_quote, skip_blank_lines, compression, encoding, glob
+        As in `read_csv`.
+    sample_bytes
+        Bytes of the beginning to look at.
+    context
+        Instruction set; None for the default.
+
+    Returns
+    -------
+    Sniffed
+        ``read_csv(source, **sniffed.options)`` reads what it proposes; ``print(sniffed)`` tells why.
+
+    Raises
+    ------
+    EmptyInputError
+        The sample holds no record.
+    OptionError
+        Given options contradict each other, or the source is no source.
+    SourceError, FileNotFoundError
+        The source cannot be read, or is no text.
+    NoMatchError
+        A pattern matches no file.
+    MissingDependencyError
+        A package that the source is decompressed with is not installed.
+
+    Notes
+    -----
+    Every likely combination of separator, quote, comment prefix and escape reads the sample; its score is the product of how
+    regular the records are and how much their fields look like values. Of equals the more usual one is proposed: comma
+    before tab, semicolon, bar, others; double quotes; no escape; no comment.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> sniffed = headrace.sniff_csv(b"exported by hand\\ncity;founded\\nRome;-753\\nOslo;1048\\n")
+    >>> sniffed.sep, sniffed.header, sniffed.skipped
+    (';', True, ((1, 'exported by hand'),))
+    >>> sniffed.schema["founded"]
+    'int64'
+    """
+    values = dict(locals())
+    values["context"] = context = context or Context()
+    options = source_options(values | {"encoding_errors": "replace"}, context)
+    several = list_sources(source, glob=Given(values).flag("glob"), hive=False)
+    wishes = wishes_of({name: values[name] for name in (*OPTIONS, "skip_blank_lines")})
+    positive("sample_bytes", sample_bytes)
+
+    def sniff(one: object) -> Sniffed:
+        with open_beginning(one, options, sample_bytes) as opened:
+            return propose(opened, wishes, sample_bytes=sample_bytes, context=context)
+
+    return sniff(source) if several is None else _first_with_content([(str(one), partial(sniff, one)) for one in several])
+
+
+def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
+    """The proposal for the first of several sources, each with its name, that holds a record."""
+    for number, (name, sniff) in enumerate(sniffs, 1):
+        try:
+            sniffed = sniff()
+        except EmptyInputError:
+            continue
+        which = f"{name!r}, number {number} of {len(sniffs)}" + (", the first that holds a record" if number > 1 else "")
+        return replace(sniffed, evidence=(which, *sniffed.evidence))
+    raise EmptyInputError(f"none of {len(sniffs)} sources holds a record; nothing can be said of how they are written")
+
+
+def wishes_of(values: Mapping[str, object]) -> Wishes:
+    """What a caller said of the options that can be found; ``"auto"`` says nothing."""
+    said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
+    names = {"quote_char": "quote", "escape_char": "escape", "lineterminator": "line_end", "lenient_quotes": "lenient"}
+    dialect = {names.get(name, name): value for name, value in said.items() if name not in ("header", "skip_rows")}
+    lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
+    return Wishes(dialect, said.get("header"), lines)  # type: ignore[arg-type]
+
+
+def sniff_rest(
+    source: OpenSource, values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
+) -> tuple[Sniffed, CsvOptions]:
+    """A proposal for a read of `source`, and the read's options with it: what has its default is to be found, the rest stays.
+
+    Lines to skip are not proposed where the caller names the header by its index, which counts from the first line.
+    """
+    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != defaults[name]}
+    if options.extent.header is not None:
+        known |= {"skip_rows": options.extent.skip_rows, "header": True}
+    wishes = replace(wishes_of(known), header_records=options.extent.header)
+    sniffed = propose(source, wishes, context=options.context)
+    found = {name: value for name, value in sniffed.options.items() if name not in known}
+    return sniffed, parse_options({**values, **found})
+
+
+def sniff_files(
+    files: Sequence[ReopenedSource], values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
+) -> tuple[Sniffed, CsvOptions]:
+    """`sniff_rest` for several sources: the first that holds a record says how all are written.
+
+    Raises
+    ------
+    OptionError
+        Lines are to be left out in front of the first, but not as many in front of another: they may be its data.
+    """
+    found: list[CsvOptions] = []
+
+    def sniff(file: ReopenedSource) -> Sniffed:
+        with file.opened() as opened:
+            sniffed, settled = sniff_rest(opened, values, defaults, options)
+        found.append(settled)
+        return sniffed
+
+    sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+    if sniffed.skip_rows != options.extent.skip_rows:
+        _check_preambles(files, sniffed, options)
+    return sniffed, found[0]
+
+
+def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:
+    known = {name: value for name, value in first.options.items() if name != "skip_rows"}
+    for file in files:
+        with file.opened() as opened:
+            try:
+                other = propose(opened, wishes_of(known), context=options.context)
+            except EmptyInputError:
+                continue
+        if other.skip_rows != first.skip_rows:
+            raise OptionError(
+                f"{file.name} seems to have {other.skip_rows} lines in front of its table, and other files {first.skip_rows}; "
+                "give skip_rows"
+            )

@@ -1,0 +1,193 @@
+"""Which dialect a sample is written in: regularity of its structure times how much its fields look like values.
+
+The product of a pattern score and a type score is CleverCSV's idea (van den Burg, Nazabal and Sutton, Data Min. Knowl. Disc. 33,
+2019). A wrong separator leaves fields such as ``1;2`` behind, which look like nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headrace import _native
+from headrace.columns.date_format import DateForms
+from headrace.structure.candidates import Fixed, candidates, variants
+from headrace.structure.dialect import Dialect
+from headrace.structure.layout import WEAK_SEPARATORS, Layout, Regularity, lay_out, regularity
+from headrace.structure.sample import Sample
+
+_FIRST_LOOK_BYTES = 32 << 10
+_LOOKED_AT_TWICE = 5
+"""Of the candidates that a first look at the sample's beginning leaves, so many are tried on all of it."""
+_RECORDS_JUDGED = 60
+_FIELDS_JUDGED = 600
+_VARIED = 3
+"""So many of the best dialects are tried with escapes and initial spaces as well."""
+_EQUAL = 1e-9
+
+# Values by their looks alone; they need not be of a type that a column can have.
+_VALUE = re.compile(
+    rb"""(?x:
+    \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} (?:[T\ ]\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?)? (?:\ ?[AaPp][Mm])? (?:Z|[-+]\d\d:?\d\d)?  # dates
+  | \d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,]\d+)?)?(?:\ ?[AaPp][Mm])?                                    # 12:30, 12:30:05.5 pm
+  | [-+(]?[$\xa3]?\d{1,3}(?:[,.'\ ]\d{3})+(?:[.,]\d+)?\)?%?                                         # 1,234,567.8
+  | [-+]?[$]?\d+(?:[.,]\d*)?(?:[eE][-+]?\d+)?%?                                                   # 0012, +1,5, 12%
+  | [A-Za-z][A-Za-z0-9+.-]*://\S+                                                                  # http://example.org
+  | [^\s@,;|]+@[^\s@,;|]+\.\w+                                                                     # me@example.org
+  | [0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}
+  | \\N
+    )"""
+)
+_TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
+_MARKS, _DATES = (ord("."), None), DateForms()
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]")
+_UNCLEAN = re.compile(rb"[,;\t|\x00-\x1f]|\S:\S|\A['\"]|['\"]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A dialect with what speaks for it.
+
+    Parameters
+    ----------
+    layout, regularity
+        What it makes of the sample.
+    type_score
+        Mean worth of the fields that were looked at: 1 for a number, a date or the like, 0.9 for a word, 0.3 for what a
+        separator or quote is left in.
+    """
+
+    layout: Layout
+    regularity: Regularity
+    type_score: float
+
+    @property
+    def score(self) -> float:
+        """0 to 1."""
+        return self.regularity.score * self.type_score
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which."""
+        return self.layout.dialect
+
+
+def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
+    """Dialects from the likeliest on; of equals the more usual one first. Not all are judged, but the best two are.
+
+    Parameters
+    ----------
+    sample
+        The text.
+    fixed
+        What is known of the dialect.
+    """
+    dialects = candidates(sample.text, fixed)
+    if len(sample.text) <= _FIRST_LOOK_BYTES:
+        return _with_variants(sample, _judge_all(sample, dialects), fixed)
+    beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
+    ranked = _with_variants(beginning, _judge_all(beginning, dialects), fixed)
+    ranked = _judge_all(sample, [judged.dialect for judged in ranked[:_LOOKED_AT_TWICE]])
+    return _with_variants(sample, ranked[:1], fixed, ranked[1:])
+
+
+def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, others: Sequence[Judged] = ()) -> list[Judged]:
+    """`ranked` with variants of its best, and `others`, from the likeliest on."""
+    known = {judged.dialect for judged in (*ranked, *others)}
+    made = [
+        dialect
+        for judged in ranked[:_VARIED]
+        for dialect in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
+    ]
+    more = [dialect for dialect in dict.fromkeys(made) if dialect not in known]
+    return _ranked([*ranked, *others, *_judge_all(sample, more)])
+
+
+def _ranked(several: list[Judged]) -> list[Judged]:
+    return sorted(several, key=lambda judged: -round(judged.score / _EQUAL))
+
+
+def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[Judged]:
+    found = []
+    for dialect in dialects:
+        layout = lay_out(sample.text, dialect, whole=sample.whole)
+        regular = regularity(layout)
+        if not _comments_are_records(layout, regular):
+            found.append((layout, regular))
+    judged: list[Judged] = []
+    best = second = 0.0
+    for layout, regular in sorted(found, key=lambda pair: -pair[1].score):
+        # No type score is above 1, so the rest cannot be better.
+        if regular.score < second:
+            break
+        judged.append(Judged(layout, regular, type_score(layout, regular)))
+        best, second = sorted((best, second, judged[-1].score))[:0:-1]
+    order = {dialect: place for place, dialect in enumerate(dialects)}
+    return _ranked(sorted(judged, key=lambda one: order[one.dialect]))
+
+
+def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
+    """Whether what a comment prefix leaves out looks like records: ``#id,name`` over ``1,x``.
+
+    In one column all lines look alike; there a comment is a prefix and a space, and less frequent than data.
+    """
+    prefix = layout.dialect.comment
+    if prefix is None:
+        return False
+    lines = [re.split(rb"[\r\n]", layout.text[start : start + 4096], maxsplit=1)[0] for start in layout.comments[:1000]]
+    if not lines or not layout.starts:
+        return True
+    if regular.width == 1:
+        marked = sum(line[len(prefix) :].startswith((b" ", b"!")) or line == prefix for line in lines)
+        return marked < len(lines) or len(layout.comments) > len(layout.starts)
+    alike = [line for line in lines if line.count(layout.dialect.sep) + 1 == regular.width]
+    return 2 * len(alike) >= len(lines)
+
+
+def type_score(layout: Layout, regular: Regularity) -> float:
+    """Mean worth of fields of records spread over the sample."""
+    records = range(regular.first, len(layout.starts))
+    step = max(1, len(records) // _RECORDS_JUDGED)
+    sole = regular.width == 1
+    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
+    total, count = 0.0, 0
+    for record in records[::step]:
+        for field in layout.fields(record)[: _FIELDS_JUDGED // 4]:
+            total += _worth(field, layout.dialect, weak, sole)
+            count += 1
+        if count >= _FIELDS_JUDGED:
+            break
+    return total / count if count else 0.0
+
+
+def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
+    """Of one field; at a separator that stands in ordinary text (`weak`), a word is no proof, and in a `sole` column ``1,5`` none
+    either.
+    """
+    text = field.lstrip(b" ") if dialect.skip_initial_space else field
+    quote = dialect.quote
+    quoted = quote is not None and len(text) >= 2 and text.startswith(quote) and text.endswith(quote)
+    text = text[1:-1] if quoted else text
+    bare = text.strip(b" ")
+    loss = 0.05 if bare != text and not quoted else 0.0
+    if not bare:
+        return 0.8 - loss
+    if sole and not quoted and _TWO_NUMBERS.fullmatch(bare):
+        return 0.3
+    if is_value(bare):
+        return 1.0 - loss
+    if quoted:
+        return 0.95
+    clean = len(bare) <= 10_000 and _WORD.search(bare) and not _UNCLEAN.search(bare)
+    return (0.5 if weak else 0.9) - loss if clean else 0.3
+
+
+def is_typed(text: bytes) -> bool:
+    """Whether a column that holds only such texts is one of values by default."""
+    return _native.kind_of(text, _MARKS, _DATES) != "text"
+
+
+def is_value(text: bytes) -> bool:
+    """Whether a text is a number, a date, a time, an address or the like, rather than words."""
+    return is_typed(text) or (len(text) <= 200 and _VALUE.fullmatch(text) is not None)

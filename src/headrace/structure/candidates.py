@@ -1,0 +1,143 @@
+"""The dialects that a sample may be written in: a short list, from counts of bytes alone."""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, combinations, product
+from typing import Any
+
+from headrace.core.errors import OptionError
+from headrace.structure.dialect import Dialect
+from headrace.structure.sample import count_line_ends
+
+SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"\x01", b"^", b"~", b":", b" ")
+"""In the order that decides between equals."""
+RARE_SEPARATORS = b"!*&$@=+#"
+"""Thought of only where every line has as many of one."""
+LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
+COMMENTS = (b"#", b"//", b"--", b"%", b";", b" #", b"  #")
+_NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
+_COMMENTS_TRIED = 2
+_FEW_LINES = 20
+"""With more lines, a separator that most of them lack is none."""
+
+_SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
+_SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
+
+Options = dict[str, Any]
+Fixed = Mapping[str, Any]
+"""Options of `Dialect` that are not to be guessed, by name."""
+
+
+def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
+    """Dialects, the more usual ones first, those of one column last; with escapes only where a quote seems to be escaped."""
+    seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
+    quotes = [fixed["quote"]] if "quote" in fixed else _quotes(text)
+    comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
+    line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
+    others = {
+        name: fixed[name] for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient") if name in fixed
+    }
+    escapes = {quote: [fixed["escape"]] if "escape" in fixed else _escapes(text, quote) for quote in quotes}
+    quoting = [(quote, escape) for quote in quotes for escape in escapes[quote]]
+    choices = product(seps, quoting, comments, line_ends)
+    return list(
+        _valid(
+            {"sep": sep, "quote": quote, "escape": escape, "comment": comment, "line_end": end} | others
+            for sep, (quote, escape), comment, end in choices
+        )
+    )
+
+
+def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) -> list[Dialect]:
+    """`dialect` with a backslash that escapes, with spaces behind separators left out, and with lenient quotes if some are
+    malformed; each where the text gives reason, and all that do.
+
+    A dialect without quotes is varied with quotes as well: it may be ahead only because they are escaped or malformed.
+    """
+    options = {name: getattr(dialect, name) for name in Dialect.__slots__}
+    if dialect.quote is not None or "quote" in fixed:
+        return list(_valid(_varied(text, options, fixed, malformed)))
+    quotes = (options | {"quote": quote} for quote in _quotes(text) if quote is not None)
+    several = (varied for with_quote in quotes for varied in _varied(text, with_quote, fixed, True))
+    return list(_valid(chain(_varied(text, options, fixed, False), several)))
+
+
+def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Iterator[Options]:
+    sep, quote = options["sep"], options["quote"] or b""
+    changes: list[Options] = []
+    if "escape" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
+        changes.append({"escape": b"\\"})
+    if "skip_initial_space" not in fixed and sep != b" " and _spaced(text, sep, quote):
+        changes.append({"skip_initial_space": True})
+    if "lenient" not in fixed and malformed:
+        changes.append({"lenient": True})
+    for size in range(1, len(changes) + 1):
+        yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
+
+
+def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:
+    """Whether a space seems to belong to the separator: before a quote, or behind every other one."""
+    return (quote != b"" and sep + b" " + quote in text) or 2 * text.count(sep + b" ") >= text.count(sep)
+
+
+def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
+    """Those whose options do not share a byte."""
+    for options in several:
+        try:
+            yield Dialect(**options)
+        except OptionError:
+            continue
+
+
+def _separators(text: bytes) -> Iterator[bytes]:
+    """Those that occur; a byte that occurs only as part of a longer separator is none. The last one does not occur."""
+    lines = text.splitlines()
+    often = 1 if len(lines) < _FEW_LINES else len(lines) // 10
+    long = [sep for sep in LONG_SEPARATORS if text.count(sep) >= often]
+    parts = {sep[i : i + 1] for sep in long for i in range(len(sep)) if _only_in(text, sep[i : i + 1], sep)}
+    yield from (sep for sep in SEPARATORS if text.count(sep) >= often and sep not in parts)
+    yield from (sep for sep in long if set(parts) & {sep[i : i + 1] for i in range(len(sep))})
+    if len(lines) > 2:
+        counts = (([line.count(byte) for line in lines[:_FEW_LINES]], bytes([byte])) for byte in RARE_SEPARATORS)
+        yield from (sep for several, sep in counts if several[0] and several == several[:1] * len(several) and sep not in parts)
+    yield next((sep for sep in _NEVER_IN_TEXT if sep not in text), b",")
+
+
+def _only_in(text: bytes, byte: bytes, sep: bytes) -> bool:
+    return text.count(byte) == text.count(sep) * sep.count(byte)
+
+
+def _quotes(text: bytes) -> list[bytes | None]:
+    """The double quote always; none, or a single one, if the text gives reason to think of them."""
+    quotes: list[bytes | None] = [b'"']
+    if b"'" in text and _SINGLE_OPENS.search(text) and _SINGLE_CLOSES.search(text):
+        quotes.append(b"'")
+    if b'"' in text:
+        quotes.append(None)
+    return quotes
+
+
+def _escapes(text: bytes, quote: bytes | None) -> list[bytes | None]:
+    r"""A backslash before a quote escapes it, unless that reads worse: ``"C:\dir\",1``."""
+    return [b"\\", None] if quote is not None and b"\\" + quote in text else [None]
+
+
+def _comments(text: bytes) -> list[bytes | None]:
+    """None, and the prefixes that most lines begin with."""
+    counts = {prefix: text.startswith(prefix) + text.count(b"\n" + prefix) + text.count(b"\r" + prefix) for prefix in COMMENTS}
+    often = sorted((prefix for prefix in COMMENTS if counts[prefix]), key=lambda prefix: -counts[prefix])
+    return [None, *often[:_COMMENTS_TRIED]]
+
+
+def _line_ends(text: bytes) -> list[bytes | None]:
+    """Any; and LF alone where a few CRs may be data, or the record separator of ASCII."""
+    ends: list[bytes | None] = [None]
+    found = count_line_ends(text)
+    if 0 < found[b"\r"] < found[b"\n"] + found[b"\r\n"]:
+        ends.append(b"\n")
+    if b"\x1e" in text and b"\x1f" in text:
+        ends.append(b"\x1e")
+    return ends

@@ -1,0 +1,171 @@
+"""What one dialect makes of a sample: its records, how wide they are, and how regular that is.
+
+Regularity follows the idea of van den Burg, Nazabal and Sutton, "Wrangling messy CSV files by detecting row and type
+patterns" (Data Min. Knowl. Disc. 33, 2019), section 4.1: the right dialect makes rows of few different shapes with many fields.
+The measure here is another: it bears ragged rows, and knows lines in front of the table.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate, compress
+
+from headrace import _native
+from headrace.core.context import Context
+from headrace.sources.open import OpenSource
+from headrace.structure.candidates import RARE_SEPARATORS
+from headrace.structure.dialect import Dialect
+from headrace.structure.find import find_structure
+
+_LONGEST_CUT = 64 << 10
+"""A last record longer than this, in a sample that is cut, is taken for a quote that never closes."""
+_MOST_PREAMBLE = 50
+_WIDTHS_TRIED = 4
+
+SINGLE_GAIN = 0.55
+"""What one column is worth; w columns are worth w / (w + 1), so two of them more than one."""
+
+REPAIRED = 0.25
+"""What a malformed quote weighs where lenient quotes mend it."""
+
+WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8, b"^": 0.9, b"~": 0.9} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
+"""Bytes that also stand in ordinary text, and what a split at them is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Records of a sample; comments and the record that the sample cuts are left out.
+
+    Parameters
+    ----------
+    dialect, text
+        What was read how.
+    starts, widths
+        First byte and number of fields of each record.
+    firsts, ends
+        Index into `ends` of each record's first field; where each field ends, separator excluded.
+    comments
+        First bytes of the comment lines.
+    malformed
+        Records with a quote where none may stand.
+    unclosed
+        The text ends inside quotes, and not because the sample is cut.
+    """
+
+    dialect: Dialect
+    text: bytes
+    starts: list[int]
+    widths: list[int]
+    firsts: list[int]
+    ends: list[int]
+    comments: list[int]
+    malformed: frozenset[int]
+    unclosed: bool
+
+    def fields(self, record: int) -> list[bytes]:
+        """The bytes of a record's fields, quotes and all."""
+        first, gap = self.firsts[record], len(self.dialect.sep)
+        ends = self.ends[first : first + self.widths[record]]
+        return [
+            self.text[start:end] for start, end in zip([self.starts[record], *(end + gap for end in ends)], ends, strict=False)
+        ]
+
+    def record_text(self, record: int) -> bytes:
+        """The bytes of a record, line end excluded."""
+        return self.text[self.starts[record] : self.ends[self.firsts[record] + self.widths[record] - 1]]
+
+
+def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True) -> Layout:
+    """Find the records of `text`; if it is not `whole`, its last record is left out unless it is the only one."""
+    source = OpenSource(_native.Source.from_bytes(text), "<sample>")
+    found = find_structure(source, dialect, context=Context(threads=1))
+    firsts = list(accumulate(found.field_counts, initial=0))[:-1]
+    starts, widths, comments = found.record_starts, found.field_counts, []
+    if any(found.comments):
+        comments = list(compress(starts, found.comments))
+        data = [not comment for comment in found.comments]
+        starts, widths, firsts = (list(compress(several, data)) for several in (starts, widths, firsts))
+    cut = not whole and len(starts) > 1
+    unclosed = found.unclosed_quote and not (cut and len(text) - starts[-1] < _LONGEST_CUT)
+    end = starts[-1] if cut else len(text)
+    if cut:
+        del starts[-1], widths[-1], firsts[-1]
+    malformed = {bisect_right(starts, stray) - 1 for stray in found.strays if stray < end}
+    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed)
+
+
+@dataclass(frozen=True, slots=True)
+class Regularity:
+    """How alike the records are.
+
+    Parameters
+    ----------
+    width
+        The steady number of fields.
+    first
+        Index of the first record that has it; those before are the preamble.
+    steady, records
+        Records of that width and all records, both from `first` on.
+    score
+        0 to 1; the structure's part of a dialect's score.
+    """
+
+    width: int
+    first: int
+    steady: int
+    records: int
+    score: float
+
+    @property
+    def agreement(self) -> float:
+        """Share of the records behind the preamble that have the steady width."""
+        return self.steady / self.records if self.records else 0.0
+
+
+def regularity(layout: Layout) -> Regularity:
+    """The steady width that explains most, and its score."""
+    if not layout.widths:
+        return Regularity(1, 0, 0, 0, 0.0)
+    common = Counter(layout.widths).most_common(_WIDTHS_TRIED)
+    # Of widths that explain as much, the larger one.
+    return max((_with_width(layout, width, count) for width, count in common), key=lambda found: (found.score, found.width))
+
+
+def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
+    widths, sep = layout.widths, layout.dialect.sep
+    first = widths.index(width)
+    if steady < 2 or first > _MOST_PREAMBLE or width == 1:
+        first = 0
+    records = len(widths) - first
+    even = (steady / records) ** 2
+    if sep not in WEAK_SEPARATORS and width > 1:
+        # Ragged rows still hold the separator: a,b,c over 1,2 over 1,2,3,4.
+        even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:]) / records) ** 2
+    score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
+    malformed = sum(record >= first for record in layout.malformed) / records
+    score *= 1 - malformed * (REPAIRED if layout.dialect.lenient else 1)
+    score *= 1 - 0.02 * min(first, 5)
+    if first > 2 * steady:
+        score *= 0.5
+    if layout.unclosed:
+        score *= 0.5
+    if sep in WEAK_SEPARATORS and records == 1:
+        score *= 0.5
+    return Regularity(width, first, steady, records, score)
+
+
+def agreement_of(window: bytes, dialect: Dialect, width: int) -> float | None:
+    """Share of a window's records that have `width` fields; None if it holds no whole record.
+
+    A window may begin inside quotes, which cannot be known from its bytes; so it is read both ways, and the better one counts.
+    """
+    ways = [window] if dialect.quote is None else [window, dialect.quote + window]
+    shares = []
+    for text in ways:
+        # The first record is cut as well as the last.
+        widths = lay_out(text, dialect, whole=False).widths[1:]
+        if widths:
+            shares.append(widths.count(width) / len(widths))
+    return max(shares, default=None)
