@@ -1,0 +1,85 @@
+// The first records as a header is read from, and the lines that positions lie in.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "columns/faults.hpp"
+#include "columns/load.hpp"
+#include "dialects.hpp"
+#include "fuzz.hpp"
+#include "walk.hpp"
+
+using namespace headrace;
+
+namespace {
+
+std::string slice(const fuzz::Input& input, usize from, usize to) {
+    return {reinterpret_cast<const char*>(input.data()) + from, to - from};
+}
+
+// A field without quotes, escapes and initial spaces is its own text; any other is at most as long as its bytes.
+void compare_field(const Dialect& dialect, const std::string& text, const std::string& raw) {
+    const bool quotes = dialect.quote >= 0 && raw.find(static_cast<char>(dialect.quote)) != std::string::npos;
+    const bool escapes = dialect.escape >= 0 && raw.find(static_cast<char>(dialect.escape)) != std::string::npos;
+    const bool spaces = dialect.skip_initial_space && raw.starts_with(' ');
+    REQUIRE(quotes || escapes || spaces ? text.size() <= raw.size() : text == raw);
+}
+
+void check_peek(const fuzz::Input& input, const Dialect& dialect, usize count) {
+    const MemorySource source(input.data(), input.size());
+    const Structure expected = fuzz::Walk(dialect, input.data(), input.size()).structure();
+    std::vector<PeekedRecord> first;
+    for (const Isa isa : available_isas()) {
+        const std::vector<PeekedRecord> peeked = peek_records(source, dialect, isa, 0, count);
+        usize field = 0, next = 0;
+        for (usize r = 0; r < expected.record_starts.size() && next < count; ++r) {
+            const usize fields = expected.field_counts[r];
+            field += fields;
+            if (expected.comments[r]) continue;
+            REQUIRE(next < peeked.size());
+            const PeekedRecord& record = peeked[next++];
+            REQUIRE(record.begin == expected.record_starts[r]);
+            REQUIRE(record.fields.size() == fields);
+            usize start = record.begin;
+            REQUIRE(record.text == slice(input, start, expected.field_ends[field - 1]));
+            for (usize f = 0; f < fields; ++f) {
+                const usize end = expected.field_ends[field - fields + f];
+                compare_field(dialect, record.fields[f], slice(input, start, end));
+                start = end + dialect.separator_length;
+            }
+            if (isa == available_isas().front()) continue;
+            REQUIRE(record.fields == first[next - 1].fields && record.malformed == first[next - 1].malformed);
+        }
+        REQUIRE(next == peeked.size());
+        if (isa == available_isas().front()) first = peeked;
+    }
+}
+
+// A line ends with LF, CR LF or CR; the line of a position is one more than the line ends before it.
+void check_lines(const fuzz::Input& input, unsigned threads, usize step) {
+    const u8* const p = input.data();
+    std::vector<u64> positions, lines;
+    u64 line = 1;
+    for (usize at = 0; at <= input.size(); ++at) {
+        const bool after_feed = at > 0 && p[at - 1] == '\n';
+        const bool after_return = at > 0 && p[at - 1] == '\r' && (at == input.size() || p[at] != '\n');
+        if (after_feed || after_return) ++line;
+        if (at % step != 0 || at == input.size()) continue;
+        positions.push_back(at);
+        lines.push_back(line);
+    }
+    const MemorySource source(input.data(), input.size());
+    REQUIRE(line_numbers(source, positions, threads) == lines);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    fuzz::Input input(data, size);
+    const Dialect dialect = fuzz::dialect_of(input.take());
+    const usize count = 1 + input.below(4);
+    const u8 choice = input.take();
+    check_peek(input, dialect, count);
+    check_lines(input, choice < 250 ? 1 : choice - 248u, 1 + choice % 16);
+    return 0;
+}
