@@ -135,11 +135,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::Input input(data, size);
     const Dialect dialect = fuzz::dialect_of(input.take());
     LoadPlan plan = plan_of(input);
-    const usize tile = 1 + input.below(200);
+    const usize wanted = 1 + input.below(200);
     const u8 choice = input.take();
     const unsigned threads = choice < 240 ? 1 : 2 + choice % 2;
     const bool has_mark = input.size() >= 3 && choice % 4 == 0;
     plan.begin = has_mark ? 3 : 0;
+    const usize tile = std::max(wanted, input.size() / 16);  // each tile costs much more than its bytes
     const MemorySource source(input.data(), input.size());
     if (choice % 3 == 0) {
         const auto first = peek_records(source, dialect, Isa::scalar, plan.begin, 1);

@@ -18,6 +18,11 @@
 #include "mutate.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// Freed memory waits a shorter time and stacks are kept shorter than by default: so small inputs run five times as
+// fast.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+    return "quarantine_size_mb=4:malloc_context_size=4:max_malloc_fill_size=512:detect_stack_use_after_return=0";
+}
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace fuzz {
