@@ -221,3 +221,10 @@ def test_many_faults() -> None:
     assert (table.num_rows, len(table.rejects)) == (300_000, 300_000)
     assert table.rejects["record"].to_pylist() == list(range(1, 300_001))
     assert table.rejects["byte"].to_pylist() == list(range(4, 4 + 4 * 300_000, 4))
+
+
+def test_bits_behind_the_rows_that_stay_are_zero() -> None:
+    data = b"a,b\ntrue,1\ntrue,x\ntrue,2\n"
+    table = read(data, dtypes={"a": bool, "b": int}, on_error="reject")
+    assert table["a"].to_pylist() == [True, True]
+    assert bytes(memoryview(table["a"].values)) == b"\x03"
