@@ -1,6 +1,7 @@
 // The dialects that targets read, made from the tables that dialects.py wrote.
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -16,10 +17,11 @@ using namespace headrace;
 struct DialectText {
     u32 states, groups;
     u64 idle, quoted, unfinished, comment;
-    u32 separator_length, line_end_length;
+    u32 separator_length, line_end_length, unreal_group;
     i32 quote, escape;
     u8 separator, line_end;
-    bool double_quote, skip_initial_space, skip_blank_lines, plain, universal_line_end;
+    bool double_quote, lenient, skip_initial_space, skip_blank_lines, plain, universal_line_end;
+    const char *separator_text, *line_end_text, *comment_text;
     const char *classes, *next, *emit;
 };
 
@@ -30,6 +32,12 @@ inline const DialectText DIALECT_TEXTS[] = {
 inline u8 hex_byte(const char* digits) {
     const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
     return static_cast<u8>(value(digits[0]) * 16 + value(digits[1]));
+}
+
+inline std::string hex_text(const char* digits) {
+    std::string bytes;
+    for (; *digits != '\0'; digits += 2) bytes += static_cast<char>(hex_byte(digits));
+    return bytes;
 }
 
 inline Dialect made(const DialectText& text) {
@@ -54,6 +62,11 @@ inline Dialect made(const DialectText& text) {
     }
     dialect.separator_length = text.separator_length;
     dialect.line_end_length = text.line_end_length;
+    dialect.lenient = text.lenient;
+    dialect.unreal_group = text.unreal_group;
+    const std::string separator = hex_text(text.separator_text), line_end = hex_text(text.line_end_text);
+    std::copy(separator.begin(), separator.end(), dialect.separator_text);
+    std::copy(line_end.begin(), line_end.end(), dialect.line_end_text);
     dialect.quote = text.quote;
     dialect.escape = text.escape;
     dialect.separator = text.separator;

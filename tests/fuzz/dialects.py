@@ -27,8 +27,16 @@ DIALECTS = [
     Dialect(sep="::", line_end="\r\n", skip_initial_space=True),
     Dialect(sep=", ", line_end="\r\r\n", quote=None, escape="\\"),
     Dialect(sep="é".encode(), line_end="\r\n", skip_blank_lines=False),
+    Dialect(lenient=True),
+    Dialect(lenient=True, sep=";", line_end="\n", skip_blank_lines=False),
+    Dialect(lenient=True, escape="\\"),
+    Dialect(lenient=True, skip_initial_space=True, comment="#"),
+    Dialect(lenient=True, sep="||", line_end="\r\n"),
+    Dialect(lenient=True, sep="aab", quote="'", line_end=";;", escape="\\"),
 ]
-"""What one of them has and another has not: each option, delimiters of several bytes that overlap themselves, no quotes."""
+"""What one of them has and another has not: each option, delimiters of several bytes that overlap themselves, no quotes, lenient
+quotes found by masks and by steps.
+"""
 
 _HERE = Path(__file__).parent
 
@@ -46,6 +54,10 @@ def _byte(value: bytes | None) -> str:
     return "-1" if value is None else str(value[0])
 
 
+def _text(value: bytes | None) -> str:
+    return f'"{(value or b"").hex()}"'
+
+
 def _flag(value: bool) -> str:
     return "true" if value else "false"
 
@@ -59,13 +71,22 @@ def initialiser(dialect: Dialect) -> str:
     line_end = dialect.line_end or b"\n"
     plain = len(dialect.sep) == len(line_end) == 1 and plain_options
     sets = (automaton.idle, automaton.quoted, automaton.unfinished, automaton.comment)
-    flags = (dialect.double_quote, dialect.skip_initial_space, dialect.skip_blank_lines, plain, dialect.line_end is None)
-    lengths = f"{len(dialect.sep)}, {automaton.line_end_length}"
+    flags = (
+        dialect.double_quote,
+        dialect.lenient,
+        dialect.skip_initial_space,
+        dialect.skip_blank_lines,
+        plain,
+        dialect.line_end is None,
+    )
+    lengths = f"{len(dialect.sep)}, {automaton.line_end_length}, {automaton.unreal_group or 0}"
+    texts = (dialect.sep, dialect.line_end, dialect.comment)
     bytes_of = f"{_byte(dialect.quote)}, {_byte(dialect.escape)}, {dialect.sep[0]}, {line_end[0]}"
     return (
         f"// {str(dialect).removeprefix('Dialect')}\n"
         f"    {{{len(automaton.states)}, {len(automaton.groups)}, {', '.join(map(_bits, sets))},\n"
         f"     {lengths}, {bytes_of}, {', '.join(map(_flag, flags))},\n"
+        f"     {', '.join(map(_text, texts))},\n"
         f'     "{classes.hex()}",\n'
         f"     {_hexadecimal(automaton.next)},\n"
         f"     {_hexadecimal(automaton.emit)}}},\n"

@@ -1,6 +1,7 @@
 // Structure read off a dialect's automaton byte by byte: what every kernel, tile size and number of threads is held to.
 #pragma once
 
+#include "lenient_runs.hpp"
 #include "structure/scan.hpp"
 
 namespace fuzz {
@@ -11,8 +12,12 @@ class Walk {
 public:
     Walk(const Dialect& dialect, const u8* text, usize size) : dialect_(dialect), automaton_(dialect.automaton) {
         u8 state = 0;
+        const LenientRuns runs(dialect, text, size);
         for (usize at = 0; at < size; ++at) {
-            const u32 group = automaton_.class_of[text[at]];
+            u32 group = automaton_.class_of[text[at]];
+            const bool may_open = dialect.lenient && text[at] == dialect.quote &&
+                                  automaton_.next[group][state] != automaton_.next[dialect.unreal_group][state];
+            if (may_open && !runs.opens(at)) group = dialect.unreal_group;
             take(automaton_.emit[group][state], at);
             state = automaton_.next[group][state];
         }
