@@ -88,9 +88,11 @@ inline const std::vector<Dialect>& dialects() {
     return all;
 }
 
+inline usize dialect_number(u8 choice) { return (choice & 0x7F) % std::size(DIALECT_TEXTS); }
+
 // One of the dialects; a plain one may also be read by its automaton.
 inline Dialect dialect_of(u8 choice) {
-    Dialect dialect = dialects()[(choice & 0x7F) % dialects().size()];
+    Dialect dialect = dialects()[dialect_number(choice)];
     if (choice & 0x80) dialect.plain = false;
     return dialect;
 }
