@@ -136,7 +136,8 @@ private:
         std::string offsets;
         Offset end = 0;
         append(offsets, end);
-        for (const Cell& cell : cells) append(offsets, end = static_cast<Offset>(end + static_cast<Offset>(cell.bytes.size())));
+        for (const Cell& cell : cells)
+            append(offsets, end = static_cast<Offset>(end + static_cast<Offset>(cell.bytes.size())));
         add(offsets);
         add(joined(cells));
     }

@@ -140,7 +140,8 @@ void forget_unsaid(const std::vector<DateStep>& steps, usize count, Moment& mome
 std::vector<DateStep> steps_of(const fuzz::FormatText& format) {
     std::vector<DateStep> steps;
     const std::string bytes = fuzz::hex_text(format.steps);
-    for (usize i = 0; i < bytes.size(); i += 2) steps.push_back({static_cast<u8>(bytes[i]), static_cast<u8>(bytes[i + 1])});
+    for (usize i = 0; i < bytes.size(); i += 2)
+        steps.push_back({static_cast<u8>(bytes[i]), static_cast<u8>(bytes[i + 1])});
     return steps;
 }
 
@@ -153,7 +154,8 @@ void check_written(fuzz::Input input, const std::vector<DateStep>& steps) {
     moment.nanoseconds = static_cast<u32>(number * 7919 % 1'000'000'000);
     const auto seconds = static_cast<std::time_t>(moment.seconds);
     gmtime_r(&seconds, &moment.parts);
-    const auto may_end = std::find_if(steps.begin(), steps.end(), [](const DateStep& step) { return step.what == '?'; });
+    const auto may_end =
+        std::find_if(steps.begin(), steps.end(), [](const DateStep& step) { return step.what == '?'; });
     const usize count = input.flag() ? static_cast<usize>(may_end - steps.begin()) : steps.size();
     forget_unsaid(steps, count, moment);
     std::string text;

@@ -58,7 +58,8 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
     if (result.raised) return picture;
     const LoadCounts& counts = result.counts;
     REQUIRE(counts.records == counts.rows + result.rejected);
-    for (const u64 count : {counts.records, result.rejected, counts.leading, counts.blank, counts.comment, counts.filled})
+    for (const u64 count :
+         {counts.records, result.rejected, counts.leading, counts.blank, counts.comment, counts.filled})
         picture += std::to_string(count) + ' ';
     check_row_index(plan, result);
     if (result.row_index) append(picture, *result.row_index);

@@ -1,4 +1,5 @@
-// Tables of any types and texts, written and read back: the same fields, and where a type has a reader, the same values.
+// Tables of any types and texts, written and read back: the same fields, and where a type has a reader, the same
+// values.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -60,8 +61,7 @@ const Form FORMS[] = {
     {"tss:", Layout::fixed, 8, SECONDS, ColumnType{.id = TypeId::timestamp, .units_per_second = 1}},
     {"tsm:UTC", Layout::fixed, 8, SECONDS * 1'000,
      ColumnType{.id = TypeId::timestamp, .units_per_second = 1'000, .utc = true}},
-    {"tsu:", Layout::fixed, 8, SECONDS * 1'000'000,
-     ColumnType{.id = TypeId::timestamp, .units_per_second = 1'000'000}},
+    {"tsu:", Layout::fixed, 8, SECONDS * 1'000'000, ColumnType{.id = TypeId::timestamp, .units_per_second = 1'000'000}},
     {"tsn:Europe/Berlin", Layout::fixed, 8, ANY,
      ColumnType{.id = TypeId::timestamp, .units_per_second = 1'000'000'000, .utc = true}},
     {"tss:", Layout::fixed, 8},
@@ -117,7 +117,9 @@ TextOptions options_of(fuzz::Input& input, const Dialect& dialect, u8 number) {
     options.null = NULLS[choice / 4 % std::size(NULLS)];
     options.has_quote = dialect.quote >= 0;
     options.quote = options.has_quote ? static_cast<u8>(dialect.quote) : u8{0};
-    options.quoting = !options.has_quote || choice >= 224 ? Quoting::none : choice >= 160 ? Quoting::all : Quoting::minimal;
+    options.quoting = !options.has_quote || choice >= 224 ? Quoting::none
+                      : choice >= 160                     ? Quoting::all
+                                                          : Quoting::minimal;
     options.header = choice & 8;
     return options;
 }

@@ -78,8 +78,7 @@ private:
     bool delimiter_before(usize at) const {
         for (usize i = 0; dialect_.skip_initial_space && i < MOST_SPACES && at > 0 && text_[at - 1] == ' '; ++i) --at;
         if (at == 0 || ends_before(dialect_.separator_text, dialect_.separator_length, at)) return true;
-        if (!dialect_.universal_line_end)
-            return ends_before(dialect_.line_end_text, dialect_.line_end_length, at);
+        if (!dialect_.universal_line_end) return ends_before(dialect_.line_end_text, dialect_.line_end_length, at);
         return (text_[at - 1] == '\n' || text_[at - 1] == '\r') && !escaped(at - 1);
     }
 

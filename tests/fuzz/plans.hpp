@@ -146,7 +146,8 @@ inline void add_rows(Input& input, LoadPlan& plan) {
 }
 
 inline NumberMarks marks_of(u8 choice) {
-    static constexpr NumberMarks MARKS[] = {{'.', NO_MARK}, {',', '.'}, {'.', ','}, {',', NO_MARK}, {',', ' '}, {'.', '\''}};
+    static constexpr NumberMarks MARKS[] = {{'.', NO_MARK}, {',', '.'}, {'.', ','},
+                                            {',', NO_MARK}, {',', ' '}, {'.', '\''}};
     return choice < 128 ? MARKS[0] : MARKS[choice % std::size(MARKS)];
 }
 
