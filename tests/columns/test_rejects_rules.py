@@ -228,3 +228,10 @@ def test_bits_behind_the_rows_that_stay_are_zero() -> None:
     table = read(data, dtypes={"a": bool, "b": int}, on_error="reject")
     assert table["a"].to_pylist() == [True, True]
     assert bytes(memoryview(table["a"].values)) == b"\x03"
+
+
+def test_two_faults_of_a_record_are_in_the_order_of_their_places() -> None:
+    data = b"x,y\n" + b'a"b,c,d\n' * 40
+    table = read(data, lenient_quotes=True, on_error="reject")
+    assert table.rejects["kind"].to_pylist() == ["quote", "too_many_fields"] * 40
+    assert table.rejects["kept"].to_pylist() == [True, False] * 40

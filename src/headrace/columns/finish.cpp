@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "columns/locate.hpp"
 #include "columns/pass.hpp"
@@ -12,10 +13,10 @@
 namespace headrace {
 namespace {
 
+// By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
 void order_faults(std::vector<FaultRow>& faults) {
-    std::sort(faults.begin(), faults.end(), [](const FaultRow& a, const FaultRow& b) {
-        return a.record != b.record ? a.record < b.record : a.column < b.column;
-    });
+    const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
+    std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
 }
 
 // Rows that value faults take out, ascending.
