@@ -72,11 +72,11 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
 }
 
 // What is skipped in front, where the data begins and ends: as columns/extent.py settles it.
-void set_extent(fuzz::Input& input, const Dialect& dialect, u8 choice, u8 rows, LoadPlan& plan) {
-    const MemorySource source(input.data(), input.size());
+void set_extent(const Source& source, const Dialect& dialect, u8 choice, u8 rows, LoadPlan& plan) {
+    const u64 mark = source.encoding().is_utf16() ? 2 : 3;
     SurveyPlan look;
     look.tile_bytes = 64;
-    look.begin = plan.begin = input.size() >= 3 && choice % 4 == 0 ? 3 : 0;
+    look.begin = plan.begin = source.size() >= mark && choice % 4 == 0 ? mark : 0;
     if (choice % 8 == 5) {
         u64 lines = 1 + rows % 3;
         look.begin = plan.begin = skip_lines(source, dialect, plan.begin, lines);
@@ -109,9 +109,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const u8 choice = input.take(), rows = input.take();
     const fuzz::SourceMaker make_source = input.one_of(fuzz::SOURCES);
     const unsigned threads = choice < 240 ? 1 : 2 + choice % 2;
-    set_extent(input, dialect, choice, rows, plan);
     const usize tile = std::max(wanted, input.size() / 16);  // each tile costs much more than its bytes
     const auto source = make_source(input.data(), input.size());
+    set_extent(*source, dialect, choice, rows, plan);
     std::string expected;
     for (const Isa isa : available_isas()) {
         plan.isa = isa;

@@ -31,8 +31,19 @@ inline constexpr ColumnType TYPES[] = {
     {.id = TypeId::timestamp, .units_per_second = 1'000'000'000},
     {.id = TypeId::timestamp, .units_per_second = 1'000, .utc = true},
     {.id = TypeId::timestamp, .units_per_second = 1'000'000'000, .utc = true},
+    {.id = TypeId::time32, .units_per_second = 1},
+    {.id = TypeId::time32, .units_per_second = 1'000},
+    {.id = TypeId::time64, .units_per_second = 1'000'000},
+    {.id = TypeId::time64, .units_per_second = 1'000'000'000},
+    {.id = TypeId::duration, .units_per_second = 1},
+    {.id = TypeId::duration, .units_per_second = 1'000'000'000},
+    {.id = TypeId::decimal128, .precision = 12, .scale = 2},
+    {.id = TypeId::decimal128, .precision = 38, .scale = 10},
     {.id = TypeId::string},
     {.id = TypeId::large_string},
+    {.id = TypeId::binary},
+    {.id = TypeId::large_binary},
+    {.id = TypeId::null},
 };
 
 constexpr bool has_line(TypeId id) {
@@ -56,9 +67,20 @@ private:
 };
 
 using SourceMaker = std::unique_ptr<Source> (*)(const u8* data, usize size);
+
+template <class Made, EncodingId id>
+std::unique_ptr<Source> made_source(const u8* data, usize size) {
+    auto source = std::make_unique<Made>(data, size);
+    if (id != EncodingId::utf8) source->set_encoding(Encoding(id, {}, available_isas().back()));
+    return source;
+}
+
 inline constexpr SourceMaker SOURCES[] = {
-    [](const u8* data, usize size) -> std::unique_ptr<Source> { return std::make_unique<MemorySource>(data, size); },
-    [](const u8* data, usize size) -> std::unique_ptr<Source> { return std::make_unique<ReadSource>(data, size); },
+    made_source<MemorySource, EncodingId::utf8>,
+    made_source<ReadSource, EncodingId::utf8>,
+    made_source<MemorySource, EncodingId::utf8>,
+    made_source<ReadSource, EncodingId::utf16_le>,
+    made_source<MemorySource, EncodingId::utf16_be>,
 };
 
 // A date format as formats.inc has it.
