@@ -11,15 +11,29 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+bool is_hexadecimal(const u8* p, usize n) {
+    const usize sign = n > 0 && (p[0] == '+' || p[0] == '-') ? 1 : 0;
+    return n > sign + 2 && p[sign] == '0' && (p[sign + 1] | 0x20) == 'x';
+}
+
+// The digit's value, or 99.
+int digit_of(u8 byte) {
+    if (byte >= '0' && byte <= '9') return byte - '0';
+    const int letter = (byte | 0x20) - 'a';
+    return letter >= 0 && letter < 6 ? letter + 10 : 99;
+}
+
 // The number that the text is, held at the ends of +-10^20; false if it is none.
 bool number_of(const u8* p, usize n, Wide& out) {
     const Wide most = static_cast<Wide>(10'000'000'000) * 10'000'000'000;
     usize at = n > 0 && (p[0] == '+' || p[0] == '-') ? 1 : 0;
     if (at == n) return false;
     out = 0;
+    const int base = is_hexadecimal(p, n) ? 16 : 10;
+    if (base == 16) at += 2;
     for (; at < n; ++at) {
-        if (p[at] < '0' || p[at] > '9') return false;
-        out = out * 10 + (p[at] - '0');
+        if (digit_of(p[at]) >= base) return false;
+        out = out * base + digit_of(p[at]);
         if (out > most) out = most;
     }
     if (p[0] == '-') out = -out;
@@ -45,7 +59,11 @@ void check_type(const u8* p, usize n, bool is_number, Wide number) {
 void check_kind(const u8* p, usize n, Wide number) {
     const bool zero_first = n > 1 && p[p[0] == '-' ? 1 : 0] == '0' && (p[0] != '-' || n > 2);
     const Kind kind = classify(p, n);
-    if (p[0] == '+' || zero_first) {
+    if (is_hexadecimal(p, n)) {
+        const bool fits = p[0] == '0' && number <= static_cast<Wide>(std::numeric_limits<u64>::max());
+        const bool small = number <= static_cast<Wide>(std::numeric_limits<i64>::max());
+        REQUIRE(kind == (!fits ? Kind::text : small ? Kind::hex : Kind::hex_uint64));
+    } else if (p[0] == '+' || zero_first) {
         REQUIRE(kind == Kind::text);
     } else if (number < static_cast<Wide>(std::numeric_limits<i64>::min())) {
         REQUIRE(kind == Kind::big_int);

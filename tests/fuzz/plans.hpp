@@ -76,10 +76,8 @@ std::unique_ptr<Source> made_source(const u8* data, usize size) {
 }
 
 inline constexpr SourceMaker SOURCES[] = {
-    made_source<MemorySource, EncodingId::utf8>,
-    made_source<ReadSource, EncodingId::utf8>,
-    made_source<MemorySource, EncodingId::utf8>,
-    made_source<ReadSource, EncodingId::utf16_le>,
+    made_source<MemorySource, EncodingId::utf8>,     made_source<ReadSource, EncodingId::utf8>,
+    made_source<MemorySource, EncodingId::utf8>,     made_source<ReadSource, EncodingId::utf16_le>,
     made_source<MemorySource, EncodingId::utf16_be>,
 };
 
