@@ -221,3 +221,17 @@ def test_many_faults() -> None:
     assert (table.num_rows, len(table.rejects)) == (300_000, 300_000)
     assert table.rejects["record"].to_pylist() == list(range(1, 300_001))
     assert table.rejects["byte"].to_pylist() == list(range(4, 4 + 4 * 300_000, 4))
+
+
+def test_bits_behind_the_rows_that_stay_are_zero() -> None:
+    data = b"a,b\ntrue,1\ntrue,x\ntrue,2\n"
+    table = read(data, dtypes={"a": bool, "b": int}, on_error="reject")
+    assert table["a"].to_pylist() == [True, True]
+    assert bytes(memoryview(table["a"].values)) == b"\x03"
+
+
+def test_two_faults_of_a_record_are_in_the_order_of_their_places() -> None:
+    data = b"x,y\n" + b'a"b,c,d\n' * 40
+    table = read(data, lenient_quotes=True, on_error="reject")
+    assert table.rejects["kind"].to_pylist() == ["quote", "too_many_fields"] * 40
+    assert table.rejects["kept"].to_pylist() == [True, False] * 40

@@ -79,6 +79,15 @@ def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, is
     assert not structure.unclosed_quote
 
 
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("data", [b'a""",,"\naaa""', b'a,"\nbcd"e\n', b'a,"\nbcd""\n"e', b',"\nab"', b',"\n"""""\n'])
+def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
+    """What a quote closes is seen by the byte behind it, which is the next tile's: at each place once."""
+    dialect = Dialect(lenient=True)
+    for tile in range(1, len(data) + 1):
+        assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), tile
+
+
 @given(dialects_and_texts())
 @settings(max_examples=400, deadline=None, derandomize=True)
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:

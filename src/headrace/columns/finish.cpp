@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "columns/locate.hpp"
 #include "columns/pass.hpp"
@@ -12,10 +13,10 @@
 namespace headrace {
 namespace {
 
+// By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
 void order_faults(std::vector<FaultRow>& faults) {
-    std::sort(faults.begin(), faults.end(), [](const FaultRow& a, const FaultRow& b) {
-        return a.record != b.record ? a.record < b.record : a.column < b.column;
-    });
+    const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
+    std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
 }
 
 // Rows that value faults take out, ascending.
@@ -50,6 +51,11 @@ void for_each_kept_run(const std::vector<u64>& removed, u64 rows, Keep keep) {
     }
 }
 
+// Bits of the last row's word behind that row become 0, so that equal columns are equal bytes.
+void clear_behind(u64* words, u64 rows) {
+    if (rows % 64 != 0) words[rows / 64] &= (u64{1} << (rows % 64)) - 1;
+}
+
 void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
     u64* words = region.as<u64>();
     for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
@@ -60,6 +66,7 @@ void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
             word = (word & ~(u64{1} << ((to + i) % 64))) | bit << ((to + i) % 64);
         }
     });
+    clear_behind(words, rows - removed.size());
 }
 
 void remove_values(Region& region, usize width, const std::vector<u64>& removed, u64 rows) {
@@ -119,7 +126,7 @@ void make_validity(LoadedColumn& column, u64 rows) {
     }
     u64* words = column.validity.as<u64>();
     for (usize i = 0; i * 64 < rows; ++i) words[i] = ~words[i];
-    if (rows % 64 != 0) words[rows / 64] &= (u64{1} << (rows % 64)) - 1;
+    clear_behind(words, rows);
     column.validity.trim((rows + 7) / 8);
 }
 

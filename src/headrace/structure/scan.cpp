@@ -173,12 +173,15 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
 }
 
 // Whether what the masks have found up to `to` is what lenient quotes mean: none is malformed, and a field that is open
-// will be closed. A quote just before `to` may turn out either way.
+// will be closed. A quote just before `to` closes its field only if a delimiter follows.
 bool TileReader::trusts_masks(usize to) {
     if (!scan_.dialect.lenient || !scan_.dialect.plain || marked_) return true;
     if (index_.stray_count != 0) return false;
-    if (!scan_.dialect.automaton.is_quoted(index_.state)) return true;
-    return window_.data()[to - 1] != scan_.dialect.quote && scan_.quotes.closes_behind(window_, to);
+    const bool open = scan_.dialect.automaton.is_quoted(index_.state);
+    if (window_.data()[to - 1] == scan_.dialect.quote) {
+        return !open && scan_.quotes.delimiter_at({window_.data(), window_.size(), window_.at_end()}, to);
+    }
+    return !open || scan_.quotes.closes_behind(window_, to);
 }
 
 void TileReader::begin_tile(u8 entry) {

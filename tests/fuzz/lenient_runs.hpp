@@ -1,0 +1,91 @@
+// What lenient quotes mean (structure/lenient.hpp), read off the whole text at once: no tiles, no windows, no masks.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "structure/dfa.hpp"
+
+namespace fuzz {
+
+using namespace headrace;
+
+class LenientRuns {
+public:
+    LenientRuns(const Dialect& dialect, const u8* text, usize size) : dialect_(dialect), text_(text), size_(size) {
+        if (!dialect.lenient) return;
+        for (usize at = 0; at < size; at = std::max(run_end(at), at + 1)) {
+            if (is_quote(at)) add_run(at, run_end(at));
+        }
+    }
+
+    // Whether the quote at `at`, the first byte of a field, opens it: quotes alone do if they are even and a delimiter
+    // follows, an odd run if the next run that says anything may close.
+    bool opens(usize at) const {
+        const usize end = run_end(at);
+        if ((end - at) % 2 == 0) return delimiter_at(end);
+        const auto next = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) { return run.begin >= end; });
+        return next != runs_.end() && next->may_close;
+    }
+
+private:
+    struct Run {
+        usize begin;
+        bool may_close;  // otherwise it opens
+    };
+
+    // So far back a reader looks: more escapes count as pairs, and behind more spaces no field begins.
+    static constexpr usize MOST_ESCAPES = 32, MOST_SPACES = 16;
+
+    bool is_quote(usize at) const { return at < size_ && text_[at] == dialect_.quote; }
+
+    usize run_end(usize at) const {
+        while (is_quote(at)) ++at;
+        return at;
+    }
+
+    void add_run(usize begin, usize end) {
+        const bool first_is_text = escaped(begin);
+        if ((end - begin - first_is_text) % 2 == 0) return;
+        if (delimiter_at(end)) {
+            runs_.push_back({begin, true});
+        } else if (!first_is_text && delimiter_before(begin)) {
+            runs_.push_back({begin, false});
+        }
+    }
+
+    bool escaped(usize at) const {
+        usize count = 0;
+        while (count < std::min(at, MOST_ESCAPES) && text_[at - count - 1] == dialect_.escape) ++count;
+        return count % 2 == 1;
+    }
+
+    bool stands(const u8* delimiter, usize length, usize at) const {
+        return at + length <= size_ && std::memcmp(text_ + at, delimiter, length) == 0;
+    }
+
+    bool delimiter_at(usize at) const {
+        if (at >= size_ || stands(dialect_.separator_text, dialect_.separator_length, at)) return true;
+        if (!dialect_.universal_line_end) return stands(dialect_.line_end_text, dialect_.line_end_length, at);
+        return text_[at] == '\n' || text_[at] == '\r';
+    }
+
+    bool ends_before(const u8* delimiter, usize length, usize at) const {
+        return at >= length && stands(delimiter, length, at - length) && !escaped(at - length);
+    }
+
+    bool delimiter_before(usize at) const {
+        for (usize i = 0; dialect_.skip_initial_space && i < MOST_SPACES && at > 0 && text_[at - 1] == ' '; ++i) --at;
+        if (at == 0 || ends_before(dialect_.separator_text, dialect_.separator_length, at)) return true;
+        if (!dialect_.universal_line_end) return ends_before(dialect_.line_end_text, dialect_.line_end_length, at);
+        return (text_[at - 1] == '\n' || text_[at - 1] == '\r') && !escaped(at - 1);
+    }
+
+    const Dialect& dialect_;
+    const u8* const text_;
+    const usize size_;
+    std::vector<Run> runs_;  // that say something
+};
+
+}  // namespace fuzz
