@@ -16,42 +16,42 @@ namespace {
                         "', which is none that is known");
 }
 
-Kind plain_kind(char letter) {
+ArrowKind plain_kind(char letter) {
     switch (letter) {
         case 'n':
-            return Kind::null;
+            return ArrowKind::null;
         case 'b':
-            return Kind::boolean;
+            return ArrowKind::boolean;
         case 'c':
-            return Kind::int8;
+            return ArrowKind::int8;
         case 's':
-            return Kind::int16;
+            return ArrowKind::int16;
         case 'i':
-            return Kind::int32;
+            return ArrowKind::int32;
         case 'l':
-            return Kind::int64;
+            return ArrowKind::int64;
         case 'C':
-            return Kind::uint8;
+            return ArrowKind::uint8;
         case 'S':
-            return Kind::uint16;
+            return ArrowKind::uint16;
         case 'I':
-            return Kind::uint32;
+            return ArrowKind::uint32;
         case 'L':
-            return Kind::uint64;
+            return ArrowKind::uint64;
         case 'e':
-            return Kind::float16;
+            return ArrowKind::float16;
         case 'f':
-            return Kind::float32;
+            return ArrowKind::float32;
         case 'g':
-            return Kind::float64;
+            return ArrowKind::float64;
         case 'u':
         case 'z':
-            return Kind::text32;
+            return ArrowKind::text32;
         case 'U':
         case 'Z':
-            return Kind::text64;
+            return ArrowKind::text64;
         default:
-            return Kind::dictionary;  // no letter's kind
+            return ArrowKind::dictionary;  // no letter's kind
     }
 }
 
@@ -65,7 +65,7 @@ void set_decimal(ColumnFormat& column, const std::string& format) {
     if (std::sscanf(format.c_str(), "d:%d,%d,%d", &precision, &scale, &bits) < 2) malformed(column, format);
     if (bits != 32 && bits != 64 && bits != 128 && bits != 256) malformed(column, format);
     if (scale < -10000 || scale > 10000) refuse(column, "a decimal of more than 10000 digits");
-    column.kind = Kind::decimal;
+    column.kind = ArrowKind::decimal;
     column.width = bits / 8;
     column.decimal_words = bits < 64 ? 1 : bits / 64;
     column.scale = scale;
@@ -77,18 +77,18 @@ void set_temporal(ColumnFormat& column, const std::string& format) {
     const char unit = format.size() > 2 ? format[2] : '\0';
     if (family == "ti") refuse(column, "an interval");
     if (family == "td" && (unit == 'D' || unit == 'm')) {
-        column.kind = unit == 'D' ? Kind::date32 : Kind::date64;
+        column.kind = unit == 'D' ? ArrowKind::date32 : ArrowKind::date64;
         return;
     }
     if (unit == '\0' || std::strchr("smun", unit) == nullptr) malformed(column, format);
     column.unit = unit_of(unit);
     if (family == "tt") {
-        column.kind = unit == 's' || unit == 'm' ? Kind::time32 : Kind::time64;
+        column.kind = unit == 's' || unit == 'm' ? ArrowKind::time32 : ArrowKind::time64;
     } else if (family == "ts") {
-        column.kind = Kind::timestamp;
+        column.kind = ArrowKind::timestamp;
         column.instant = format.size() > 4;
     } else if (family == "tD") {
-        column.kind = Kind::duration;
+        column.kind = ArrowKind::duration;
     } else {
         malformed(column, format);
     }
@@ -97,9 +97,9 @@ void set_temporal(ColumnFormat& column, const std::string& format) {
 void set_kind(ColumnFormat& column, const std::string& format) {
     if (format.starts_with('+')) refuse(column, format == "+r" ? "run-end encoded" : "nested");
     if (format == "vu" || format == "vz") {
-        column.kind = Kind::text_view;
+        column.kind = ArrowKind::text_view;
     } else if (format.starts_with("w:")) {
-        column.kind = Kind::text_fixed;
+        column.kind = ArrowKind::text_fixed;
         column.width = std::atoi(format.c_str() + 2);
         if (column.width < 0) malformed(column, format);
     } else if (format.starts_with("d:")) {
@@ -107,16 +107,16 @@ void set_kind(ColumnFormat& column, const std::string& format) {
     } else if (format.starts_with('t')) {
         set_temporal(column, format);
     } else {
-        column.kind = format.size() == 1 ? plain_kind(format[0]) : Kind::dictionary;
-        if (column.kind == Kind::dictionary) malformed(column, format);
+        column.kind = format.size() == 1 ? plain_kind(format[0]) : ArrowKind::dictionary;
+        if (column.kind == ArrowKind::dictionary) malformed(column, format);
     }
 }
 
 const void* buffer(const ArrowArray& array, i64 number) { return array.buffers[number]; }
 
-i64 buffers_needed(Kind kind) {
-    if (kind == Kind::null) return 0;
-    return kind == Kind::text32 || kind == Kind::text64 || kind == Kind::text_view ? 3 : 2;
+i64 buffers_needed(ArrowKind kind) {
+    if (kind == ArrowKind::null) return 0;
+    return kind == ArrowKind::text32 || kind == ArrowKind::text64 || kind == ArrowKind::text_view ? 3 : 2;
 }
 
 }  // namespace
@@ -127,9 +127,9 @@ ColumnFormat column_format(const ArrowSchema& schema) {
     const std::string format = schema.format == nullptr ? "" : schema.format;
     set_kind(column, format);
     if (schema.dictionary == nullptr) return column;
-    if (column.kind < Kind::int8 || column.kind > Kind::uint64) malformed(column, format);
+    if (column.kind < ArrowKind::int8 || column.kind > ArrowKind::uint64) malformed(column, format);
     column.index = column.kind;
-    column.kind = Kind::dictionary;
+    column.kind = ArrowKind::dictionary;
     column.values = std::make_unique<ColumnFormat>(column_format(*schema.dictionary));
     column.values->name = column.name;
     return column;
@@ -145,31 +145,31 @@ std::vector<ColumnFormat> table_format(const ArrowSchema& schema) {
 
 ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 first)
     : format(&of), offset(array.offset + first), length(array.length - first) {
-    const i64 needed = buffers_needed(of.kind == Kind::dictionary ? of.index : of.kind);
+    const i64 needed = buffers_needed(of.kind == ArrowKind::dictionary ? of.index : of.kind);
     if (array.n_buffers < needed || length < 0)
         throw StreamFailure("column '" + of.name + "' lacks buffers or rows that its type must have");
     if (needed == 0) return;
     validity = static_cast<const u8*>(array.null_count == 0 ? nullptr : buffer(array, 0));
     values = static_cast<const u8*>(buffer(array, 1));
-    if (of.kind == Kind::text_view) {
+    if (of.kind == ArrowKind::text_view) {
         buffers = array.buffers + 2;
         buffer_count = array.n_buffers - 3;  // the last one holds the others' sizes
         buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
     } else if (needed == 3) {
         data = static_cast<const u8*>(buffer(array, 2));
         if (length > 0) data_size = last_offset();
-    } else if (of.kind == Kind::text_fixed) {
+    } else if (of.kind == ArrowKind::text_fixed) {
         data_size = (offset + length) * of.width;
     }
-    if (of.kind != Kind::dictionary) return;
+    if (of.kind != ArrowKind::dictionary) return;
     if (array.dictionary == nullptr) throw StreamFailure("column '" + of.name + "' lacks its dictionary");
     dictionary = std::make_unique<ColumnView>(*of.values, *array.dictionary, 0);
 }
 
 i64 ColumnView::last_offset() const {
     const i64 end = offset + length;
-    return format->kind == Kind::text32 ? i64{reinterpret_cast<const i32*>(values)[end]}
-                                        : reinterpret_cast<const i64*>(values)[end];
+    return format->kind == ArrowKind::text32 ? i64{reinterpret_cast<const i32*>(values)[end]}
+                                             : reinterpret_cast<const i64*>(values)[end];
 }
 
 // A view: size, then up to 12 bytes themselves, or 4 bytes, number of the buffer, offset in it.
@@ -189,22 +189,22 @@ Text view_at(const ColumnView& column, i64 row) {
 i64 dictionary_index(const ColumnView& column, i64 row) {
     i64 index = -1;
     switch (column.format->index) {
-        case Kind::int8:
+        case ArrowKind::int8:
             index = column.value<i8>(row);
             break;
-        case Kind::int16:
+        case ArrowKind::int16:
             index = column.value<i16>(row);
             break;
-        case Kind::int32:
+        case ArrowKind::int32:
             index = column.value<i32>(row);
             break;
-        case Kind::uint8:
+        case ArrowKind::uint8:
             index = column.value<u8>(row);
             break;
-        case Kind::uint16:
+        case ArrowKind::uint16:
             index = column.value<u16>(row);
             break;
-        case Kind::uint32:
+        case ArrowKind::uint32:
             index = column.value<u32>(row);
             break;
         default:

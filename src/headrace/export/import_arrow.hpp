@@ -18,7 +18,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-enum class Kind : u8 {
+enum class ArrowKind : u8 {
     null,
     boolean,
     int8,
@@ -51,13 +51,13 @@ enum class Unit : u8 { s, ms, us, ns };
 // A column's type, from its schema.
 struct ColumnFormat {
     std::string name;
-    Kind kind = Kind::null;
+    ArrowKind kind = ArrowKind::null;
     Unit unit = Unit::s;
     bool instant = false;                  // of a timestamp: it has a zone
     int decimal_words = 0;                 // 64-bit words; 32-bit decimals have one, too
     int width = 0;                         // bytes of a decimal or a text_fixed
     i32 scale = 0;                         // of a decimal
-    Kind index = Kind::null;               // of a dictionary
+    ArrowKind index = ArrowKind::null;     // of a dictionary
     std::unique_ptr<ColumnFormat> values;  // of a dictionary
 };
 
@@ -65,7 +65,7 @@ struct ColumnFormat {
 ColumnFormat column_format(const ArrowSchema& schema);
 std::vector<ColumnFormat> table_format(const ArrowSchema& schema);
 
-inline bool is_text(Kind kind) { return kind >= Kind::text32 && kind <= Kind::text_fixed; }
+inline bool is_text(ArrowKind kind) { return kind >= ArrowKind::text32 && kind <= ArrowKind::text_fixed; }
 
 // A column's values in one batch; borrowed.
 struct ColumnView {
@@ -110,13 +110,13 @@ Text view_at(const ColumnView& column, i64 row);  // of a text_view
 inline Text text_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
     i64 begin, end;
-    if (column.format->kind == Kind::text32) {
+    if (column.format->kind == ArrowKind::text32) {
         const auto* offsets = reinterpret_cast<const i32*>(column.values) + at;
         begin = offsets[0], end = offsets[1];
-    } else if (column.format->kind == Kind::text64) {
+    } else if (column.format->kind == ArrowKind::text64) {
         const auto* offsets = reinterpret_cast<const i64*>(column.values) + at;
         begin = offsets[0], end = offsets[1];
-    } else if (column.format->kind == Kind::text_fixed) {
+    } else if (column.format->kind == ArrowKind::text_fixed) {
         begin = at * column.format->width, end = begin + column.format->width;
         return {column.values + begin, end - begin, column.data_size - begin};
     } else {

@@ -100,9 +100,9 @@ void RowsText::add_rows(const Batch& batch, i64 begin, i64 end, i64 first) {
 
 // There is room for the fixed parts of the rest of the row, before and after.
 inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) {
-    if (column.is_null(row) || column.format->kind == Kind::null) {
+    if (column.is_null(row) || column.format->kind == ArrowKind::null) {
         add_null();
-    } else if (column.format->kind == Kind::dictionary) {
+    } else if (column.format->kind == ArrowKind::dictionary) {
         add_cell(*column.dictionary, number, dictionary_index(column, row));
     } else if (is_text(column.format->kind)) {
         const Text text = text_at(column, row);

@@ -54,30 +54,30 @@ u8* write_date64(i64 milliseconds, u8* out) {
 }  // namespace
 
 usize value_width(const ColumnFormat& format) {
-    if (is_text(format.kind) || format.kind == Kind::null) return 0;
-    if (format.kind == Kind::dictionary) return value_width(*format.values);
-    if (format.kind == Kind::decimal) return decimal_width(format.decimal_words, format.scale);
+    if (is_text(format.kind) || format.kind == ArrowKind::null) return 0;
+    if (format.kind == ArrowKind::dictionary) return value_width(*format.values);
+    if (format.kind == ArrowKind::decimal) return decimal_width(format.decimal_words, format.scale);
     return LONGEST_TIMESTAMP;
 }
 
 std::string_view value_alphabet(const ColumnFormat& format) {
     switch (format.kind) {
-        case Kind::boolean:
+        case ArrowKind::boolean:
             return "truefalse";
-        case Kind::float16:
-        case Kind::float32:
-        case Kind::float64:
+        case ArrowKind::float16:
+        case ArrowKind::float32:
+        case ArrowKind::float64:
             return "0123456789+-.einfNa";
-        case Kind::decimal:
+        case ArrowKind::decimal:
             return "0123456789-.";
-        case Kind::date32:
-        case Kind::date64:
-        case Kind::time32:
-        case Kind::time64:
-        case Kind::timestamp:
-        case Kind::duration:
+        case ArrowKind::date32:
+        case ArrowKind::date64:
+        case ArrowKind::time32:
+        case ArrowKind::time64:
+        case ArrowKind::timestamp:
+        case ArrowKind::duration:
             return "0123456789+-:. Zdays";
-        case Kind::dictionary:
+        case ArrowKind::dictionary:
             return value_alphabet(*format.values);
         default:
             return "0123456789-";
@@ -87,47 +87,47 @@ std::string_view value_alphabet(const ColumnFormat& format) {
 u8* write_value(const ColumnView& column, i64 row, u8* out) {
     const ColumnFormat& format = *column.format;
     switch (format.kind) {
-        case Kind::boolean:
+        case ArrowKind::boolean:
             return write_boolean(column, row, out);
-        case Kind::int8:
+        case ArrowKind::int8:
             return write_signed(out, column.value<i8>(row));
-        case Kind::int16:
+        case ArrowKind::int16:
             return write_signed(out, column.value<i16>(row));
-        case Kind::int32:
+        case ArrowKind::int32:
             return write_signed(out, column.value<i32>(row));
-        case Kind::int64:
+        case ArrowKind::int64:
             return write_signed(out, column.value<i64>(row));
-        case Kind::uint8:
+        case ArrowKind::uint8:
             return write_unsigned(out, column.value<u8>(row));
-        case Kind::uint16:
+        case ArrowKind::uint16:
             return write_unsigned(out, column.value<u16>(row));
-        case Kind::uint32:
+        case ArrowKind::uint32:
             return write_unsigned(out, column.value<u32>(row));
-        case Kind::uint64:
+        case ArrowKind::uint64:
             return write_unsigned(out, column.value<u64>(row));
-        case Kind::float16:
+        case ArrowKind::float16:
             return write_float(out, widen_half(column.value<u16>(row)));
-        case Kind::float32:
+        case ArrowKind::float32:
             return write_float(out, column.value<float>(row));
-        case Kind::float64:
+        case ArrowKind::float64:
             return write_float(out, column.value<double>(row));
-        case Kind::decimal:
+        case ArrowKind::decimal:
             return write_decimal_at(column, row, out);
-        case Kind::date32:
+        case ArrowKind::date32:
             return write_date(out, column.value<i32>(row));
-        case Kind::date64:
+        case ArrowKind::date64:
             return write_date64(column.value<i64>(row), out);
-        case Kind::time32:
-        case Kind::time64: {
-            const i64 units = format.kind == Kind::time32 ? column.value<i32>(row) : column.value<i64>(row);
+        case ArrowKind::time32:
+        case ArrowKind::time64: {
+            const i64 units = format.kind == ArrowKind::time32 ? column.value<i32>(row) : column.value<i64>(row);
             return with_unit(format.unit, [&]<i64 UNITS>() { return write_time<UNITS>(out, units); });
         }
-        case Kind::timestamp: {
+        case ArrowKind::timestamp: {
             const i64 units = column.value<i64>(row);
             return with_unit(format.unit,
                              [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, format.instant); });
         }
-        case Kind::duration: {
+        case ArrowKind::duration: {
             const i64 units = column.value<i64>(row);
             return with_unit(format.unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
         }
