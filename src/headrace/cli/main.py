@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from headrace import __version__
-from headrace.cli import count, demo, head, load, options, schema
+from headrace.cli import completion, count, demo, head, load, options, schema
 from headrace.cli.parser import Parser
 from headrace.cli.words import in_flags
 from headrace.core.errors import (
@@ -81,6 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
     for command in (load, schema, head, count):
         command.add_parser(commands, _EPILOG)
     demo.add_parser(commands)
+    completion.add_parser(commands, parser)
     return parser
 
 
