@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from headrace.columns.date_format import date_options
 from headrace.columns.extent import ExtentOptions, header_indexes
-from headrace.columns.load import ValueOptions
+from headrace.columns.load import Progress, ValueOptions
 from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
@@ -96,6 +96,7 @@ class CsvOptions:
     files: FilesOptions
     context: Context
     chunk_bytes: int | None
+    progress: Progress | None = None
 
 
 def parse_options(values: dict[str, object]) -> CsvOptions:
@@ -143,6 +144,7 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         files=_files_options(values, given),
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
+        progress=_progress(values["progress"]),
     )
 
 
@@ -187,6 +189,12 @@ def _check_bytes(values: dict[str, object], encoding: TextEncoding) -> None:
             value.decode()
         except UnicodeDecodeError:
             raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {value!r}") from None
+
+
+def _progress(value: object) -> Progress | None:
+    if value is not None and not callable(value):
+        raise OptionError(f"progress must be a function of two numbers (bytes done, bytes in all), not {value!r}")
+    return value
 
 
 def _dialect(values: dict[str, object], given: Given) -> Dialect:

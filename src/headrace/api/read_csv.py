@@ -14,7 +14,7 @@ from headrace.api.reading import encode_texts, load_plan, make_report, prepare, 
 from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.load import load
+from headrace.columns.load import Progress, load
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -72,6 +72,7 @@ def read_csv(
     context: Context | None = None,
     threads: int | None = None,
     chunk_bytes: int | None = None,
+    progress: Progress | None = None,
     **aliases: object,
 ) -> Table:
     """Read a delimited text into a table of typed columns.
@@ -190,6 +191,9 @@ def read_csv(
         At most so many threads.
     chunk_bytes
         Bytes of text that a thread takes at a time; None for a good number.
+    progress
+        Is called about every 0.1 s, on the calling thread, with the bytes of text that are taken and those there are, of
+        all files; a second pass over a text counts again. What it raises ends the read. Not called in a shorter read.
     **aliases
         The names that other readers use, e.g. ``delimiter``, ``na_values``, ``dtype``.
 

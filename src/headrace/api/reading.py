@@ -79,6 +79,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
         date_forms=date_forms,
         date_forms_of=date_forms_of,
         zones=plan_zones(planned.types),
+        progress=options.progress,
     )
 
 

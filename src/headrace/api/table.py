@@ -160,6 +160,12 @@ class Table:
 
         return table_picture(self._columns, self.num_rows)
 
+    def _repr_html_(self) -> str:
+        """The table as notebooks show it."""
+        from headrace.api.html import table_html  # not needed to read
+
+        return table_html(self._columns, self.num_rows)
+
 
 def _needed(package: str, extra: str, what: str) -> Any:
     try:

@@ -92,10 +92,14 @@ std::vector<std::string> texts(nb::handle list) {
     return made;
 }
 
-// Ctrl-C: Python's handlers run here, and what they raise ends the load.
-void check_signals() {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+// Ctrl-C: Python's handlers run here. What they raise ends the load, and so does what `progress` raises. It is borrowed
+// from the Python plan, which outlives the load.
+auto poll_of(nb::handle progress) {
+    return [progress](std::uint64_t done, std::uint64_t total) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none()) progress(done, total);
+    };
 }
 
 // Of a pair of number marks as bytes: (decimal, thousands or None).
@@ -170,7 +174,7 @@ LoadPlan plan_from(nb::handle plan) {
     made.memory_limit = nb::cast<std::size_t>(plan.attr("memory_limit"));
     made.exact_memory = nb::cast<bool>(plan.attr("exact_memory"));
     made.isa = choose_isa(nb::cast<std::string>(plan.attr("isa")));
-    made.poll = check_signals;
+    made.poll = poll_of(plan.attr("progress"));
     const nb::object share = plan.attr("share");
     if (share.is_none()) return made;
     made.share = nb::cast<LoadShare*>(share);

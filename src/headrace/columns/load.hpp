@@ -75,7 +75,8 @@ struct LoadPlan {
     Isa isa = Isa::scalar;
     LoadShare* share = nullptr;  // columns/share.hpp: of a file among several
     u32 file = 0;                // its number among them
-    std::function<void()> poll;  // called on the calling thread now and then; may throw
+    // Called on the calling thread about every 0.1 s: bytes of text that this pass has taken, and will have; may throw.
+    std::function<void(std::uint64_t, std::uint64_t)> poll;
 };
 
 constexpr i64 NO_COLUMN = -1;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +23,10 @@ from headrace.structure.find import DEFAULT_TILE_BYTES
 MOST_TILE_BYTES = 1 << 30
 """No tile may be larger: places in a tile are 32-bit numbers."""
 _LARGE_TILE_BYTES = 4 << 20
+Progress = Callable[[int, int], object]
+"""Is called with bytes taken and bytes in all."""
+SECONDS_OF_PROGRESS = 0.1
+"""So often it is called, about."""
 _ROWS_PER_TILE = 256
 """So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
 
@@ -76,6 +80,7 @@ class LoadPlan:
     date_forms: tuple[DateForms, ...] = (DateForms(),)
     date_forms_of: dict[int, int] = field(default_factory=dict)
     zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ void TileWorker::run(bool polls) {
         work(*tile_);
         seconds.convert += since(found);
         if (polls && since(polled) > 0.1) {
-            if (pass_.plan_.poll) pass_.plan_.poll();
+            pass_.tell_progress();
             polled = Clock::now();
         }
     }

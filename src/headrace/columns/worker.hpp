@@ -30,7 +30,7 @@ struct KindSeen {
 class TileWorker {
 public:
     explicit TileWorker(LoadPass& pass);
-    // Works until no tile is left. Calls the plan's poll, if this is the thread that called.
+    // Works until no tile is left. Tells of progress, if this is the thread that called.
     void run(bool polls);
 
 private:
