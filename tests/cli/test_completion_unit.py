@@ -46,8 +46,8 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
     def offer(*words: str) -> list[str]:
         return offered(script, "headrace", *words, folder=tmp_path)
 
-    assert offer("") == ["load", "schema", "head", "count", "demo", "completion"]
-    assert offer("s") == ["schema"]
+    assert offer("") == ["load", "sniff", "schema", "head", "count", "demo", "completion"]
+    assert offer("s") == ["sniff", "schema"]
     assert offer("--v") == ["--version"]
     assert offer("load", "--qu") == ["--quote", "--quoted-null", "--quiet"]
     assert offer("load", "in.csv", "--on-error", "") == ["raise", "null", "reject"]

@@ -18,15 +18,13 @@ from headrace.core.errors import OptionError, SourceError
 STDIN = "-"
 
 
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the files to read, as ``given.file``, a list."""
+def add_sources(parser: argparse.ArgumentParser) -> Any:
+    """Add the files to look at, as ``given.file``, a list; returns the group, for what is said of several."""
     what = f"delimited text, or a pattern such as 'data/**/*.csv' ({STDIN} for standard input)"
     parser.add_argument("file", metavar="FILE", nargs="+", help=what)
     group = parser.add_argument_group("the files")
     add = _adder(group)
     add("--no-glob", dest="glob", action="store_false", help="a FILE with *, ? or [ is no pattern")
-    add("--union-by-name", action="store_true", help="of several files: columns go by their names, not by their order")
-    add("--file-paths", dest="include_file_paths", metavar="NAME", help="last column with the path that each row comes from")
     add(
         "--compression",
         action=values.NoneNamed,
@@ -34,20 +32,28 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         help="how a FILE is compressed (default: infer, by its first bytes)",
     )
     add("--encoding", metavar="NAME", help="of the text, e.g. utf-16, latin-1, cp1252 (default: a byte order mark, or utf-8)")
+    return group
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the files to read, and what is said of several."""
+    group = add_sources(parser)
+    add = _adder(group)
     _add_policy(
         add, "--encoding-errors", "strict", "replace", help="bytes that are no text: a fault, or U+FFFD (default: strict)"
     )
+    add("--union-by-name", action="store_true", help="of several files: columns go by their names, not by their order")
+    add("--file-paths", dest="include_file_paths", metavar="NAME", help="last column with the path that each row comes from")
     hive = _adder(group.add_mutually_exclusive_group())
     when = "(default: if all of several files have the same)"
     hive("--hive", dest="hive_partitioning", action="store_true", help=f"folders such as year=2024 give columns {when}")
     hive("--no-hive", dest="hive_partitioning", action="store_false", help="they do not")
 
 
-def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says where records and fields are."""
+def add_dialect_options(parser: argparse.ArgumentParser) -> Any:
+    """Add what says how a text is written; returns the group."""
     group = parser.add_argument_group("the text")
     add = _adder(group)
-    _add_policy(add, "--dialect", "auto", help="auto: find what is not given here in the text (default: the defaults here)")
     add("--sep", type=values.unescaped, help=r"what separates fields, 1 to 8 bytes; '\t' is a tab (default: comma)")
     add(
         "--quote",
@@ -77,6 +83,13 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
     add("--keep-blank-lines", dest="skip_blank_lines", action="store_false", help="an empty line is a record of one empty field")
     _add_header(group)
     add("--skip-rows", type=values.whole_number, metavar="N", help="leave out so many lines in front of the header")
+    return group
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says where records and fields are."""
+    add = _adder(add_dialect_options(parser))
+    _add_policy(add, "--dialect", "auto", help="auto: find what is not given here in the text (default: the defaults here)")
     add("--skip-rows-after-header", type=values.whole_number, metavar="N", help="leave out so many records behind the header")
     add("--skip-footer", type=values.whole_number, metavar="N", help="leave out so many records at the end")
     _add_policy(add, "--short-records", "null", "error", "reject", help="what to do with too few fields (default: as --on-error)")
@@ -163,10 +176,15 @@ def add_rows_option(group: Any, *flags: str, default: int | None = None) -> None
 
 def read_given(given: argparse.Namespace, **forced: Any) -> Table:
     """The files that `given` names as a table, read as its options say, with a progress bar if that takes long."""
-    known = read_csv.__kwdefaults__ or {}
-    options = {name: value for name, value in vars(given).items() if name in known} | forced
+    options = given_to(read_csv, given) | forced
     with progress_bar() as progress:
-        return read_csv(_source(given.file), **options, progress=progress)
+        return read_csv(source_of(given.file), **options, progress=progress)
+
+
+def given_to(function: Any, given: argparse.Namespace) -> dict[str, Any]:
+    """What was given of a function's keywords."""
+    known = function.__kwdefaults__ or {}
+    return {name: value for name, value in vars(given).items() if name in known}
 
 
 def flags() -> dict[str, str]:
@@ -182,7 +200,8 @@ def flags() -> dict[str, str]:
     return spelled
 
 
-def _source(files: Sequence[str]) -> Any:
+def source_of(files: Sequence[str]) -> Any:
+    """What `read_csv` takes for these files."""
     if files.count(STDIN) > 1:
         raise OptionError(f"{STDIN} is given twice; standard input can be read once")
     if STDIN in files and sys.stdin is None:
