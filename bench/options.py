@@ -154,9 +154,8 @@ def main() -> None:
     options = parser.parse_args()
     print("; ".join(f"{name} {value}" for name, value in description().items()))
     print(f"\n{options.threads} threads, {options.bytes / 1e6:.0f} MB\n")
-    print(
-        "| file | read | wall ms | processor ms | wall, to plain | processor, to plain |\n| --- | --- | ---: | ---: | ---: | ---: |"
-    )
+    print("| file | read | wall ms | processor ms | wall, to plain | processor, to plain |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         for case in options.cases.split(","):
             measure(case, options, Path(folder))
