@@ -52,7 +52,7 @@ def ways_of(text: bytes, quoted: bool) -> dict[str, Way]:
     }
     if quoted:
         stray = _with(text, b" nice ", b' ni"ce ', 0.01)
-        return ways | {"lenient quotes, stray ones": Way(stray, {"lenient_quotes": True, "on_error": "null"}, same=False)}
+        return ways | {"stray quotes": Way(stray, {"lenient_quotes": True, "on_error": "null"}, same=False)}
     head, _, records = text.partition(b"\n")
     return ways | {
         "1 % short records": Way(_ragged(head, records, _cut), {"short_records": "null"}, same=False),
