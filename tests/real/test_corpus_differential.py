@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -63,6 +64,15 @@ def test_notes_are_of_files_and_reasons_are_used() -> None:
     assert NOTES["files"].keys() <= LINES.keys()
     used = {reason for notes in NOTES["files"].values() for reason in notes.get("why", {}).values()}
     assert used == NOTES["reasons"].keys()
+
+
+def test_dialects_are_those_that_the_sniffer_is_held_to() -> None:
+    """Both tables were written down by a look at the files, each for itself."""
+    with (COMMITTED.parent / "sniffed.csv").open(newline="") as stream:
+        rows = {row["file"].removeprefix("duckdb-csv/"): row for row in csv.DictReader(stream) if "duckdb-csv/" in row["file"]}
+    assert len(rows) > 100
+    for name, row in rows.items():
+        assert row["sep"] in {"", CASES[name].form.sep}, name
 
 
 def test_line_is_read_as_it_is_written() -> None:
