@@ -35,14 +35,15 @@ class Table:
         Account of the read.
     """
 
-    __slots__ = ("_columns", "_in_order", "_rejects", "_report")
+    __slots__ = ("_columns", "_names", "_rejects", "_report")
 
     def __init__(self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None) -> None:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
         self._columns = dict(columns)
-        self._in_order = tuple(columns.values())
+        # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
+        self._names = tuple(columns)
         self._rejects = rejects
         self._report = report
 
@@ -111,7 +112,7 @@ class Table:
             raise TypeError(f"a table takes a column's name, its position or a slice of rows, not {key!r}")
         if not -self.num_columns <= key < self.num_columns:
             raise IndexError(f"column {key} of a table with {self.num_columns} columns")
-        return self._in_order[key]
+        return self._columns[self._names[key]]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow C stream of one batch, without a copy. A requested schema is ignored, as the interface allows."""
