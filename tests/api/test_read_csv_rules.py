@@ -93,6 +93,17 @@ def test_nulls() -> None:
     assert read(b"a\ntrue\nfalse\n", null_values="false")["a"].to_pylist() == [True, None]
 
 
+def test_nulls_by_column() -> None:
+    data = b"a,b,c\nNA,NA,\n,-,NA\n1,2,3\n"
+    by_name = read(data, null_values={"a": ["NA", ""], "b": "-"})
+    assert by_name.to_pydict() == {"a": [None, None, 1], "b": ["NA", None, "2"], "c": [None, "NA", "3"]}
+    assert read(data, null_values={0: ("", "NA"), -2: ["-"]}).to_pydict() == by_name.to_pydict()
+    assert read(data, null_values={}).to_pydict() == read(data).to_pydict()
+    assert read(b"a,b\n0,0\n1,1\n", null_values={"b": "0"}).to_pydict() == {"a": [0, 1], "b": [None, 1]}
+    dates = read(b"a,b\n3.1.2024,1\n0.0.0,2\n", null_values={"a": "0.0.0"}, date_format={"a": "%d.%m.%Y"})
+    assert dates["a"].to_pylist() == [datetime.date(2024, 1, 3), None]
+
+
 def test_words_of_booleans() -> None:
     assert read(b"a\nyes\nno\n", true_values="yes", false_values=["no"])["a"].to_pylist() == [True, False]
     assert read(b"a\n1\n0\n", true_values="1", false_values="0")["a"].to_pylist() == [True, False]
