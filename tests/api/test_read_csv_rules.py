@@ -83,6 +83,21 @@ def test_schema_and_dtypes() -> None:
     assert [column.inferred for column in read(data, dtypes={"a": int}).report.columns] == [False, True]
 
 
+def test_header_of_several_records() -> None:
+    data = b"trips\nx,y,y\nkm,s,\n1,2,3\n"
+    assert read(data, header=[1, 2]).to_pydict() == {"x_km": [1], "y_s": [2], "y": [3]}
+    assert read(data, header=1, skip_rows_after_header=1).to_pydict() == {"x": [1], "y": [2], "y_1": [3]}
+    assert read(data, header=[1, 2]).report.skipped.preamble == 1
+
+
+def test_columns_left_out_are_not_converted() -> None:
+    data = b"a,b\n1,x\n2,\xff\n"
+    types = {"a": "int8", "b": "int8"}
+    table = read(data, schema=types, columns=["a"])
+    assert (table.to_pydict(), table.rejects.num_rows) == ({"a": [1, 2]}, 0)
+    assert read(data, schema=types, on_error="null").rejects["column"].to_pylist() == ["b", "b"]
+
+
 def test_nulls() -> None:
     data = b'a,b\n,""\nNA,"NA"\nx,y\n'
     assert read(data).to_pydict() == {"a": [None, "NA", "x"], "b": ["", "NA", "y"]}
