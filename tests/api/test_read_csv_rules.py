@@ -150,6 +150,23 @@ def test_how_a_text_is_written(text: bytes, options: dict[str, Any], expected: d
         assert read(text, chunk_bytes=chunk_bytes, **options).to_pydict() == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "cells", "repaired"),
+    [
+        (b'x"y,1\n"p"q",2\n', ['x"y', 'p"q'], [1, 2]),
+        (b'"open,1\nz,2\n', ['"open', "z"], [1]),
+        (b'the "best" one,1\n"5"" disk",2\n"a" b,3\n', ['the "best" one', '5" disk', '"a" b'], [1, 3]),
+        (b'"a\n""b""",1\n"c",2\n', ['a\n"b"', "c"], []),
+    ],
+)
+def test_lenient_quotes(text: bytes, cells: list[str], repaired: list[int]) -> None:
+    for chunk_bytes in (1, 3, None):
+        table = read(b"a,b\n" + text, lenient_quotes=True, chunk_bytes=chunk_bytes)
+        assert table.to_pydict() == {"a": cells, "b": list(range(1, len(cells) + 1))}
+        assert table.rejects["record"].to_pylist() == repaired
+        assert all(table.rejects["kept"].to_pylist())
+
+
 def test_types_come_out_as_python_has_them() -> None:
     table = read(b"d,t,u,n\n2024-02-29,2024-02-29 01:02:03.5,2024-02-29T01:02+02:00,2024-02-29 00:00:00.000000001\n")
     assert [column[0] for column in table.columns.values()] == [

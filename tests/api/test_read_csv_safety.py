@@ -198,6 +198,19 @@ def test_more_rows_than_31_bits_count(tmp_path: Path) -> None:
     assert [table.rejects[name].to_pylist() for name in ("record", "byte", "field")] == [[rows], [rows - 1], ["x"]]
 
 
+def test_texts_of_more_than_31_bits_count(tmp_path: Path) -> None:
+    """Records of 1 MB of a sparse file; some 7 s, 2.2 GB."""
+    rows = 2**11 + 1
+    with (tmp_path / "a.csv").open("wb") as file:
+        for row in range(1, rows + 1):
+            file.seek(row * 2**20 - 5)
+            file.write(b"%04d\n" % row)
+    table = read(tmp_path / "a.csv", header=False, names=["a"])
+    assert (str(table["a"].type), len(table)) == ("large_string", rows)
+    for row in (1, 2047, 2048, 2049):
+        assert table["a"][row - 1] == "\0" * (2**20 - 5) + f"{row:04}"
+
+
 @pytest.mark.parametrize("quoted", [False, True])
 def test_a_field_of_50_mb(quoted: bool) -> None:
     field = b"0123456789" * 5_000_000
