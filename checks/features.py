@@ -1,7 +1,7 @@
 """The table of features: what it says is there names the test that shows it, and what is not there says why.
 
 A row is ``| feature | here | shown by, or why not | other readers ... |``; a test is a link such as
-``[test_a.py::test_b](../tests/api/test_a.py)``. Of another reader a cell says yes, partly, no (with ``?`` if nobody checked), or –.
+``[test_a.py::test_b](../tests/api/test_a.py)``. Of another reader a cell says yes, partly or no, with ``?`` if nobody checked, or –.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check(root: Path) -> list[Finding]:
             width = len(cells)
         elif not cells:
             width = 0
-        elif width and set("".join(cells)) > set("-: "):
+        elif width and set("".join(cells)) - set("-: "):
             found += [Finding(PAGE, number, message) for message in _faults(cells, width, path.parent)]
     return found
 
