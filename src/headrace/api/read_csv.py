@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -37,7 +37,7 @@ def read_csv(
     infer_schema: bool = True,
     shrink: bool = False,
     strings: Literal["plain", "view", "dictionary"] = "plain",
-    null_values: str | Iterable[str] = ("",),
+    null_values: str | Iterable[str] | Mapping[str | int, str | Iterable[str]] = ("",),
     quoted_null: bool = False,
     true_values: str | Iterable[str] = ("true", "True", "TRUE"),
     false_values: str | Iterable[str] = ("false", "False", "FALSE"),
@@ -118,7 +118,8 @@ def read_csv(
         on); ``"view"``, ``string_view``, in memory that the column owns; ``"dictionary"``, codes of distinct texts, numbered by
         first appearance.
     null_values
-        Texts that mean null. Unquoted fields only, unless `quoted_null`.
+        Texts that mean null, in all columns or, as a mapping, in some by name or position; in the others it is the empty text.
+        Unquoted fields only, unless `quoted_null`.
     quoted_null
         Whether a quoted field may be null.
     true_values, false_values

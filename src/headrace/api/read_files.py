@@ -137,6 +137,7 @@ class _Reading:
         collected = COLLECTED if options.rows.long_records == "collect" else None
         self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
         self.partitions = without_own(found, self.planned.names, options)
+        self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
         self.begins = list(accumulate((file.size for file in files), initial=0))
@@ -204,7 +205,7 @@ class _Reading:
         with file.opened() as opened:
             found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
             prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
-            plan = load_plan(opened, prepared, options)
+            plan = load_plan(opened, prepared, options, self.forms.at(places))
             values = replace(plan.values, shrink=False)  # all files' values decide
             threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
             index = None if plan.row_index is None else plan.row_index + records
