@@ -1,0 +1,223 @@
+"""The cards of this machine, and what may go wrong before one can be used: no package, no driver, no card, one that is too old.
+
+This is where ``cuda.core`` and the driver are met first. Nothing is imported or started before a GPU is asked for, and a card's context
+is the primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+from headrace.core.device import Device
+from headrace.core.errors import HeadraceError, MissingDependencyError, UnsupportedDeviceError
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
+"""What kernels are compiled for; each runs on cards of the same generation, from this one on."""
+
+
+class GpuError(HeadraceError, RuntimeError):
+    """The driver refused a call, or a kernel failed on the card."""
+
+
+def cuda_core() -> ModuleType:
+    """The module ``cuda.core``.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed, or without the bindings of CUDA 13.
+    """
+    try:
+        return importlib.import_module("cuda.core")  # waits for another thread's import, as `import cuda.core` does not
+    except ImportError as error:
+        raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
+
+
+def driver() -> ModuleType:
+    """The driver's functions, as ``cuda.bindings`` gives them."""
+    cuda_core()
+    return importlib.import_module("cuda.bindings.driver")
+
+
+def checked(result: tuple[Any, ...]) -> Any:
+    """What a driver's function returned, without its status.
+
+    Raises
+    ------
+    GpuError
+        The status is no success.
+    """
+    status, *values = result
+    if int(status) != 0:
+        raise GpuError(f"{status.name}: {_meaning(status)}")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _meaning(status: Any) -> str:
+    _, text = driver().cuGetErrorString(status)
+    return (text or b"unknown error").decode()
+
+
+def gpu_count() -> int:
+    """How many cards there are.
+
+    Raises
+    ------
+    MissingDependencyError
+        ``cuda.core`` is not installed.
+    UnsupportedDeviceError
+        There is no NVIDIA driver, or it finds no card.
+    """
+    functions = driver()
+    try:
+        status, *_ = functions.cuInit(0)
+    except RuntimeError as error:  # cuda.pathfinder's own class: there is no libcuda
+        raise UnsupportedDeviceError("this machine has no NVIDIA driver (libcuda.so.1); use device='cpu'") from error
+    if int(status) == int(functions.CUresult.CUDA_ERROR_NO_DEVICE):
+        raise UnsupportedDeviceError("the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?); use device='cpu'")
+    if int(status) != 0:
+        raise UnsupportedDeviceError(f"the NVIDIA driver does not start: {status.name}; use device='cpu'")
+    count: int = checked(functions.cuDeviceGetCount())
+    return count
+
+
+def has_gpu() -> bool:
+    """Whether there is a card that can be used."""
+    try:
+        return gpu_count() > 0 and architecture_of(gpu(0).capability) != ""
+    except (MissingDependencyError, UnsupportedDeviceError):
+        return False
+
+
+def architecture_of(capability: tuple[int, int]) -> str:
+    """Which of `ARCHITECTURES` runs on a card of that compute capability.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        None does.
+
+    Examples
+    --------
+    >>> architecture_of((9, 0)), architecture_of((8, 9)), architecture_of((12, 1))
+    ('sm_90', 'sm_80', 'sm_120')
+    """
+    major, minor = capability
+    for name in ARCHITECTURES:
+        number = int(name.removeprefix("sm_"))
+        if (number // 10, 0) <= (major, minor) and number // 10 == major:
+            return name
+    wanted = ", ".join(ARCHITECTURES)
+    raise UnsupportedDeviceError(
+        f"a GPU of compute capability {major}.{minor} is not supported: kernels are made for {wanted} and what is compatible; "
+        "use device='cpu'"
+    )
+
+
+class Gpu:
+    """A card: its context, its architecture and a stream of ours. `gpu` gives the one of an index.
+
+    Parameters
+    ----------
+    index
+        Which one, as the driver counts.
+    """
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.device = Device("cuda", index)
+        self._core = cuda_core().Device(index)
+        self._core.set_current()
+
+    @property
+    def core(self) -> Any:
+        """The card as ``cuda.core`` knows it."""
+        return self._core
+
+    @cached_property
+    def name(self) -> str:
+        """What the vendor calls it."""
+        return str(self._core.name)
+
+    @cached_property
+    def capability(self) -> tuple[int, int]:
+        """Compute capability, such as (9, 0)."""
+        found = self._core.compute_capability
+        return int(found.major), int(found.minor)
+
+    @cached_property
+    def architecture(self) -> str:
+        """Which of `ARCHITECTURES` its kernels are compiled for."""
+        return architecture_of(self.capability)
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many multiprocessors it has."""
+        return int(self._core.properties.multiprocessor_count)
+
+    @cached_property
+    def context_handle(self) -> int:
+        """The driver's handle of its primary context."""
+        self.make_current()
+        return int(checked(driver().cuCtxGetCurrent()))
+
+    @cached_property
+    def core_stream(self) -> Any:
+        """Stream of the work that comes with no stream of its own; it does not wait for the default stream."""
+        self.make_current()
+        return self._core.create_stream()
+
+    @cached_property
+    def stream(self) -> int:
+        """Handle of `core_stream`."""
+        return int(self.core_stream.handle)
+
+    def make_current(self) -> None:
+        """Make its context the one of this thread."""
+        self._core.set_current()
+
+    def synchronize(self) -> None:
+        """Wait for all of its work.
+
+        Raises
+        ------
+        GpuError
+            A kernel failed.
+        """
+        self.make_current()
+        checked(driver().cuCtxSynchronize())
+
+    def __repr__(self) -> str:
+        major, minor = self.capability
+        return f"Gpu({self.index}: {self.name}, compute capability {major}.{minor})"
+
+
+_gpus: dict[int, Gpu] = {}
+_gpus_lock = threading.Lock()
+
+
+def gpu(device: Device | int = 0) -> Gpu:
+    """The card of an index or a device.
+
+    Raises
+    ------
+    MissingDependencyError
+        ``cuda.core`` is not installed.
+    UnsupportedDeviceError
+        There is no driver, or no such card.
+    """
+    index = device.index if isinstance(device, Device) else device
+    found = _gpus.get(index)
+    if found is None:
+        with _gpus_lock:
+            found = _gpus.get(index)
+            if found is None:
+                count = gpu_count()
+                if not 0 <= index < count:
+                    raise UnsupportedDeviceError(f"there is no GPU {index}: this machine has {count}, counted from 0")
+                found = _gpus[index] = Gpu(index)
+    return found

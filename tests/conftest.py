@@ -1,0 +1,24 @@
+"""Tests that need a GPU run where there is one."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+
+@cache
+def gpu_is_missing() -> str:
+    """Why there is no GPU to test on; empty if there is one."""
+    from headrace.core.errors import HeadraceError
+    from headrace.core.gpu import gpu
+
+    try:
+        return "" if gpu().architecture else "no architecture"
+    except HeadraceError as error:
+        return str(error)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu") is not None and gpu_is_missing():
+        pytest.skip(gpu_is_missing())

@@ -1,0 +1,56 @@
+"""What is said where there is no GPU, no driver or no package, or a card that is too old."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
+from headrace.core.gpu import ARCHITECTURES, architecture_of
+
+
+def in_process(code, **environment):
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("capability", "name"),
+    [((8, 0), "sm_80"), ((8, 6), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90"), ((10, 0), "sm_100"), ((10, 3), "sm_100")]
+    + [((12, 0), "sm_120"), ((12, 1), "sm_120")],
+)
+def test_cards_of_a_generation_share_an_architecture(capability, name):
+    assert architecture_of(capability) == name in ARCHITECTURES
+
+
+@pytest.mark.parametrize("capability", [(7, 5), (6, 0), (11, 0), (13, 0)])
+def test_other_cards_are_refused_with_what_would_do(capability):
+    with pytest.raises(
+        UnsupportedDeviceError, match=rf"compute capability {capability[0]}\.{capability[1]} .*sm_80, .*use device='cpu'"
+    ):
+        architecture_of(capability)
+
+
+def test_without_the_package_the_extra_is_named():
+    code = "import sys; sys.modules['cuda'] = None\nfrom headrace.core.gpu import gpu, has_gpu\nprint(has_gpu())\ngpu()"
+    said = in_process(code)
+    assert said.startswith("False") and "MissingDependencyError: work on a GPU needs cuda-core" in said
+    assert "pip install 'headrace[cuda13]'" in said
+    assert issubclass(MissingDependencyError, ImportError)
+
+
+def test_without_a_card_the_cpu_is_named():
+    pytest.importorskip("cuda.core", reason="the driver is reached through the extra cuda13", exc_type=ImportError)
+    said = in_process("from headrace.core.gpu import gpu, has_gpu\nprint(has_gpu())\ngpu()", CUDA_VISIBLE_DEVICES="")
+    assert said.startswith("False") and "UnsupportedDeviceError: " in said and "use device='cpu'" in said
+
+
+def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
+    code = (
+        "import sys, headrace.core.kernels, headrace.core.kernel_build, headrace.core.gpu\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in {'cuda', 'numpy'}])"
+    )
+    assert in_process(code).strip() == "[]"

@@ -1,0 +1,83 @@
+"""What is promised of every program: it compiles for each architecture, without a driver and without a warning."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from headrace.core.errors import OptionError
+from headrace.core.gpu import ARCHITECTURES
+from headrace.core.kernel_build import build_kernels
+from headrace.core.kernel_source import KernelSourceError, all_variants
+
+pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
+
+from headrace.core import kernels  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return list(build_kernels(folder=tmp_path_factory.mktemp("cubins")))
+
+
+def test_every_listed_program_compiles_for_every_architecture(built):
+    assert {(each.variant, each.architecture) for each in built} == {
+        (variant, name) for variant in all_variants() for name in ARCHITECTURES
+    }
+    assert all(each.nbytes > 0 for each in built)
+
+
+def test_the_compiler_warns_of_nothing(built):
+    assert {str(each.variant): each.log for each in built if each.log} == {}
+
+
+def test_a_second_build_compiles_nothing(tmp_path):
+    first = list(build_kernels(["90"], folder=tmp_path))
+    again = list(build_kernels(["sm_90", "90"], folder=tmp_path))
+    assert all(each.seconds > 0 for each in first) and all(each.seconds == 0 for each in again)
+    assert [(each.variant, each.nbytes) for each in first] == [(each.variant, each.nbytes) for each in again]
+
+
+def test_a_product_and_a_sum_are_not_fused():
+    # Were they, both functions would compile to the same.
+    plain = "__global__ void f(float* p) { *p = p[1] * p[2] + p[3]; }"
+    fused = "__global__ void f(float* p) { *p = __fmaf_rn(p[1], p[2], p[3]); }"
+    codes = [kernels.compile_source(f'extern "C" {text}', "fused", "sm_90").code for text in (plain, fused)]
+    assert codes[0] != codes[1]
+
+
+def test_an_error_names_our_file_and_line():
+    with pytest.raises(KernelSourceError) as raised:
+        kernels.compile_source('int x;\n#line 7 "headrace/core/a.cuh"\nint y = nothing;\n', "a.cu", "sm_90")
+    assert "a.cu does not compile for sm_90" in str(raised.value)
+    assert 'headrace/core/a.cuh(7): error: identifier "nothing" is undefined' in str(raised.value)
+
+
+def test_an_unknown_architecture_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="did you mean 'sm_120'"):
+        list(build_kernels(["sm_12"], folder=tmp_path))
+
+
+def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
+    # Two processes: the first compiles, the second could not.
+    take = (
+        "from headrace.core.kernels import *; v = Variant.of('core/copy.cu', {'HR_WIDTH': 4}); print(len(cubin_of(v, 'sm_90')))"
+    )
+    forbid = "import headrace.core.kernels as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
+    environment = os.environ | {"HEADRACE_KERNEL_CACHE": str(tmp_path)}
+    sizes = []
+    for code in (take, forbid + take):
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        sizes.append(int(done.stdout))
+    assert sizes[0] == sizes[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("signature", "codes"), [("", []), ("P", ["Q"]), ("PPq16s", ["Q", "Q", "q", "16s"]), ("8s12sdf", ["8s", "12s", "d", "f"])]
+)
+def test_signatures(signature, codes):
+    assert kernels.signature_codes(signature) == codes
