@@ -1,0 +1,294 @@
+"""Arrays as callers have them: NumPy, CuPy, PyTorch, columns of cuDF, and whatever speaks their protocols.
+
+An array is taken as it is: its address, length and type are asked for, nothing is copied, and work runs where it lies. On a GPU, work is
+told to the stream that the array's library is using, so it comes after what made the array and before what the library does next, and
+nobody waits. A result is an array of the same library as the input, from that library's own memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.core.device import Device
+from headrace.core.device_array import DeviceArray
+from headrace.core.device_memory import device_pool
+from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.gpu import gpu
+
+CPU = Device()
+_KINDS = "biufmM"
+"""Kinds of NumPy's types that are values of fixed width: bool, integers, floats, durations, instants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What a kernel has to know of a caller's array of one dimension.
+
+    Parameters
+    ----------
+    address
+        Where its first item is.
+    length
+        How many items.
+    typestr
+        Type as NumPy writes it: ``"<u4"``.
+    device
+        Where it lies.
+    library
+        ``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``.
+    stream
+        On a GPU, handle of the stream that its library works in.
+    writable
+        Whether it may be changed.
+    owner
+        The caller's object, which keeps the memory.
+    """
+
+    address: int
+    length: int
+    typestr: str
+    device: Device
+    library: str
+    stream: int | None = None
+    writable: bool = True
+    owner: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def width(self) -> int:
+        """Bytes of an item."""
+        return int(self.typestr[2:].partition("[")[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all items."""
+        return self.length * self.width
+
+
+def take(value: Any, name: str = "array") -> Array:
+    """What there is to know of a caller's array.
+
+    Parameters
+    ----------
+    value
+        An array of one dimension whose items lie side by side.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    OptionError
+        It is no array, has another shape, gaps between its items, nulls, or items that are no numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> taken = take(np.arange(5, dtype=np.uint32))
+    >>> taken.length, taken.typestr, str(taken.device), taken.library
+    (5, '<u4', 'cpu', 'numpy')
+    """
+    root = type(value).__module__.partition(".")[0]
+    if root == "torch" and hasattr(value, "data_ptr"):
+        return _take_torch(value, name)
+    if isinstance(value, DeviceArray):
+        return Array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
+    if _has(value, "__cuda_array_interface__", name):
+        return _take_cuda(value, root, name)
+    if hasattr(value, "__array_interface__"):
+        described = value.__array_interface__
+        return _described(described, name, CPU, "numpy" if root == "numpy" else "other", None, value)
+    if hasattr(value, "__dlpack__"):
+        return _take_dlpack(value, name)
+    raise OptionError(
+        f"{name} must be an array (NumPy, CuPy, PyTorch, cuDF, or of DLPack's protocol), not {type(value).__name__}"
+    )
+
+
+def empty_like(source: Array, length: int, typestr: str | None = None) -> Array:
+    """A new array for a result: of the same library, on the same device, for the same stream; its contents are anything.
+
+    Parameters
+    ----------
+    source
+        The input.
+    length
+        Items of the result.
+    typestr
+        Their type; None for that of the input.
+
+    Returns
+    -------
+    Array
+        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU; a column of
+        cuDF gives CuPy, which cuDF takes as it is.
+    """
+    typestr = source.typestr if typestr is None else typestr
+    if source.library == "torch":
+        return take(_empty_torch(source, length, typestr))
+    if source.device.kind == "cpu":
+        import numpy as np
+
+        return take(np.empty(length, np.dtype(typestr)))
+    if source.library in {"cupy", "cudf"}:
+        import cupy
+
+        with cupy.cuda.Device(source.device.index):
+            made = cupy.empty(length, typestr)
+        return take(made)
+    card = gpu(source.device)
+    width = int(typestr[2:].partition("[")[0])
+    return take(DeviceArray(device_pool(card).take(length * width, source.stream), typestr, length))
+
+
+def same_device(*arrays: Array) -> Device:
+    """Where all of them lie.
+
+    Raises
+    ------
+    OptionError
+        They lie on several devices: nothing crosses unless the caller moves it.
+    """
+    devices = list(dict.fromkeys(array.device for array in arrays))
+    if len(devices) > 1:
+        listed = " and ".join(map(str, devices))
+        raise OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
+    return devices[0]
+
+
+def _has(value: Any, attribute: str, name: str) -> bool:
+    """Whether an attribute is there; libraries raise various errors where it is not for this very array."""
+    try:
+        return hasattr(value, attribute)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise OptionError(f"{name}: {error}") from error
+
+
+def _described(described: dict[str, Any], name: str, device: Device, library: str, stream: int | None, owner: Any) -> Array:
+    """An array that NumPy's or CUDA's array interface describes."""
+    shape, typestr = described["shape"], str(described["typestr"])
+    if len(shape) != 1:
+        raise OptionError(f"{name} must have one dimension, not {len(shape)}")
+    if described.get("mask") is not None:
+        raise OptionError(f"{name} has nulls; fill them or drop them first")
+    _check_type(typestr, name)
+    length = int(shape[0])
+    address, readonly = described["data"]
+    taken = Array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    strides = described.get("strides")
+    if strides is not None and length > 1 and strides[0] != taken.width:
+        raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
+    return taken
+
+
+def _check_type(typestr: str, name: str) -> None:
+    if typestr[1] not in _KINDS:
+        raise OptionError(f"{name} has items of type {typestr!r}; numbers, bools, instants and durations can be taken")
+    if typestr[0] == ">":
+        raise OptionError(f"{name} has items in big-endian order; convert them first")
+
+
+def _take_cuda(value: Any, root: str, name: str) -> Array:
+    described = value.__cuda_array_interface__
+    address = int(described["data"][0] or 0)
+    library = root if root in {"cupy", "cudf"} else "other"
+    device = _device_of(address, value)
+    stream = described.get("stream")
+    if library in {"cupy", "cudf"}:
+        stream = _cupy_stream()
+    return _described(described, name, device, library, 1 if stream is None else int(stream), value)
+
+
+def _device_of(address: int, value: Any) -> Device:
+    """The card that an address is on; one that is empty has none, and is on the first."""
+    index = getattr(getattr(value, "device", None), "id", None)
+    if isinstance(index, int):
+        return Device("cuda", index)
+    if address == 0:
+        return Device("cuda", 0)
+    from headrace.core.gpu import checked, driver, gpu_count
+
+    gpu_count()
+    functions = driver()
+    ordinal = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    return Device("cuda", int(checked(functions.cuPointerGetAttribute(ordinal, address))))
+
+
+def _cupy_stream() -> int:
+    cupy = sys.modules.get("cupy")
+    return 1 if cupy is None else int(cupy.cuda.get_current_stream().ptr) or 1
+
+
+def _take_torch(value: Any, name: str) -> Array:
+    if value.layout.__str__() != "torch.strided":
+        raise OptionError(f"{name} is a sparse tensor; pass a dense one")
+    if value.dim() != 1:
+        raise OptionError(f"{name} must have one dimension, not {value.dim()}")
+    if value.numel() > 1 and value.stride(0) != 1:
+        raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
+    typestr = _TORCH_TYPES.get(str(value.dtype).removeprefix("torch."))
+    if typestr is None:
+        raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
+    kind = value.device.type
+    if kind not in {"cpu", "cuda"}:
+        raise UnsupportedDeviceError(f"{name} lies on {value.device}; CPU and CUDA devices are supported")
+    if kind == "cpu":
+        return Array(value.data_ptr(), value.numel(), typestr, CPU, "torch", None, True, value)
+    index = value.device.index or 0
+    # 0 names the default stream of whatever context is current, 1 the default stream of the tensor's card.
+    stream = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream or 1
+    return Array(value.data_ptr(), value.numel(), typestr, Device("cuda", index), "torch", int(stream), True, value)
+
+
+_TORCH_TYPES = {
+    "bool": "|b1",
+    "uint8": "|u1",
+    "int8": "|i1",
+    "uint16": "<u2",
+    "int16": "<i2",
+    "uint32": "<u4",
+    "int32": "<i4",
+    "uint64": "<u8",
+    "int64": "<i8",
+    "float16": "<f2",
+    "float32": "<f4",
+    "float64": "<f8",
+}
+
+
+def _empty_torch(source: Array, length: int, typestr: str) -> Any:
+    torch = sys.modules["torch"]
+    names = {described: name for name, described in _TORCH_TYPES.items()}
+    if typestr not in names:
+        raise OptionError(f"PyTorch has no type {typestr!r}")
+    place = "cpu" if source.device.kind == "cpu" else f"cuda:{source.device.index}"
+    return torch.empty(length, dtype=getattr(torch, names[typestr]), device=place)
+
+
+_DLPACK_CPU, _DLPACK_CUDA = 1, 2
+
+
+def _take_dlpack(value: Any, name: str) -> Array:
+    """An array that speaks DLPack alone, such as JAX's."""
+    kind, index = (int(part) for part in value.__dlpack_device__())
+    try:
+        if kind == _DLPACK_CPU:
+            import numpy as np
+
+            view = np.from_dlpack(value)
+            return _described(view.__array_interface__, name, CPU, "other", None, view)
+        if kind == _DLPACK_CUDA:
+            return _take_dlpack_on(Device("cuda", index), value, name)
+    except (BufferError, TypeError, ValueError) as error:
+        raise OptionError(f"{name}: {error}") from error
+    raise UnsupportedDeviceError(f"{name} lies on a device of DLPack's kind {kind}; CPU (1) and CUDA (2) are supported")
+
+
+def _take_dlpack_on(device: Device, value: Any, name: str) -> Array:
+    from cuda.core.utils import StridedMemoryView
+
+    stream = gpu(device).stream
+    view = StridedMemoryView.from_dlpack(value, stream)  # our stream waits for the producer's
+    strides = None if view.strides is None else tuple(step * view.dtype.itemsize for step in view.strides)
+    described = {"shape": view.shape, "typestr": view.dtype.str, "data": (view.ptr, view.readonly), "strides": strides}
+    return _described(described, name, device, "other", stream, view)

@@ -1,0 +1,134 @@
+"""An array on a GPU: a buffer with a type and a length, in the words of every library that has arrays there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.core.device import Device
+from headrace.core.device_memory import DeviceBuffer, Event, device_pool
+from headrace.core.gpu import Gpu
+from headrace.core.staging import Crossings, staging
+
+_DLPACK_CUDA = 2
+
+
+class DeviceArray:
+    """An array of one dimension on a GPU.
+
+    CuPy, PyTorch, Numba and JAX take it without a copy, through ``__cuda_array_interface__`` or DLPack; their streams wait for the work
+    that fills it.
+
+    Parameters
+    ----------
+    buffer
+        Its memory.
+    typestr
+        Type of an item, as NumPy writes it: ``"<u4"``.
+    length
+        How many items.
+    """
+
+    __slots__ = ("buffer", "length", "typestr")
+
+    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int) -> None:
+        self.buffer = buffer
+        self.typestr = typestr
+        self.length = length
+
+    @classmethod
+    def from_host(cls, values: Any, gpu: Gpu, *, stream: int | None = None, counted: Crossings | None = None) -> DeviceArray:
+        """A copy of a NumPy array of one dimension.
+
+        Parameters
+        ----------
+        values
+            The array.
+        gpu
+            The card.
+        stream
+            Handle of the stream that it will be used in; None for the card's own.
+        counted
+            Where the crossing is counted.
+        """
+        import numpy as np  # a dependency of cuda-core
+
+        plain = np.ascontiguousarray(values)
+        buffer = device_pool(gpu).take(plain.nbytes, stream)
+        if plain.nbytes:
+            staging(gpu).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
+        return cls(buffer, plain.dtype.str, len(plain))
+
+    def to_numpy(self, *, counted: Crossings | None = None) -> Any:
+        """A copy as a NumPy array, on the host.
+
+        Parameters
+        ----------
+        counted
+            Where the crossing is counted.
+        """
+        import numpy as np  # a dependency of cuda-core
+
+        host = np.empty(self.length, self.typestr)
+        if host.nbytes:
+            staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, counted=counted or Crossings())
+        return host
+
+    @property
+    def address(self) -> int:
+        """Where its first item is."""
+        return self.buffer.address
+
+    @property
+    def device(self) -> Device:
+        """Where it lies."""
+        return self.buffer.device
+
+    @property
+    def stream(self) -> int:
+        """Handle of the stream that fills it."""
+        return self.buffer.stream
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return self.buffer.__cuda_array_interface__ | {"shape": (self.length,), "typestr": self.typestr}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _DLPACK_CUDA, self.device.index
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        from cuda.core.utils import StridedMemoryView
+
+        if copy or dl_device not in {None, self.__dlpack_device__()}:
+            raise BufferError("an array on a GPU is handed over where it lies and without a copy")
+        if stream != -1:  # -1: the consumer takes care of the order
+            taker = 1 if stream is None else stream  # the standard's default is the legacy default stream
+            Event(self.buffer.gpu).record(self.stream).hold(taker)
+            self.buffer.used_by(taker)
+        # The array is the owner of what is handed over; its own interface tells no stream, for the order is kept above.
+        return StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1).__dlpack__(stream=-1, max_version=max_version)
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.length:_} of {self.typestr!r} on {self.device})"
+
+
+class _Unordered:
+    """An array whose interface names no stream; keeps the array."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        self._array = array
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        described = self._array.__cuda_array_interface__
+        del described["stream"]
+        return described

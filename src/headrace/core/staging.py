@@ -1,0 +1,192 @@
+"""Copies between host and GPU through pinned memory.
+
+The card reads and writes only pinned memory by itself; from any other the driver copies in one thread, piece by piece. Here several
+threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are filled or emptied,
+and the chunks are used again. A chunk is free when its event is done.
+
+Every byte that crosses is counted: `Crossings`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.core.device_memory import DeviceBuffer, Event
+from headrace.core.errors import OptionError
+from headrace.core.gpu import Gpu, checked, driver
+
+_CHUNK_BYTES = 4 << 20
+_CHUNKS_PER_THREAD = 2
+_MOST_THREADS = 8
+
+
+@dataclass(slots=True)
+class Crossings:
+    """Bytes that went between host and GPU, and how often."""
+
+    to_gpu: int = 0
+    to_host: int = 0
+    copies: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
+        """Add a copy."""
+        with self._lock:
+            self.to_gpu += to_gpu
+            self.to_host += to_host
+            self.copies += 1
+
+
+class _Chunk:
+    """Pinned memory, and the event after its last copy."""
+
+    def __init__(self, gpu: Gpu, nbytes: int) -> None:
+        functions = driver()
+        gpu.make_current()
+        self.address = int(checked(functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)))
+        self.event = Event(gpu)
+
+
+class Staging:
+    """Pinned memory of a card, for copies of any size. `staging` gives the one of a card.
+
+    Parameters
+    ----------
+    gpu
+        The card.
+    threads
+        So many move bytes at once.
+    chunk_bytes
+        Size of a chunk; there are two for each thread.
+    """
+
+    def __init__(self, gpu: Gpu, *, threads: int = _MOST_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
+        self.gpu = gpu
+        self._chunk_bytes = chunk_bytes
+        self._chunks: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()
+        self._untaken = threads * _CHUNKS_PER_THREAD  # pinning is slow: a chunk is made when it is first needed
+        self._lock = threading.Lock()
+        self._workers = ThreadPoolExecutor(threads, "headrace-staging", initializer=gpu.make_current)
+
+    def upload(self, source: Any, target: DeviceBuffer, *, offset: int = 0, counted: Crossings) -> None:
+        """Copy from the host, as work of the buffer's stream; returns when `source` may change, not when the card has it all.
+
+        Parameters
+        ----------
+        source
+            Anything with contiguous bytes (Python's buffer protocol).
+        target, offset
+            Where to, from which byte on.
+        counted
+            Where it is counted.
+        """
+        view = memoryview(source).cast("B")
+        pieces = self._pieces(view, target, offset)
+        self._run(_upload, pieces, target.stream)
+        counted.count(to_gpu=view.nbytes)
+
+    def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
+        """Copy to the host, behind the work of the buffer's stream; returns when `target` has it.
+
+        Parameters
+        ----------
+        source, offset
+            Where from, from which byte on.
+        target
+            Writable contiguous bytes; as many are copied as it has.
+        counted
+            Where it is counted.
+        """
+        view = memoryview(target).cast("B")
+        if view.readonly:
+            raise OptionError("the target of a copy from the GPU is read-only")
+        pieces = self._pieces(view, source, offset)
+        self._run(_download, pieces, source.stream)
+        counted.count(to_host=view.nbytes)
+
+    def _pieces(self, view: memoryview, buffer: DeviceBuffer, offset: int) -> list[tuple[int, int, int]]:
+        """Host address, device address and size of each piece."""
+        size = view.nbytes
+        if not 0 <= offset <= buffer.nbytes - size:
+            raise OptionError(f"{size:_} bytes at {offset:_} are not inside a buffer of {buffer.nbytes:_}")
+        if size == 0:
+            return []
+        host = _address_of(view)
+        step = self._chunk_bytes
+        return [(host + at, buffer.address + offset + at, min(step, size - at)) for at in range(0, size, step)]
+
+    def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
+        if len(pieces) == 1:
+            self.gpu.make_current()
+            self._with_chunk(copy, pieces[0], stream)
+            return
+        under_way = [self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces]
+        wait(under_way)  # also where one fails: nobody touches the caller's memory later
+        for piece_done in under_way:
+            piece_done.result()
+
+    def _with_chunk(self, copy: Any, piece: tuple[int, int, int], stream: int) -> None:
+        chunk = self._take_chunk()
+        try:
+            copy(chunk, piece, stream)
+        finally:
+            self._chunks.put(chunk)
+
+    def _take_chunk(self) -> _Chunk:
+        try:
+            chunk = self._chunks.get_nowait()
+        except queue.Empty:
+            with self._lock:
+                make = self._untaken > 0
+                self._untaken -= make
+            chunk = self._new_chunk() if make else self._chunks.get()
+        chunk.event.wait()
+        return chunk
+
+    def _new_chunk(self) -> _Chunk:
+        try:
+            return _Chunk(self.gpu, self._chunk_bytes)
+        except BaseException:
+            with self._lock:
+                self._untaken += 1
+            raise
+
+
+def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+    host, device, size = piece
+    ctypes.memmove(chunk.address, host, size)
+    checked(driver().cuMemcpyHtoDAsync(device, chunk.address, size, stream))
+    chunk.event.record(stream)
+
+
+def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+    host, device, size = piece
+    checked(driver().cuMemcpyDtoHAsync(chunk.address, device, size, stream))
+    chunk.event.record(stream).wait()
+    ctypes.memmove(host, chunk.address, size)
+
+
+def _address_of(view: memoryview) -> int:
+    """Address of contiguous bytes, read-only ones too."""
+    if not view.readonly:
+        return ctypes.addressof(ctypes.c_char.from_buffer(view))
+    import numpy as np  # a dependency of cuda-core
+
+    return int(np.frombuffer(view, np.uint8).ctypes.data)
+
+
+_stagings: dict[int, Staging] = {}
+_stagings_lock = threading.Lock()
+
+
+def staging(gpu: Gpu) -> Staging:
+    """The pinned memory of a card."""
+    with _stagings_lock:
+        if gpu.index not in _stagings:
+            _stagings[gpu.index] = Staging(gpu)
+        return _stagings[gpu.index]
