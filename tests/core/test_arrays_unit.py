@@ -53,7 +53,9 @@ def test_what_cannot_be_taken_is_told(value, said):
 
 def test_a_masked_array_of_another_library_is_refused():
     class Masked:
-        __cuda_array_interface__ = {"shape": (1,), "typestr": "<i4", "data": (0, False), "version": 3, "mask": object()}
+        @property
+        def __cuda_array_interface__(self):
+            return {"shape": (1,), "typestr": "<i4", "data": (0, False), "version": 3, "mask": object()}
 
     with pytest.raises(OptionError, match="has nulls"):
         take(Masked())

@@ -19,8 +19,12 @@ def in_process(code, **environment):
 
 @pytest.mark.parametrize(
     ("capability", "name"),
-    [((8, 0), "sm_80"), ((8, 6), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90"), ((10, 0), "sm_100"), ((10, 3), "sm_100")]
-    + [((12, 0), "sm_120"), ((12, 1), "sm_120")],
+    [
+        *(((8, minor), "sm_80") for minor in (0, 6, 9)),
+        ((9, 0), "sm_90"),
+        *(((10, minor), "sm_100") for minor in (0, 3)),
+        *(((12, minor), "sm_120") for minor in (0, 1)),
+    ],
 )
 def test_cards_of_a_generation_share_an_architecture(capability, name):
     assert architecture_of(capability) == name in ARCHITECTURES

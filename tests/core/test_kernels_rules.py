@@ -15,7 +15,7 @@ from headrace.core.kernel_source import KernelSourceError, all_variants
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
-from headrace.core import kernels  # noqa: E402
+from headrace.core import kernels
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """Arrays as callers have them: NumPy, CuPy, PyTorch, columns of cuDF, and whatever speaks their protocols.
 
-An array is taken as it is: its address, length and type are asked for, nothing is copied, and work runs where it lies. On a GPU, work is
-told to the stream that the array's library is using, so it comes after what made the array and before what the library does next, and
-nobody waits. A result is an array of the same library as the input, from that library's own memory.
+An array is taken as it is: its address, length and type are asked for, nothing is copied, and work runs where it lies. On a
+GPU, work is told to the stream that the array's library is using, so it comes after what made the array and before what the
+library does next, and nobody waits. A result is an array of the same library as the input, from that library's own memory.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def take(value: Any, name: str = "array") -> Array:
         return _take_cuda(value, root, name)
     if hasattr(value, "__array_interface__"):
         described = value.__array_interface__
-        return _described(described, name, CPU, "numpy" if root == "numpy" else "other", None, value)
+        return _described(described, name, device=CPU, library="numpy" if root == "numpy" else "other", stream=None, owner=value)
     if hasattr(value, "__dlpack__"):
         return _take_dlpack(value, name)
     raise OptionError(
@@ -120,8 +120,8 @@ def empty_like(source: Array, length: int, typestr: str | None = None) -> Array:
     Returns
     -------
     Array
-        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU; a column of
-        cuDF gives CuPy, which cuDF takes as it is.
+        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU; a
+        column of cuDF gives CuPy, which cuDF takes as it is.
     """
     typestr = source.typestr if typestr is None else typestr
     if source.library == "torch":
@@ -164,7 +164,7 @@ def _has(value: Any, attribute: str, name: str) -> bool:
         raise OptionError(f"{name}: {error}") from error
 
 
-def _described(described: dict[str, Any], name: str, device: Device, library: str, stream: int | None, owner: Any) -> Array:
+def _described(described: dict[str, Any], name: str, *, device: Device, library: str, stream: int | None, owner: Any) -> Array:
     """An array that NumPy's or CUDA's array interface describes."""
     shape, typestr = described["shape"], str(described["typestr"])
     if len(shape) != 1:
@@ -196,7 +196,7 @@ def _take_cuda(value: Any, root: str, name: str) -> Array:
     stream = described.get("stream")
     if library in {"cupy", "cudf"}:
         stream = _cupy_stream()
-    return _described(described, name, device, library, 1 if stream is None else int(stream), value)
+    return _described(described, name, device=device, library=library, stream=1 if stream is None else int(stream), owner=value)
 
 
 def _device_of(address: int, value: Any) -> Device:
@@ -276,7 +276,7 @@ def _take_dlpack(value: Any, name: str) -> Array:
             import numpy as np
 
             view = np.from_dlpack(value)
-            return _described(view.__array_interface__, name, CPU, "other", None, view)
+            return _described(view.__array_interface__, name, device=CPU, library="other", stream=None, owner=view)
         if kind == _DLPACK_CUDA:
             return _take_dlpack_on(Device("cuda", index), value, name)
     except (BufferError, TypeError, ValueError) as error:
@@ -291,4 +291,4 @@ def _take_dlpack_on(device: Device, value: Any, name: str) -> Array:
     view = StridedMemoryView.from_dlpack(value, stream)  # our stream waits for the producer's
     strides = None if view.strides is None else tuple(step * view.dtype.itemsize for step in view.strides)
     described = {"shape": view.shape, "typestr": view.dtype.str, "data": (view.ptr, view.readonly), "strides": strides}
-    return _described(described, name, device, "other", stream, view)
+    return _described(described, name, device=device, library="other", stream=stream, owner=view)

@@ -15,8 +15,8 @@ _DLPACK_CUDA = 2
 class DeviceArray:
     """An array of one dimension on a GPU.
 
-    CuPy, PyTorch, Numba and JAX take it without a copy, through ``__cuda_array_interface__`` or DLPack; their streams wait for the work
-    that fills it.
+    CuPy, PyTorch, Numba and JAX take it without a copy, through ``__cuda_array_interface__`` or DLPack; their streams wait for
+    the work that fills it.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class DeviceArray:
         """
         import numpy as np  # a dependency of cuda-core
 
-        host = np.empty(self.length, self.typestr)
+        host: np.ndarray[Any, Any] = np.empty(self.length, self.typestr)
         if host.nbytes:
             staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, counted=counted or Crossings())
         return host

@@ -1,10 +1,10 @@
 """Memory of a GPU, in the order of streams: a pool with a budget, and buffers that are given back when nobody holds them.
 
-Taking and giving back are work of a stream, like a kernel (CUDA's stream-ordered allocator): neither waits, and memory that one call
-gave back serves the next call in the same stream at once. The pool keeps what it has, so that only growth asks the system.
+Taking and giving back are work of a stream, like a kernel (CUDA's stream-ordered allocator): neither waits, and memory that one
+call gave back serves the next call in the same stream at once. The pool keeps what it has, so that only growth asks the system.
 
-What does not fit, a budget or the card, raises `MemoryLimitError`, and nothing is lost: the pool first gives back what it keeps and
-waits for what other streams are about to give back.
+What does not fit, a budget or the card, raises `MemoryLimitError`, and nothing is lost: the pool first gives back what it keeps
+and waits for what other streams are about to give back.
 """
 
 from __future__ import annotations

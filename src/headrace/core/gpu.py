@@ -1,7 +1,7 @@
 """The cards of this machine, and what may go wrong before one can be used: no package, no driver, no card, one that is too old.
 
-This is where ``cuda.core`` and the driver are met first. Nothing is imported or started before a GPU is asked for, and a card's context
-is the primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
+This is where ``cuda.core`` and the driver are met first. Nothing is imported or started before a GPU is asked for, and a card's
+context is the primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
 """
 
 from __future__ import annotations

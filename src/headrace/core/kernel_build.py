@@ -65,7 +65,7 @@ def build_kernels(
     cache = user_cache() if folder is None else KernelCache(Path(folder))
     work = [(variant, name) for variant in all_variants() for name in names]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        yield from pool.map(lambda item: _build(*item, cache), work)
+        yield from pool.map(lambda item: _build(item[0], item[1], cache), work)
 
 
 def _build(variant: Variant, architecture: str, cache: KernelCache) -> Built:

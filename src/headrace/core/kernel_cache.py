@@ -1,11 +1,12 @@
 """Compiled kernels on disk, for any number of processes at once.
 
-A file is named by the hash of everything that it was made from: source, options, architecture. It is written beside its place and moved
-there, which is atomic, so that a reader sees a whole file or none; two processes that miss at once write the same bytes. A digest at the
-end of the file finds what a full disk or a crash left behind: such a file is taken for none, and made anew.
+A file is named by the hash of everything that it was made from: source, options, architecture. It is written beside its place
+and moved there, which is atomic, so that a reader sees a whole file or none; two processes that miss at once write the same
+bytes. A digest at the end of the file finds what a full disk or a crash left behind: such a file is taken for none, and made
+anew.
 
-What came with the package (``headrace kernels build --into``) is looked for first, then the user's cache, one folder for each release of
-the compiler. A hit needs neither compiler nor toolkit.
+What came with the package (``headrace kernels build --into-package``) is looked for first, then the user's cache, one folder for each
+release of the compiler. A hit needs neither compiler nor toolkit.
 """
 
 from __future__ import annotations

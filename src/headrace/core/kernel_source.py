@@ -1,9 +1,9 @@
 """Source of a kernel's program: one text with all its headers in it, and macros from a finite list.
 
-A program is one ``.cu`` file of the package for one value of each of its macros. The headers that it includes are joined into it,
-each once, with ``#line``, so that the compiler's messages name our files; there is no header that is not ours (any CUB include costs
-seconds a program, and NVRTC's cache key would have to know the folder). Which values a macro may have is in ``core/variants.toml``, so
-everything that can ever be compiled can be compiled beforehand.
+A program is one ``.cu`` file of the package for one value of each of its macros. The headers that it includes are joined into
+it, each once, with ``#line``, so that the compiler's messages name our files; there is no header that is not ours (any CUB
+include costs seconds a program, and NVRTC's cache key would have to know the folder). Which values a macro may have is in
+``core/variants.toml``, so everything that can ever be compiled can be compiled beforehand.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def tables() -> dict[str, list[dict[str, list[Value]]]]:
 
 def all_variants() -> Iterator[Variant]:
     """Every program of the package, each once. A macro that takes any text is there with its other values."""
-    found = {}
+    found: dict[Variant, None] = {}
     for file, listed in tables().items():
         for table in listed:
             names = sorted(table)

@@ -1,8 +1,9 @@
 """Kernels: from a file of the package to a launch.
 
-A program (`headrace.core.kernel_source`) is compiled by NVRTC to a cubin for one architecture, never to PTX, which a driver older than the
-compiler refuses; kept on disk (`headrace.core.kernel_cache`); and loaded when one of its kernels is first asked for. A kernel knows
-the types of its parameters, so that a launch packs its arguments into memory that is there already and makes one call of the driver.
+A program (`headrace.core.kernel_source`) is compiled by NVRTC to a cubin for one architecture, never to PTX, which a driver
+older than the compiler refuses; kept on disk (`headrace.core.kernel_cache`); and loaded when one of its kernels is first asked
+for. A kernel knows the types of its parameters, so that a launch packs its arguments into memory that is there already and
+makes one call of the driver.
 
 Floating point means the same as on the CPU: ``--fmad=false``, fused operations only by name.
 
@@ -74,7 +75,10 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
 
 
 def compiler_release() -> str:
-    """Release of the compiler, as its package tells it, or ``"system"``. Loading NVRTC to ask it would cost what a cache hit saves."""
+    """Release of the compiler, as its package tells it, or ``"system"``.
+
+    Loading NVRTC to ask it would cost what a cache hit saves.
+    """
     from importlib.metadata import PackageNotFoundError, version
 
     for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
@@ -125,8 +129,8 @@ class Kernel:
     name
         Its entry point.
     signature
-        A letter of `struct` for each parameter: ``P`` a pointer, ``q`` and ``Q`` 64 bits, ``i`` and ``I`` 32, ``d`` and ``f`` floating
-        point, ``16s`` sixteen bytes of a structure.
+        A letter of `struct` for each parameter: ``P`` a pointer, ``q`` and ``Q`` 64 bits, ``i`` and ``I`` 32, ``d`` and ``f``
+        floating point, ``16s`` sixteen bytes of a structure.
     gpu
         The card.
     """

@@ -1,8 +1,8 @@
 """Copies between host and GPU through pinned memory.
 
-The card reads and writes only pinned memory by itself; from any other the driver copies in one thread, piece by piece. Here several
-threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are filled or emptied,
-and the chunks are used again. A chunk is free when its event is done.
+The card reads and writes only pinned memory by itself; from any other the driver copies in one thread, piece by piece. Here
+several threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are
+filled or emptied, and the chunks are used again. A chunk is free when its event is done.
 
 Every byte that crosses is counted: `Crossings`.
 """

@@ -1,0 +1,253 @@
+"""What a GPU allows, measured: copy, read and fill of its memory, launches, first calls, and the bus.
+
+Every other table of a GPU compares with these. Answers are checked before anything is timed; peers run in the same process.
+
+    python -m bench.gpu_limits --out bench/results/h200/limits
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from headrace.core.device_array import DeviceArray
+from headrace.core.device_memory import Event, device_pool
+from headrace.core.gpu import checked, driver, gpu
+from headrace.core.kernels import compiler_release, kernel
+from headrace.core.staging import Crossings, staging
+
+NBYTES = 4 << 30
+REPEAT = 21
+TILE = 16 << 10
+
+# The second begins where the first has made the context that any program with a GPU makes.
+FIRST_CALL = """
+import time
+begin = time.perf_counter()
+import cuda.core
+imported = time.perf_counter()
+device = cuda.core.Device(0)
+device.set_current()
+stream = device.create_stream()
+stream.sync()
+ready = time.perf_counter()
+import headrace
+package = time.perf_counter()
+from headrace.core.device_memory import device_pool
+from headrace.core.gpu import gpu
+from headrace.core.kernels import kernel
+card = gpu()
+buffer = device_pool(card).take(1024)
+kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 256, (buffer.address, 256, 7))
+card.synchronize()
+done = time.perf_counter()
+print(imported - begin, ready - imported, package - ready, done - package)
+"""
+
+
+def seconds_of(work, stream: int, repeat: int = REPEAT) -> float:
+    """Median by the card's own clock; `work` starts one run."""
+    card = gpu()
+    work()
+    card.synchronize()
+    times = []
+    for _ in range(repeat):
+        begin = Event(card, timing=True).record(stream)
+        work()
+        end = Event(card, timing=True).record(stream)
+        end.wait()
+        times.append(end.seconds_since(begin))
+    return statistics.median(times)
+
+
+def memory_table(nbytes: int) -> list[dict]:
+    """GB/s of bytes read plus written."""
+    card, functions = gpu(), driver()
+    stream = card.stream
+    source = DeviceArray.from_host(np.random.default_rng(0).integers(0, 2**63, nbytes // 8, np.int64), card)
+    target, folded = device_pool(card).take(nbytes), DeviceArray.from_host(np.zeros(1, np.uint64), card)
+    rows = []
+
+    def row(what, moved, work):
+        seconds = seconds_of(work, stream)
+        rows.append({"what": what, "GB/s": moved / seconds / 1e9, "ms": seconds * 1e3})
+
+    for width in (1, 4, 16):
+        count, blocks = nbytes // width, nbytes // TILE
+        copy = kernel("core/copy.cu", "copy_items", "PPq", {"HR_WIDTH": width}, card)
+        read = kernel("core/copy.cu", "read_items", "PPq", {"HR_WIDTH": width}, card)
+        copy.launch(blocks, 256, (source.address, target.address, count))
+        same = DeviceArray(target, "<i8", nbytes // 8).to_numpy()
+        assert np.array_equal(same, source.to_numpy())
+        row(
+            f"copy_items, {width} B",
+            2 * nbytes,
+            lambda k=copy, n=count, b=blocks: k.launch(b, 256, (source.address, target.address, n)),
+        )
+        row(
+            f"read_items, {width} B",
+            nbytes,
+            lambda k=read, n=count, b=blocks: k.launch(b, 256, (source.address, folded.address, n)),
+        )
+    fill = kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card)
+    row("fill_items, 4 B", nbytes, lambda: fill.launch(nbytes // TILE, 256, (target.address, nbytes // 4, 7)))
+    row(
+        "cudaMemcpy, device to device",
+        2 * nbytes,
+        lambda: functions.cuMemcpyDtoDAsync(target.address, source.address, nbytes, stream),
+    )
+    row("cudaMemset, 4 B", nbytes, lambda: functions.cuMemsetD32Async(target.address, 7, nbytes // 4, stream))
+    return rows
+
+
+def microseconds_of(call, batch: int = 200, repeat: int = 50) -> float:
+    """Median time of a call that starts work and does not wait; the queue is emptied between batches."""
+    times = []
+    for _ in range(repeat):
+        gpu().synchronize()
+        begin = time.perf_counter()
+        for _ in range(batch):
+            call()
+        times.append((time.perf_counter() - begin) / batch)
+    gpu().synchronize()
+    return statistics.median(times) * 1e6
+
+
+def launch_table() -> list[dict]:
+    """Microseconds that Python needs to start a kernel that is there already."""
+    import cuda.core
+    from cuda.core import LaunchConfig
+
+    card = gpu()
+    buffer = device_pool(card).take(1024)
+    defines = {"HR_WIDTH": 4}
+    fill = kernel("core/copy.cu", "fill_items", "PqI", defines, card)
+    args = (buffer.address, 256, 7)
+    rows = [("Kernel.launch", lambda: fill.launch(1, 256, args))]
+    rows.append(
+        (
+            "kernel(...) found again, then launch",
+            lambda: kernel("core/copy.cu", "fill_items", "PqI", defines, card).launch(1, 256, args),
+        )
+    )
+    rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 256, (buffer.address, 256, 7))))
+    rows.append(("pool.take and give back, 1 KB", lambda: device_pool(card).take(1024)))
+    wrapped = cuda.core.Kernel.from_handle(int(fill._handle))  # noqa: SLF001
+    config = LaunchConfig(grid=1, block=256)
+    typed = (buffer.address, np.int64(256), np.uint32(7))
+    rows.append(("cuda.core.launch", lambda: cuda.core.launch(card.core_stream, config, wrapped, *typed)))
+    try:
+        import cupy
+
+        raw = cupy.RawKernel(
+            'extern "C" __global__ void f(unsigned* p, long long n, unsigned v) { if (threadIdx.x < n) p[threadIdx.x] = v; }', "f"
+        )
+        array = cupy.empty(256, "u4")
+        rows.append(("CuPy RawKernel", lambda: raw((1,), (256,), (array, np.int64(256), np.uint32(7)))))
+    except ImportError:
+        pass
+    return [{"what": what, "us": microseconds_of(call)} for what, call in rows]
+
+
+def first_call_table() -> list[dict]:
+    """Milliseconds of a new process, median of 7: with the kernel in the cache, and compiled."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"HEADRACE_KERNEL_CACHE": folder}
+        runs = []
+        for _ in range(8):
+            done = subprocess.run([sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, text=True, check=True)
+            runs.append([float(part) * 1e3 for part in done.stdout.split()])
+        for what, chosen in (("compiled", runs[:1]), ("from the cache", runs[1:])):
+            medians = [statistics.median(part) for part in zip(*chosen, strict=True)]
+            found.append(
+                dict(zip(("what", "import cuda.core", "context", "import headrace", "first call"), (what, *medians), strict=True))
+            )
+    return found
+
+
+def bus_table(nbytes: int = 1 << 30) -> list[dict]:
+    """GB/s between host and card, by the wall clock."""
+    card, functions = gpu(), driver()
+    host, buffer = np.random.default_rng(1).integers(0, 256, nbytes, np.uint8), device_pool(card).take(nbytes)
+    back, moved, counted = np.zeros(nbytes, np.uint8), staging(card), Crossings()
+
+    def up():
+        moved.upload(host, buffer, counted=counted)
+
+    def down():
+        moved.download(buffer, back, counted=counted)
+
+    def plain_up():
+        checked(functions.cuMemcpyHtoDAsync(buffer.address, host.ctypes.data, nbytes, card.stream))
+
+    def plain_down():
+        checked(functions.cuMemcpyDtoHAsync(back.ctypes.data, buffer.address, nbytes, card.stream))
+
+    up()
+    down()
+    assert np.array_equal(host, back)
+    pinned = int(checked(functions.cuMemHostAlloc(nbytes, 0)))
+    rows = []
+    for what, work in [
+        ("to the card, staged", up),
+        ("to the host, staged", down),
+        ("to the card, cudaMemcpy of pageable memory", plain_up),
+        ("to the host, cudaMemcpy to pageable memory", plain_down),
+        ("to the card, pinned memory", lambda: checked(functions.cuMemcpyHtoDAsync(buffer.address, pinned, nbytes, card.stream))),
+        ("to the host, pinned memory", lambda: checked(functions.cuMemcpyDtoHAsync(pinned, buffer.address, nbytes, card.stream))),
+    ]:
+        times = []
+        for _ in range(6):
+            begin = time.perf_counter()
+            work()
+            card.synchronize()
+            times.append(time.perf_counter() - begin)
+        rows.append({"what": what, "GB/s": nbytes / statistics.median(times[1:]) / 1e9})
+    checked(functions.cuMemFreeHost(pinned))
+    return rows
+
+
+def as_markdown(rows: list[dict]) -> str:
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "| --- |" + " ---: |" * (len(names) - 1)]
+    shown = [[value if isinstance(value, str) else f"{value:.2f}" for value in row.values()] for row in rows]
+    lines += ["| " + " | ".join(cells) + " |" for cells in shown]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What a GPU allows: memory, launches, first calls, the bus.")
+    parser.add_argument("--out", help="path of the results, without a suffix")
+    parser.add_argument("--nbytes", type=int, default=NBYTES, help="size of the buffers that are copied")
+    given = parser.parse_args()
+    card = gpu()
+    version = checked(driver().cuDriverGetVersion())
+    machine = {"card": card.name, "multiprocessors": card.multiprocessors, "driver": version, "nvrtc": compiler_release()}
+    tables = {
+        f"Memory, {given.nbytes >> 20} MB, GB/s of bytes read and written": memory_table(given.nbytes),
+        "Launch of a kernel that is there": launch_table(),
+        "First call of a process, ms": first_call_table(),
+        "The bus, 1 GB": bus_table(),
+    }
+    page = "\n\n".join([f"{machine}", *(f"## {title}\n\n{as_markdown(rows)}" for title, rows in tables.items())])
+    print(page)
+    if given.out:
+        Path(given.out).parent.mkdir(parents=True, exist_ok=True)
+        Path(given.out + ".md").write_text(page + "\n", encoding="utf-8")
+        Path(given.out + ".json").write_text(
+            json.dumps({"machine": machine, "tables": tables}, indent=1) + "\n", encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
