@@ -15,10 +15,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from headrace.core.copy import (
+    COPY_THREADS,
+    COPY_TILE,
+    READ_THREADS,
+    READ_TILE,
+    copy_kernel,
+    fill_kernel,
+    fold_buffer,
+    read_kernel,
+)
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import Event, device_pool
 from headrace.core.gpu import checked, driver, gpu
@@ -27,7 +38,6 @@ from headrace.core.staging import Crossings, staging
 
 NBYTES = 4 << 30
 REPEAT = 21
-TILE = 16 << 10
 
 # The second begins where the first has made the context that any program with a GPU makes.
 FIRST_CALL = """
@@ -47,7 +57,7 @@ from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
 card = gpu()
 buffer = device_pool(card).take(1024)
-kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 256, (buffer.address, 256, 7))
+kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 128, (buffer.address, 256, 7))
 card.synchronize()
 done = time.perf_counter()
 print(imported - begin, ready - imported, package - ready, done - package)
@@ -74,7 +84,7 @@ def memory_table(nbytes: int) -> list[dict]:
     card, functions = gpu(), driver()
     stream = card.stream
     source = DeviceArray.from_host(np.random.default_rng(0).integers(0, 2**63, nbytes // 8, np.int64), card)
-    target, folded = device_pool(card).take(nbytes), DeviceArray.from_host(np.zeros(1, np.uint64), card)
+    target, folded = device_pool(card).take(nbytes), fold_buffer(card)
     rows = []
 
     def row(what, moved, work):
@@ -82,24 +92,15 @@ def memory_table(nbytes: int) -> list[dict]:
         rows.append({"what": what, "GB/s": moved / seconds / 1e9, "ms": seconds * 1e3})
 
     for width in (1, 4, 16):
-        count, blocks = nbytes // width, nbytes // TILE
-        copy = kernel("core/copy.cu", "copy_items", "PPq", {"HR_WIDTH": width}, card)
-        read = kernel("core/copy.cu", "read_items", "PPq", {"HR_WIDTH": width}, card)
-        copy.launch(blocks, 256, (source.address, target.address, count))
-        same = DeviceArray(target, "<i8", nbytes // 8).to_numpy()
-        assert np.array_equal(same, source.to_numpy())
-        row(
-            f"copy_items, {width} B",
-            2 * nbytes,
-            lambda k=copy, n=count, b=blocks: k.launch(b, 256, (source.address, target.address, n)),
-        )
-        row(
-            f"read_items, {width} B",
-            nbytes,
-            lambda k=read, n=count, b=blocks: k.launch(b, 256, (source.address, folded.address, n)),
-        )
-    fill = kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card)
-    row("fill_items, 4 B", nbytes, lambda: fill.launch(nbytes // TILE, 256, (target.address, nbytes // 4, 7)))
+        args = (source.address, target.address, nbytes // width)
+        copy, read = copy_kernel(width, card), read_kernel(width, card)
+        copy.launch(nbytes // COPY_TILE, COPY_THREADS, args)
+        assert np.array_equal(DeviceArray(target, "<i8", nbytes // 8).to_numpy(), source.to_numpy())
+        row(f"copy_items, {width} B", 2 * nbytes, partial(copy.launch, nbytes // COPY_TILE, COPY_THREADS, args))
+        reading = (source.address, folded.address, nbytes // width)
+        row(f"read_items, {width} B", nbytes, partial(read.launch, nbytes // READ_TILE, READ_THREADS, reading))
+    filling = (target.address, nbytes // 4, 7)
+    row("fill_items, 4 B", nbytes, partial(fill_kernel(4, card).launch, nbytes // COPY_TILE, COPY_THREADS, filling))
     row(
         "cudaMemcpy, device to device",
         2 * nbytes,
@@ -130,16 +131,16 @@ def launch_table() -> list[dict]:
     card = gpu()
     buffer = device_pool(card).take(1024)
     defines = {"HR_WIDTH": 4}
-    fill = kernel("core/copy.cu", "fill_items", "PqI", defines, card)
+    fill = fill_kernel(4, card)
     args = (buffer.address, 256, 7)
-    rows = [("Kernel.launch", lambda: fill.launch(1, 256, args))]
+    rows = [("Kernel.launch", lambda: fill.launch(1, 128, args))]
     rows.append(
         (
             "kernel(...) found again, then launch",
-            lambda: kernel("core/copy.cu", "fill_items", "PqI", defines, card).launch(1, 256, args),
+            lambda: kernel("core/copy.cu", "fill_items", "PqI", defines, card).launch(1, 128, args),
         )
     )
-    rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 256, (buffer.address, 256, 7))))
+    rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 128, (buffer.address, 256, 7))))
     rows.append(("pool.take and give back, 1 KB", lambda: device_pool(card).take(1024)))
     wrapped = cuda.core.Kernel.from_handle(int(fill._handle))  # noqa: SLF001
     config = LaunchConfig(grid=1, block=256)

@@ -1,25 +1,25 @@
-"""core/copy.cu on a GPU against NumPy: every width, the sizes around each edge, and addresses that no vector may begin at."""
+"""Fill, copy and read against NumPy: every width, the sizes around each edge, and addresses that no vector may begin at."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from headrace.core import copy as device_copy
+from headrace.core.arrays import Array, empty_like, take
 from headrace.core.device_memory import device_pool
+from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
-from headrace.core.kernels import kernel
 from headrace.core.staging import Crossings, staging
 
-pytestmark = pytest.mark.gpu
-
-TILE = 16 << 10
+TILES = (device_copy.COPY_TILE, device_copy.READ_TILE)
 WIDTHS = (1, 2, 4, 8, 16)
 GUARD = 64
 
 
 def counts_of(width):
-    tile = TILE // width
-    return sorted({0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 257, tile - 1, tile, tile + 1, 3 * tile + 5, 1_000_003})
+    edges = {tile // width + more for tile in TILES for more in (-1, 0, 1)}
+    return sorted({0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 257, 3 * TILES[1] // width + 5, 1_000_003} | edges)
 
 
 def upload(array):
@@ -34,15 +34,13 @@ def download(buffer):
     return host
 
 
-def launch(entry, signature, width, count, args):
-    blocks = max(1, -(-count * width // TILE))
-    kernel("core/copy.cu", entry, signature, {"HR_WIDTH": width}, gpu()).launch(blocks, 256, args)
+def array_at(buffer, shift, count, width):
+    """`count` items from byte `shift` of a buffer on."""
+    typestr = f"|V{width}" if width == 16 else f"<u{width}"
+    return Array(buffer.address + shift, count, typestr, buffer.device, "headrace", buffer.stream, True, buffer)
 
 
-def filler(width):
-    return {1: "B", 2: "H", 4: "I", 8: "Q", 16: "16s"}[width]
-
-
+@pytest.mark.gpu
 @pytest.mark.parametrize("width", WIDTHS)
 def test_fill(width):
     random = np.random.default_rng(width)
@@ -52,13 +50,13 @@ def test_fill(width):
             before = random.integers(0, 256, count * width + 2 * GUARD, np.uint8)
             buffer = upload(before)
             start = GUARD + shift
-            given = value if width == 16 else int.from_bytes(value, "little")
-            launch("fill_items", "Pq" + filler(width), width, count, (buffer.address + start, count, given))
+            device_copy.fill(array_at(buffer, start, count, width), value)
             expected = before.copy()
             expected[start : start + count * width] = np.frombuffer(value * count, np.uint8)
             assert np.array_equal(download(buffer), expected), (count, shift)
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("width", WIDTHS)
 def test_copy(width):
     random = np.random.default_rng(width)
@@ -67,22 +65,57 @@ def test_copy(width):
             source = random.integers(0, 256, count * width + 2 * GUARD, np.uint8)
             before = random.integers(0, 256, count * width + 2 * GUARD, np.uint8)
             there, target = upload(source), upload(before)
-            launch("copy_items", "PPq", width, count, (there.address + shift_in, target.address + shift_out, count))
+            device_copy.copy(array_at(there, shift_in, count, width), array_at(target, shift_out, count, width))
             expected = before.copy()
             expected[shift_out : shift_out + count * width] = source[shift_in : shift_in + count * width]
             assert np.array_equal(download(target), expected), (count, shift_in, shift_out)
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("width", WIDTHS)
 def test_read(width):
     random = np.random.default_rng(width)
     for count in counts_of(width):
         for shift in {0, width % 16, (16 - width) % 16}:
             source = random.integers(0, 256, count * width + 2 * GUARD, np.uint8)
-            there, folded = upload(source), upload(np.zeros(1, np.uint64))
-            launch("read_items", "PPq", width, count, (there.address + shift, folded.address, count))
-            inside = np.zeros(
-                -(-source.size // 8) * 8, np.uint8
-            )  # buffers begin at multiples of 256, so words are those of the source
+            there, folded = upload(source), device_copy.fold_buffer(gpu())
+            device_copy.start_reading(array_at(there, shift, count, width), folded)
+            # Buffers begin at multiples of 256, so words are those of the source.
+            inside = np.zeros(-(-source.size // 8) * 8, np.uint8)
             inside[shift : shift + count * width] = source[shift : shift + count * width]
             assert download(folded).view(np.uint64)[0] == np.bitwise_xor.reduce(inside.view(np.uint64)), (count, shift)
+
+
+@pytest.mark.gpu
+def test_items_of_16_bytes_may_begin_at_multiples_of_8():
+    source = upload(np.arange(64, dtype=np.uint8))
+    target = upload(np.zeros(64, np.uint8))
+    device_copy.copy(array_at(source, 8, 3, 16), array_at(target, 0, 3, 16))
+    assert download(target)[:49].tolist() == [*range(8, 56), 0]
+    with pytest.raises(OptionError, match="no multiple of 16"):
+        device_copy.fill(array_at(target, 8, 1, 16), bytes(16))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "M8[us]"])
+def test_the_cpu_does_the_same(dtype):
+    source = take(np.arange(1000).astype(dtype))
+    target = empty_like(source, 1000)
+    device_copy.copy(source, target)
+    assert np.array_equal(source.owner, target.owner)
+    device_copy.fill(target, source.owner[7:8].tobytes())
+    assert (target.owner == source.owner[7]).all()
+
+
+def test_misuse_is_told():
+    source = take(np.zeros(3, np.int32))
+    frozen = np.zeros(3, np.int32)
+    frozen.flags.writeable = False
+    for call, said in [
+        (lambda: device_copy.copy(source, take(np.zeros(4, np.int32))), "cannot copy 3 of '<i4' to 4 of '<i4'"),
+        (lambda: device_copy.copy(source, take(np.zeros(3, np.uint32))), "cannot copy 3 of '<i4' to 3 of '<u4'"),
+        (lambda: device_copy.copy(source, take(frozen)), "read-only"),
+        (lambda: device_copy.fill(source, b"123"), "3 bytes does not fit items of 4"),
+        (lambda: device_copy.fill(take(frozen), b"1234"), "read-only"),
+    ]:
+        with pytest.raises(OptionError, match=said):
+            call()

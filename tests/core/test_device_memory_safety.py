@@ -8,11 +8,11 @@ import threading
 import numpy as np
 import pytest
 
+from headrace.core.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import Budget, Event, device_pool
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.gpu import checked, driver, gpu
-from headrace.core.kernels import kernel
+from headrace.core.gpu import gpu
 from headrace.core.staging import Crossings, Staging, staging
 
 
@@ -94,23 +94,23 @@ def test_nothing_takes_no_memory():
 @pytest.mark.gpu
 def test_a_buffer_that_another_stream_uses_is_not_given_away_before():
     card, pool = gpu(), device_pool(gpu())
-    other = int(card.core.create_stream().handle)
-    fill = kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card)
-    copy = kernel("core/copy.cu", "copy_items", "PPq", {"HR_WIDTH": 4}, card)
+    other_stream = card.core.create_stream()  # its handle is good as long as this is held
+    other = int(other_stream.handle)
+    fill, copy = fill_kernel(4, card), copy_kernel(4, card)
     count = 32 << 20
-    blocks = count * 4 >> 14
+    blocks = blocks_of(count * 4, COPY_TILE)
     for turn in range(5):
         taken = pool.take(count * 4)
         kept = pool.take(count * 4)
-        fill.launch(blocks, 256, (taken.address, count, turn))
+        fill.launch(blocks, COPY_THREADS, (taken.address, count, turn))
         Event(card).record(card.stream).hold(other)
         for _ in range(4):
-            copy.launch(blocks, 256, (taken.address, kept.address, count), stream=other)
+            copy.launch(blocks, COPY_THREADS, (taken.address, kept.address, count), stream=other)
         taken.used_by(other)
         kept.used_by(other)
         taken.close()
         again = pool.take(count * 4)  # very likely the same memory
-        fill.launch(blocks, 256, (again.address, count, 99))
+        fill.launch(blocks, COPY_THREADS, (again.address, count, 99))
         Event(card).record(other).hold(card.stream)
         result = DeviceArray(kept, "<u4", count).to_numpy()
         assert result.min() == result.max() == turn
@@ -151,10 +151,9 @@ def test_read_only_sources_and_wrong_places():
 def test_events_tell_time_and_order():
     card = gpu()
     buffer = device_pool(card).take(1 << 28)
-    fill = kernel("core/copy.cu", "fill_items", "PqQ", {"HR_WIDTH": 8}, card)
+    fill = fill_kernel(8, card)
     begin = Event(card, timing=True).record(card.stream)
-    fill.launch(1 << 14, 256, (buffer.address, 1 << 25, 1))
+    fill.launch(blocks_of(1 << 28, COPY_TILE), COPY_THREADS, (buffer.address, 1 << 25, 1))
     end = Event(card, timing=True).record(card.stream)
     end.wait()
     assert end.is_done and 1e-6 < end.seconds_since(begin) < 1
-    assert checked(driver().cuCtxGetDevice()) is not None

@@ -43,7 +43,7 @@ def test_a_launch_that_cannot_be_says_so_and_the_next_one_works(grid, block, sha
     fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
     with pytest.raises(GpuError):
         fill.launch(grid, block, (array.address, 4, 7), shared=shared)
-    fill.launch(1, 256, (array.address, 4, 7), shared=64 << 10)
+    fill.launch(1, 128, (array.address, 4, 7), shared=64 << 10)
     assert array.to_numpy().tolist() == [7, 7, 7, 7]
 
 
@@ -62,7 +62,7 @@ def test_many_threads_launch_one_kernel():
 
     def work(number):
         for turn in range(500):
-            fill.launch(1, 256, (arrays[number].address, 8, number * 1000 + turn))
+            fill.launch(1, 128, (arrays[number].address, 8, number * 1000 + turn))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -76,7 +76,7 @@ def test_a_thread_without_a_context_may_launch():
     array = DeviceArray.from_host(np.zeros(4, np.uint32), gpu())
     fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
     driver().cuCtxSetCurrent(0)
-    fill.launch(1, 256, (array.address, 4, 9))
+    fill.launch(1, 128, (array.address, 4, 9))
     assert array.to_numpy().tolist() == [9] * 4
 
 
@@ -86,7 +86,7 @@ def test_a_fault_on_the_card_is_an_error_of_the_call_that_meets_it():
 import numpy as np
 from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
-kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, gpu()).launch(1, 256, (64, 1000, 7))
+kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, gpu()).launch(1, 128, (64, 1000, 7))
 try:
     gpu().synchronize()
 except Exception as error:

@@ -191,7 +191,7 @@ class DeviceBuffer:
     def _hold_for_all(self) -> None:
         """Another library has known the address, and told it to streams that nobody here knows: wait for all that it started."""
         event = Event(self.gpu)
-        if driver().cuCtxRecordEvent(self.gpu.context_handle, event.handle)[0]:
+        if driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]:
             self.gpu.synchronize()  # a driver that cannot say it
         else:
             event.hold(self.stream)
@@ -298,7 +298,7 @@ class DevicePool:
 
     def _count(self, attribute: str) -> int:
         functions = driver()
-        return int(checked(functions.cuMemPoolGetAttribute(self._pool, functions.CUmemPool_attribute[attribute])))
+        return int(checked(functions.cuMemPoolGetAttribute(self._pool, getattr(functions.CUmemPool_attribute, attribute))))
 
 
 _pools: dict[int, DevicePool] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from functools import cached_property
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +23,7 @@ class GpuError(HeadraceError, RuntimeError):
     """The driver refused a call, or a kernel failed on the card."""
 
 
+@cache
 def cuda_core() -> ModuleType:
     """The module ``cuda.core``.
 
@@ -37,6 +38,7 @@ def cuda_core() -> ModuleType:
         raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
 
 
+@cache
 def driver() -> ModuleType:
     """The driver's functions, as ``cuda.bindings`` gives them."""
     cuda_core()
@@ -51,10 +53,10 @@ def checked(result: tuple[Any, ...]) -> Any:
     GpuError
         The status is no success.
     """
-    status, *values = result
-    if int(status) != 0:
+    status = result[0]
+    if status:
         raise GpuError(f"{status.name}: {_meaning(status)}")
-    return values[0] if len(values) == 1 else tuple(values)
+    return result[1] if len(result) == 2 else result[1:]
 
 
 def _meaning(status: Any) -> str:
@@ -132,6 +134,7 @@ class Gpu:
         self.device = Device("cuda", index)
         self._core = cuda_core().Device(index)
         self._core.set_current()
+        self._context = checked(driver().cuCtxGetCurrent())
 
     @property
     def core(self) -> Any:
@@ -159,11 +162,10 @@ class Gpu:
         """How many multiprocessors it has."""
         return int(self._core.properties.multiprocessor_count)
 
-    @cached_property
-    def context_handle(self) -> int:
+    @property
+    def context(self) -> Any:
         """The driver's handle of its primary context."""
-        self.make_current()
-        return int(checked(driver().cuCtxGetCurrent()))
+        return self._context
 
     @cached_property
     def core_stream(self) -> Any:
@@ -178,7 +180,7 @@ class Gpu:
 
     def make_current(self) -> None:
         """Make its context the one of this thread."""
-        self._core.set_current()
+        checked(driver().cuCtxSetCurrent(self._context))
 
     def synchronize(self) -> None:
         """Wait for all of its work.

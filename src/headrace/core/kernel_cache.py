@@ -5,8 +5,8 @@ and moved there, which is atomic, so that a reader sees a whole file or none; tw
 bytes. A digest at the end of the file finds what a full disk or a crash left behind: such a file is taken for none, and made
 anew.
 
-What came with the package (``headrace kernels build --into-package``) is looked for first, then the user's cache, one folder for each
-release of the compiler. A hit needs neither compiler nor toolkit.
+What came with the package (``headrace kernels build --into-package``) is looked for first, then the user's cache, one folder for
+each release of the compiler. A hit needs neither compiler nor toolkit.
 """
 
 from __future__ import annotations
