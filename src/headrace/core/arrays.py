@@ -160,7 +160,7 @@ def _has(value: Any, attribute: str, name: str) -> bool:
     """Whether an attribute is there; libraries raise various errors where it is not for this very array."""
     try:
         return hasattr(value, attribute)
-    except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise OptionError(f"{name}: {error}") from error
 
 
