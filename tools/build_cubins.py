@@ -1,0 +1,24 @@
+"""Compile the kernels of a source tree into a folder, for a wheel: python tools/build_cubins.py FOLDER.
+
+The package itself need not be built: its native part is not imported.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+
+def main(folder: str) -> None:
+    package = types.ModuleType("headrace")
+    package.__path__ = [str(Path(__file__).parent.parent / "src" / "headrace")]
+    sys.modules["headrace"] = package
+    from headrace.core.kernel_build import build_kernels
+
+    built = list(build_kernels(folder=folder))
+    print(f"{len(built)} programs, {sum(each.nbytes for each in built):_} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
