@@ -176,3 +176,23 @@ def test_jax_is_taken_through_dlpack():
         pytest.skip(f"JAX finds no device: {error}")
     taken = take(own)
     assert (taken.length, taken.typestr) == (10, "<i4")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("dtype", "arrow"), [("i8", "l"), ("f4", "f"), ("M8[us]", "tsu:"), ("m8[ns]", "tDn")])
+def test_arrow_describes_a_device_array(dtype, arrow):
+    from headrace.core.arrow_device import _DeviceArray, _pointer_of, _Schema
+
+    array = DeviceArray.from_host(np.arange(5).astype(dtype), gpu())
+    schema, exported = array.__arrow_c_device_array__()
+    assert _Schema.from_address(_pointer_of(id(schema), b"arrow_schema")).format == arrow.encode()
+    found = _DeviceArray.from_address(_pointer_of(id(exported), b"arrow_device_array"))
+    assert (found.device_type, found.device_id, found.array.length, found.array.n_buffers) == (2, 0, 5, 2)
+    buffers = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_uint64 * 2).from_address(found.array.buffers))
+    assert buffers.tolist() == [0, array.address] and found.sync_event
+
+
+@pytest.mark.gpu
+def test_arrow_has_no_word_for_bytes_that_are_bools():
+    with pytest.raises(TypeError, match="Arrow has no type"):
+        DeviceArray.from_host(np.zeros(3, bool), gpu()).__arrow_c_device_array__()

@@ -81,3 +81,11 @@ def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
 )
 def test_signatures(signature, codes):
     assert kernels.signature_codes(signature) == codes
+
+
+def test_what_came_with_the_package_is_taken_first(tmp_path, monkeypatch):
+    variant = kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 2})
+    list(build_kernels(["sm_90"], folder=tmp_path))
+    monkeypatch.setattr(kernels, "PREBUILT", tmp_path)
+    monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
+    assert len(kernels.cubin_of(variant, "sm_90")) > 0

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.core.arrow_device import DeviceColumn, device_capsules
 from headrace.core.device import Device
 from headrace.core.device_memory import DeviceBuffer, Event, device_pool
 from headrace.core.gpu import Gpu
 from headrace.core.staging import Crossings, staging
 
 _DLPACK_CUDA = 2
+_ARROW_FORMATS = dict(zip(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"], "cCsSiIlLefg", strict=True))
+_ARROW_FORMATS |= {f"M8[{unit}]": f"ts{unit[0]}:" for unit in ("s", "ms", "us", "ns")}
+_ARROW_FORMATS |= {f"m8[{unit}]": f"tD{unit[0]}" for unit in ("s", "ms", "us", "ns")}
 
 
 class DeviceArray:
@@ -116,6 +120,15 @@ class DeviceArray:
             self.buffer.used_by(taker)
         # The array is the owner of what is handed over; its own interface tells no stream, for the order is kept above.
         return StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1).__dlpack__(stream=-1, max_version=max_version)
+
+    def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
+        """Arrow C device interface, without a copy: a column without nulls. A requested schema is ignored, as the interface allows."""
+        arrow_format = _ARROW_FORMATS.get(self.typestr[1:])
+        if arrow_format is None:
+            raise TypeError(f"Arrow has no type for items of {self.typestr!r} in memory as it is")
+        event = Event(self.buffer.gpu).record(self.stream)
+        self.buffer.show()
+        return device_capsules(DeviceColumn(arrow_format, self.length, 0, (0, self.address), self.device, self, event))
 
     def __repr__(self) -> str:
         return f"DeviceArray({self.length:_} of {self.typestr!r} on {self.device})"

@@ -201,9 +201,13 @@ class DeviceBuffer:
             with suppress(Exception):  # when the interpreter ends, the driver may be gone already
                 self.close()
 
+    def show(self) -> None:
+        """Another library is told the address."""
+        self._shown = True
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        self._shown = True
+        self.show()
         return {
             "shape": (self.nbytes,),
             "typestr": "|u1",

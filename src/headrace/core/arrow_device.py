@@ -1,0 +1,165 @@
+"""Arrow's C device data interface: columns on a GPU, or on the CPU, without a copy.
+
+A column goes out as two capsules, its schema and its array; the array says on which device it lies, and which event the consumer waits
+for. The structures are those of the published interface. What an exported structure points to is kept here, by number, until the consumer
+calls its release function; a capsule that nobody takes releases what it holds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.core.device import Device
+
+_DEVICE_TYPES = {"cpu": 1, "cuda": 2}
+_NULLABLE = 2
+
+
+class _Schema(Structure):
+    _fields_ = (
+        ("format", c_char_p),
+        ("name", c_char_p),
+        ("metadata", c_char_p),
+        ("flags", c_int64),
+        ("n_children", c_int64),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    )
+
+
+class _Array(Structure):
+    _fields_ = (
+        ("length", c_int64),
+        ("null_count", c_int64),
+        ("offset", c_int64),
+        ("n_buffers", c_int64),
+        ("n_children", c_int64),
+        ("buffers", c_void_p),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    )
+
+
+class _DeviceArray(Structure):
+    _fields_ = (
+        ("array", _Array),
+        ("device_id", c_int64),
+        ("device_type", c_int32),
+        ("sync_event", c_void_p),
+        ("reserved", c_int64 * 3),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceColumn:
+    """A column as it goes out.
+
+    Parameters
+    ----------
+    format
+        Arrow's word for its type: ``"l"`` is int64.
+    length, null_count
+        Its rows, and how many of them are null.
+    buffers
+        Addresses of the buffers that its type asks for, validity first; 0 for none.
+    device
+        Where they lie.
+    owner
+        What keeps the memory.
+    event
+        A CUDA event that is done when the buffers are filled; None if they are.
+    """
+
+    format: str
+    length: int
+    null_count: int
+    buffers: Sequence[int]
+    device: Device
+    owner: Any
+    event: Any = None
+
+
+def device_capsules(column: DeviceColumn) -> tuple[object, object]:
+    """The capsules ``"arrow_schema"`` and ``"arrow_device_array"``, as ``__arrow_c_device_array__`` returns them."""
+    kind = _DEVICE_TYPES[column.device.kind]
+    text, empty = column.format.encode(), b""
+    schema = _Schema(format=text, name=empty, flags=_NULLABLE, release=_address(_release_schema))
+    schema.private_data = _keep((text, empty))
+    addresses = (c_void_p * max(len(column.buffers), 1))(*column.buffers)
+    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the event
+    out = _DeviceArray(device_id=column.device.index if kind != 1 else -1, device_type=kind)
+    out.sync_event = None if event is None else ctypes.addressof(event)
+    out.array.length = column.length
+    out.array.null_count = column.null_count
+    out.array.n_buffers = len(column.buffers)
+    out.array.buffers = ctypes.addressof(addresses)
+    out.array.release = _address(_release_array)
+    out.array.private_data = _keep((column, addresses, event))
+    return _capsule(schema, "arrow_schema"), _capsule(out, "arrow_device_array")
+
+
+_kept: dict[int, Any] = {}
+_numbers = itertools.count(1)
+
+
+def _keep(things: Any) -> int:
+    number = next(_numbers)
+    _kept[number] = things
+    return number
+
+
+@ctypes.CFUNCTYPE(None, POINTER(_Schema))
+def _release_schema(schema: Any) -> None:
+    _kept.pop(schema.contents.private_data, None)
+    schema.contents.release = None
+
+
+@ctypes.CFUNCTYPE(None, POINTER(_Array))
+def _release_array(array: Any) -> None:
+    _kept.pop(array.contents.private_data, None)
+    array.contents.release = None
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, c_void_p).value or 0
+
+
+_SCHEMA_NAME, _ARRAY_NAME = b"arrow_schema", b"arrow_device_array"
+_in_capsules: dict[int, tuple[Any, bytes]] = {}
+"""Structures that capsules point to, by address."""
+
+
+@ctypes.CFUNCTYPE(None, c_void_p)
+def _forget_capsule(capsule: int) -> None:
+    for name in (_SCHEMA_NAME, _ARRAY_NAME):
+        if _is_valid(capsule, name):
+            structure, _ = _in_capsules.pop(_pointer_of(capsule, name))
+            if name == _SCHEMA_NAME and structure.release:
+                _release_schema(byref(structure))
+            if name == _ARRAY_NAME and structure.array.release:
+                _release_array(byref(structure.array))
+
+
+def _capsule(structure: Structure, name: str) -> object:
+    encoded = _SCHEMA_NAME if name == "arrow_schema" else _ARRAY_NAME
+    address = ctypes.addressof(structure)
+    _in_capsules[address] = structure, encoded
+    made: object = _new_capsule(address, encoded, _forget_capsule)
+    return made
+
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (c_void_p, c_char_p, c_void_p)
+_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_is_valid.restype, _is_valid.argtypes = ctypes.c_int, (c_void_p, c_char_p)
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = c_void_p, (c_void_p, c_char_p)

@@ -1,0 +1,68 @@
+"""Arrow's C device interface: what PyArrow makes of it on the CPU, and that everything is let go of."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from headrace.core import arrow_device
+from headrace.core.arrow_device import DeviceColumn, device_capsules
+from headrace.core.device import Device
+
+pa = pytest.importorskip("pyarrow", reason="PyArrow reads what is handed over")
+
+
+class Owner:
+    def __init__(self, **arrays):
+        self.arrays = arrays
+
+    def __getattr__(self, name):
+        return self.arrays[name].ctypes.data
+
+
+class Exported:
+    def __init__(self, column):
+        self.column = column
+
+    def __arrow_c_device_array__(self, requested_schema=None, **options):
+        return device_capsules(self.column)
+
+
+def column_of_three():
+    owner = Owner(validity=np.array([0b101], np.uint8), values=np.array([7, 0, -3], np.int64))
+    return DeviceColumn("l", 3, 1, (owner.validity, owner.values), Device(), owner)
+
+
+def test_pyarrow_reads_a_column_with_nulls():
+    taken = pa.array(Exported(column_of_three()))
+    assert taken.type == pa.int64() and taken.to_pylist() == [7, None, -3]
+    taken.validate(full=True)
+
+
+def test_the_memory_is_kept_as_long_as_the_consumer_has_it_and_no_longer():
+    column = column_of_three()
+    watched, before = weakref.ref(column.owner), len(arrow_device._kept)
+    taken = pa.array(Exported(column))
+    del column
+    gc.collect()
+    assert watched() is not None and taken[2].as_py() == -3
+    del taken
+    gc.collect()
+    assert watched() is None and len(arrow_device._kept) == before and not arrow_device._in_capsules
+
+
+def test_capsules_that_nobody_takes_let_go():
+    column = column_of_three()
+    watched = weakref.ref(column.owner)
+    capsules = device_capsules(column)
+    del column, capsules
+    gc.collect()
+    assert watched() is None and not arrow_device._in_capsules
+
+
+def test_the_structures_have_the_published_sizes():
+    sizes = [arrow_device.ctypes.sizeof(kind) for kind in (arrow_device._Schema, arrow_device._Array, arrow_device._DeviceArray)]
+    assert sizes == [72, 80, 128]
