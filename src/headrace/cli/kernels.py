@@ -26,26 +26,25 @@ def add_parser(commands: Any, epilog: str) -> None:
         epilog=_EXAMPLES + epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="print every program and the values of its macros")
-    listing.set_defaults(run=run_list)
-    build = actions.add_parser("build", help="compile every program", formatter_class=argparse.RawDescriptionHelpFormatter)
-    build.set_defaults(run=run_build)
-    build.add_argument("--arch", metavar="A,B,...", help="sm_80, sm_90, sm_100, sm_120 (default: all of them)")
-    target = build.add_mutually_exclusive_group()
+    parser.set_defaults(run=run)
+    parser.add_argument("action", choices=("list", "build"), help="print every program, or compile it")
+    parser.add_argument("--arch", metavar="A,B,...", help="sm_80, sm_90, sm_100, sm_120 (default: all of them)")
+    target = parser.add_mutually_exclusive_group()
     target.add_argument("--to", metavar="FOLDER", help="keep them there (default: the user's cache)")
     target.add_argument("--into-package", action="store_true", help="keep them in the installed package, before the user's cache")
 
 
-def run_list(given: argparse.Namespace) -> int:
-    """Print the programs; 0."""
-    for variant in all_variants():
-        print(variant)
+def run(given: argparse.Namespace) -> int:
+    """Do what is asked; 0."""
+    if given.action == "build":
+        _build(given)
+    else:
+        print(*all_variants(), sep="\n")
     return 0
 
 
-def run_build(given: argparse.Namespace) -> int:
-    """Compile the programs and print a line for each; 0."""
+def _build(given: argparse.Namespace) -> None:
+    """Compile the programs and print a line for each."""
     folder = PREBUILT if given.into_package else given.to
     choice = {} if given.arch is None else {"architectures": given.arch.split(",")}
     count = made = 0
@@ -55,4 +54,3 @@ def run_build(given: argparse.Namespace) -> int:
         took = f"{built.seconds:6.2f} s" if built.seconds else "   there"
         print(f"{built.architecture:<6}  {built.nbytes:>8_} bytes  {took}  {built.variant}")
     print(f"{count} programs, {made} of them compiled now")
-    return 0

@@ -1,8 +1,8 @@
 """Arrow's C device data interface: columns on a GPU, or on the CPU, without a copy.
 
-A column goes out as two capsules, its schema and its array; the array says on which device it lies, and which event the consumer waits
-for. The structures are those of the published interface. What an exported structure points to is kept here, by number, until the consumer
-calls its release function; a capsule that nobody takes releases what it holds.
+A column goes out as two capsules, its schema and its array; the array says on which device it lies, and which event the
+consumer waits for. The structures are those of the published interface. What an exported structure points to is kept here, by
+number, until the consumer calls its release function; a capsule that nobody takes releases what it holds.
 """
 
 from __future__ import annotations
@@ -117,16 +117,18 @@ def _keep(things: Any) -> int:
     return number
 
 
-@ctypes.CFUNCTYPE(None, POINTER(_Schema))
-def _release_schema(schema: Any) -> None:
+def _let_go_of_schema(schema: Any) -> None:
     _kept.pop(schema.contents.private_data, None)
     schema.contents.release = None
 
 
-@ctypes.CFUNCTYPE(None, POINTER(_Array))
-def _release_array(array: Any) -> None:
+def _let_go_of_array(array: Any) -> None:
     _kept.pop(array.contents.private_data, None)
     array.contents.release = None
+
+
+_release_schema = ctypes.CFUNCTYPE(None, POINTER(_Schema))(_let_go_of_schema)
+_release_array = ctypes.CFUNCTYPE(None, POINTER(_Array))(_let_go_of_array)
 
 
 def _address(function: Any) -> int:
@@ -138,8 +140,7 @@ _in_capsules: dict[int, tuple[Any, bytes]] = {}
 """Structures that capsules point to, by address."""
 
 
-@ctypes.CFUNCTYPE(None, c_void_p)
-def _forget_capsule(capsule: int) -> None:
+def _let_go_of_capsule(capsule: int) -> None:
     for name in (_SCHEMA_NAME, _ARRAY_NAME):
         if _is_valid(capsule, name):
             structure, _ = _in_capsules.pop(_pointer_of(capsule, name))
@@ -147,6 +148,9 @@ def _forget_capsule(capsule: int) -> None:
                 _release_schema(byref(structure))
             if name == _ARRAY_NAME and structure.array.release:
                 _release_array(byref(structure.array))
+
+
+_forget_capsule = ctypes.CFUNCTYPE(None, c_void_p)(_let_go_of_capsule)
 
 
 def _capsule(structure: Structure, name: str) -> object:

@@ -122,7 +122,7 @@ class DeviceArray:
         return StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1).__dlpack__(stream=-1, max_version=max_version)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
-        """Arrow C device interface, without a copy: a column without nulls. A requested schema is ignored, as the interface allows."""
+        """Arrow C device interface: a column without nulls, without a copy. A requested schema is ignored, which is allowed."""
         arrow_format = _ARROW_FORMATS.get(self.typestr[1:])
         if arrow_format is None:
             raise TypeError(f"Arrow has no type for items of {self.typestr!r} in memory as it is")
