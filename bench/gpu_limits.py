@@ -31,7 +31,8 @@ from headrace.core.copy import (
     read_kernel,
 )
 from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import Event, device_pool
+from headrace.core.device_memory import device_pool
+from headrace.core.event import Event
 from headrace.core.gpu import checked, driver, gpu
 from headrace.core.kernels import compiler_release, kernel
 from headrace.core.staging import Crossings, staging

@@ -10,8 +10,9 @@ import pytest
 
 from headrace.core.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
 from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import Budget, Event, device_pool
+from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import MemoryLimitError, OptionError
+from headrace.core.event import Event
 from headrace.core.gpu import gpu
 from headrace.core.staging import Crossings, Staging, staging
 

@@ -10,6 +10,7 @@ import pytest
 
 from headrace.core.errors import OptionError
 from headrace.core.gpu import ARCHITECTURES
+from headrace.core.kernel_arguments import signature_codes
 from headrace.core.kernel_build import build_kernels
 from headrace.core.kernel_source import KernelSourceError, all_variants
 
@@ -80,7 +81,7 @@ def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
     ("signature", "codes"), [("", []), ("P", ["Q"]), ("PPq16s", ["Q", "Q", "q", "16s"]), ("8s12sdf", ["8s", "12s", "d", "f"])]
 )
 def test_signatures(signature, codes):
-    assert kernels.signature_codes(signature) == codes
+    assert signature_codes(signature) == codes
 
 
 def test_what_came_with_the_package_is_taken_first(tmp_path, monkeypatch):

@@ -6,7 +6,8 @@ from typing import Any
 
 from headrace.core.arrow_device import DeviceColumn, device_capsules
 from headrace.core.device import Device
-from headrace.core.device_memory import DeviceBuffer, Event, device_pool
+from headrace.core.device_memory import DeviceBuffer, device_pool
+from headrace.core.event import Event
 from headrace.core.gpu import Gpu
 from headrace.core.staging import Crossings, staging
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError
+from headrace.core.event import Event
 from headrace.core.gpu import Gpu, GpuError, checked, driver
 
 
@@ -67,69 +68,6 @@ class Budget:
         """Count bytes that were given back."""
         with self._lock:
             self.used -= nbytes
-
-
-class Event:
-    """A point in the work of a stream.
-
-    Parameters
-    ----------
-    gpu
-        The card.
-    timing
-        Whether `seconds_since` will be asked.
-    """
-
-    __slots__ = ("_destroy", "gpu", "handle")
-
-    def __init__(self, gpu: Gpu, *, timing: bool = False) -> None:
-        functions = driver()
-        flags = functions.CUevent_flags
-        gpu.make_current()
-        self.gpu = gpu
-        self._destroy = functions.cuEventDestroy
-        self.handle = checked(
-            functions.cuEventCreate((flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING).value)
-        )
-
-    def record(self, stream: int) -> Event:
-        """Stand for all that `stream` has been told so far; returns itself."""
-        checked(driver().cuEventRecord(self.handle, stream))
-        return self
-
-    def hold(self, stream: int) -> None:
-        """What `stream` is told from now on waits for this event; the caller does not."""
-        checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
-
-    def wait(self) -> None:
-        """Wait for it.
-
-        Raises
-        ------
-        GpuError
-            A kernel before it failed.
-        """
-        checked(driver().cuEventSynchronize(self.handle))
-
-    @property
-    def is_done(self) -> bool:
-        """Whether everything before it has been done."""
-        functions = driver()
-        status = functions.cuEventQuery(self.handle)[0]
-        if status == functions.CUresult.CUDA_ERROR_NOT_READY:
-            return False
-        checked((status,))
-        return True
-
-    def seconds_since(self, earlier: Event) -> float:
-        """Seconds between two events that are done."""
-        milliseconds: float = checked(driver().cuEventElapsedTime(earlier.handle, self.handle))
-        return milliseconds / 1e3
-
-    def __del__(self) -> None:
-        handle = getattr(self, "handle", None)
-        if handle is not None:
-            self._destroy(handle)
 
 
 class DeviceBuffer:

@@ -135,6 +135,9 @@ class Gpu:
         self._core = cuda_core().Device(index)
         self._core.set_current()
         self._context = checked(driver().cuCtxGetCurrent())
+        self._stream = self._core.create_stream()
+        self.stream = int(self._stream.handle)
+        """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
 
     @property
     def core(self) -> Any:
@@ -167,16 +170,10 @@ class Gpu:
         """The driver's handle of its primary context."""
         return self._context
 
-    @cached_property
+    @property
     def core_stream(self) -> Any:
-        """Stream of the work that comes with no stream of its own; it does not wait for the default stream."""
-        self.make_current()
-        return self._core.create_stream()
-
-    @cached_property
-    def stream(self) -> int:
-        """Handle of `core_stream`."""
-        return int(self.core_stream.handle)
+        """The stream as ``cuda.core`` knows it."""
+        return self._stream
 
     def make_current(self) -> None:
         """Make its context the one of this thread."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ctypes
 import io
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +21,7 @@ from typing import Any
 
 from headrace.core.errors import MissingDependencyError
 from headrace.core.gpu import ARCHITECTURES, Gpu, GpuError, checked, cuda_core, driver
+from headrace.core.kernel_arguments import packing
 from headrace.core.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.core.kernel_source import KernelSourceError, Value, Variant, joined_source
 
@@ -142,7 +142,7 @@ class Kernel:
         self.gpu = gpu
         self._handle = handle
         self._entry = driver().CUfunction(int(handle))
-        self._packer, self._offsets = _packing(handle, name, signature)
+        self._packer, self._offsets = packing(handle, name, signature)
         self._free: list[tuple[Any, Any, int]] = []
         self._shared = _FREE_SHARED
 
@@ -223,50 +223,6 @@ def _launch(*call: Any) -> Any:
     global _launch  # noqa: PLW0603
     _launch = driver().cuLaunchKernel
     return _launch(*call)
-
-
-def _packing(handle: Any, name: str, signature: str) -> tuple[struct.Struct, list[int]]:
-    """How arguments are packed, with the gaps that the kernel's parameters have; and where each begins.
-
-    Raises
-    ------
-    KernelSourceError
-        The signature is not the kernel's.
-    """
-    codes = signature_codes(signature)
-    functions = driver()
-    layout, end, offsets = "=", 0, []
-    for number, code in enumerate(codes):
-        status, offset, size = functions.cuKernelGetParamInfo(handle, number)
-        if status or size != struct.calcsize("=" + code):
-            found = "there are fewer parameters" if status else f"parameter {number} has {size} bytes"
-            raise KernelSourceError(
-                f"kernel {name}: signature {signature!r} says {len(codes)}, and {code!r} for {number}; {found}"
-            )
-        layout += f"{offset - end}x{code}"
-        offsets.append(offset)
-        end = offset + size
-    if not functions.cuKernelGetParamInfo(handle, len(codes))[0]:
-        raise KernelSourceError(f"kernel {name} has more parameters than its signature {signature!r}")
-    return struct.Struct(layout), offsets
-
-
-def signature_codes(signature: str) -> list[str]:
-    """The parameters of a signature, one by one, pointers as 64-bit numbers.
-
-    Examples
-    --------
-    >>> signature_codes("PPq16s")
-    ['Q', 'Q', 'q', '16s']
-    """
-    codes, count = [], ""
-    for letter in signature:
-        if letter.isdigit():
-            count += letter
-        else:
-            codes.append(count + ("Q" if letter == "P" else letter))
-            count = ""
-    return codes
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}

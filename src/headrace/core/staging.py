@@ -16,8 +16,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.core.device_memory import DeviceBuffer, Event
+from headrace.core.device_memory import DeviceBuffer
 from headrace.core.errors import OptionError
+from headrace.core.event import Event
 from headrace.core.gpu import Gpu, checked, driver
 
 _CHUNK_BYTES = 4 << 20
