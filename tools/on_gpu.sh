@@ -25,9 +25,11 @@ checked() {
 step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build
-LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu tests
+folders=(tests/core)
+[[ -d tests/arrange ]] && folders+=(tests/arrange)
+LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${folders[@]}"
+LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then
     for tool in memcheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 90 bash -c "$(declare -f checked); checked $tool"; done
 fi
-LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
 exit $failed
