@@ -37,7 +37,7 @@ from headrace.core.gpu import checked, driver, gpu
 from headrace.core.kernels import compiler_release, kernel
 from headrace.core.staging import Crossings, staging
 
-NBYTES = 4 << 30
+SIZES = (1 << 30, 4 << 30)
 REPEAT = 21
 
 # The second begins where the first has made the context that any program with a GPU makes.
@@ -144,7 +144,7 @@ def launch_table() -> list[dict]:
     rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 128, (buffer.address, 256, 7))))
     rows.append(("pool.take and give back, 1 KB", lambda: device_pool(card).take(1024)))
     wrapped = cuda.core.Kernel.from_handle(int(fill._handle))  # noqa: SLF001
-    config = LaunchConfig(grid=1, block=256)
+    config = LaunchConfig(grid=1, block=COPY_THREADS)
     typed = (buffer.address, np.int64(256), np.uint32(7))
     rows.append(("cuda.core.launch", lambda: cuda.core.launch(card.core_stream, config, wrapped, *typed)))
     try:
@@ -154,7 +154,7 @@ def launch_table() -> list[dict]:
             'extern "C" __global__ void f(unsigned* p, long long n, unsigned v) { if (threadIdx.x < n) p[threadIdx.x] = v; }', "f"
         )
         array = cupy.empty(256, "u4")
-        rows.append(("CuPy RawKernel", lambda: raw((1,), (256,), (array, np.int64(256), np.uint32(7)))))
+        rows.append(("CuPy RawKernel", lambda: raw((1,), (COPY_THREADS,), (array, np.int64(256), np.uint32(7)))))
     except ImportError:
         pass
     return [{"what": what, "us": microseconds_of(call)} for what, call in rows]
@@ -230,22 +230,25 @@ def as_markdown(rows: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a GPU allows: memory, launches, first calls, the bus.")
     parser.add_argument("--out", help="path of the results, without a suffix")
-    parser.add_argument("--nbytes", type=int, default=NBYTES, help="size of the buffers that are copied")
+    parser.add_argument("--nbytes", type=int, nargs="+", default=SIZES, help="sizes of the buffers that are copied")
     given = parser.parse_args()
     card = gpu()
     version = checked(driver().cuDriverGetVersion())
     machine = {"card": card.name, "multiprocessors": card.multiprocessors, "driver": version, "nvrtc": compiler_release()}
-    tables = {
-        f"Memory, {given.nbytes >> 20} MB, GB/s of bytes read and written": memory_table(given.nbytes),
-        "Launch of a kernel that is there": launch_table(),
-        "First call of a process, ms": first_call_table(),
-        "The bus, 1 GB": bus_table(),
-    }
-    page = "\n\n".join([f"{machine}", *(f"## {title}\n\n{as_markdown(rows)}" for title, rows in tables.items())])
-    print(page)
+    parts = [(f"Memory, {size >> 20} MiB, GB/s of bytes read and written", partial(memory_table, size)) for size in given.nbytes]
+    parts.append(("Launch of a kernel that is there", launch_table))
+    parts.append(("First call of a process, ms", first_call_table))
+    parts.append(("The bus, 1 GiB", bus_table))
+    pages = [f"# Limits of a GPU, by bench.gpu_limits\n\n{', '.join(f'{name} {value}' for name, value in machine.items())}"]
+    tables = {}
+    print(pages[0], flush=True)
+    for title, measure in parts:
+        tables[title] = measure()
+        pages.append(f"## {title}\n\n{as_markdown(tables[title])}")
+        print(pages[-1], flush=True)
     if given.out:
         Path(given.out).parent.mkdir(parents=True, exist_ok=True)
-        Path(given.out + ".md").write_text(page + "\n", encoding="utf-8")
+        Path(given.out + ".md").write_text("\n\n".join(pages) + "\n", encoding="utf-8")
         Path(given.out + ".json").write_text(
             json.dumps({"machine": machine, "tables": tables}, indent=1) + "\n", encoding="utf-8"
         )
