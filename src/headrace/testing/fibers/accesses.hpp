@@ -68,6 +68,7 @@ inline void touch(const volatile void* p, u64 size, Access access, bool whole, c
     }
     const u64 image = reinterpret_cast<u64>(__ehdr_start);
     if (address - image < reinterpret_cast<u64>(_end) - image) return;
+    if (static_cast<char*>(__builtin_frame_address(0)) < me->stack + STACK_LEFT) stop(Found::STACK, where);
     const u64 in_stacks = address - reinterpret_cast<u64>(me->block->stacks);
     const bool others = in_stacks < device.launch->stack_bytes * device.threads;
     stop_outside(others ? Found::OTHERS_LOCALS : Found::OUT_OF_BOUNDS, address, size, is_write, where);

@@ -25,7 +25,7 @@ _HERE = Path(__file__).parent
 
 _COMMON = ["-std=c++20", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-fdata-sections", "-ffp-contract=off"]
 _COMMON += ["-fno-strict-aliasing", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-attributes"]
-_UNDEFINED = ["-fsanitize=undefined", "-fno-sanitize=vptr"]
+_UNDEFINED = ["-fsanitize=undefined", "-fno-sanitize=vptr,object-size"]
 _BLOCKS = ["-fsanitize-coverage=trace-pc"]
 _ACCESSES = ["-fsanitize=thread", "--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0"]
 

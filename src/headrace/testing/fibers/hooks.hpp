@@ -40,6 +40,8 @@ void __tsan_vptr_update(void**, void*) {}
 void __sanitizer_cov_trace_pc() {
     using namespace headrace::fibers;
     if (!device.running) return;
+    if (static_cast<char*>(__builtin_frame_address(0)) < device.running->stack + STACK_LEFT)
+        stop(Found::STACK, FIBERS_HERE);
     ++device.alone;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
     if (device.alone % 64 == 0) interleave(FIBERS_HERE);

@@ -42,6 +42,33 @@ inline Room room_for(const Launch& launch) {
     return room;
 }
 
+// The memory of the last launch, for one of the same shape: fresh pages cost more than a small launch. Epochs go on, so
+// that no cell of it speaks of this launch.
+struct Kept {
+    char* memory;
+    u64 bytes;
+    Room room;
+    u32 threads, slots;
+};
+Kept kept;
+constexpr u32 MOST_KEPT_THREADS = 4096;
+
+inline void drop_memory() {
+    if (kept.memory) munmap(kept.memory, kept.bytes);
+    kept = {};
+}
+
+inline char* take_memory(const Room& room) {
+    const bool same = kept.memory && memcmp(&kept.room, &room, sizeof room) == 0 && kept.threads == device.threads &&
+                      kept.slots == device.slots;
+    if (same && device.epochs < 1u << 31) return kept.memory;
+    drop_memory();
+    device.epochs = 0;
+    char* memory = map(room.bytes * device.slots);
+    if (memory) kept = {memory, room.bytes * device.slots, room, device.threads, device.slots};
+    return memory;
+}
+
 [[noreturn]] void run_thread();
 
 inline Index index_of(u64 number, Index size) {
@@ -194,12 +221,14 @@ inline void tell_threads() {
 
 // Runs the kernel. 0: all threads have returned; 1: see `finding`; 2: no memory for the fibers.
 FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts* counts, Finding* finding) {
+    const u32 epochs = device.epochs;
     device = Device{};
+    device.epochs = epochs;
     device.launch = launch;
     device.entry = entry;
     prepare(*launch);
     const Room room = room_for(*launch);
-    char* memory = map(room.bytes * device.slots);
+    char* memory = take_memory(room);
     if (!memory) return 2;
     if (statics_size()) memset(__start_fibers_shared, static_cast<int>(launch->poison), statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
@@ -223,7 +252,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     } while (device.vacant);
     device.running = nullptr;
     if (device.finding.found != Found::NOTHING) tell_threads();
-    munmap(memory, room.bytes * device.slots);
+    if (device.threads * device.slots > MOST_KEPT_THREADS) drop_memory();
     *counts = device.counts;
     *finding = device.finding;
     return device.finding.found != Found::NOTHING;

@@ -125,6 +125,7 @@ inline void touch_shared(u64 place, u64 size, Access access, bool whole, const v
             check_write(block, me, cells[i], place + i, size, where);
             note_write(block, me, cells[i], where);
         } else if (access != Access::VOLATILE_READ) {
+            if (access == Access::ATOMIC) check_write(block, me, cells[i], place + i, size, where);
             note_write(block, me, cells[i], where);
         }
     }
