@@ -189,6 +189,7 @@ inline void prepare(const Launch& launch) {
     device.deadline = now() + launch.seconds;
     device.touched_low = ~0ull;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
+    device.spin_limit = ~0ull;  // plain stores, which are progress, are not seen
     device.touched_low = statics_low();
     device.touched_high = statics_low() + statics_size();
 #endif
