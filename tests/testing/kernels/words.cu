@@ -131,7 +131,8 @@ struct Pair {
     u32 first;
     u64 second;
 };
-extern "C" __global__ void parameters(u64* out, signed char a, u32 b, long long c, float d, double e, Pair f, const u32* g) {
+extern "C" __global__ void parameters(u64* out, signed char a, u32 b, long long c, float d, double e, Pair f,
+                                      const u32* g) {
     out[0] = static_cast<u64>(a);
     out[1] = b;
     out[2] = static_cast<u64>(c);
@@ -145,7 +146,8 @@ extern "C" __global__ void parameters(u64* out, signed char a, u32 b, long long 
 extern "C" __global__ void indices(u32* out) {
     const u32 block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const u32 thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    out[block * blockDim.x * blockDim.y * blockDim.z + thread] = block << 16 | threadIdx.x << 8 | threadIdx.y << 4 | threadIdx.z;
+    out[block * blockDim.x * blockDim.y * blockDim.z + thread] =
+        block << 16 | threadIdx.x << 8 | threadIdx.y << 4 | threadIdx.z;
 }
 
 extern "C" __global__ void named_accesses(u32* a, u64* b, headrace::tile::Wide* c, uint4* d) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import re
 import struct
 import subprocess
@@ -16,6 +17,7 @@ from headrace.testing.fibers.findings import FindingStruct, Index, KernelError, 
 
 ORDERS = ("forward", "reverse", "random")
 _MOST_THREADS, _MOST_RESIDENT, _MOST_SHARED = 1024, 32, 227 * 1024
+_LEAST_STACK = 16 << 10
 _KINDS = ("pointer", "unsigned", "signed", "floating", "bytes")
 
 
@@ -164,6 +166,10 @@ def run(
         raise OptionError(f"resident_blocks must be 1 to {_MOST_RESIDENT}, not {resident}")
     if not 0 <= shape[2] <= _MOST_SHARED:
         raise OptionError(f"shared must be 0 to {_MOST_SHARED} bytes, not {shape[2]}")
+    if not 0 <= checks.poison <= 255:
+        raise OptionError(f"poison must be a byte, not {checks.poison}")
+    if checks.stack_bytes < _LEAST_STACK:
+        raise OptionError(f"stack_bytes must be {_LEAST_STACK} or more, not {checks.stack_bytes}")
     grid, block = _extents("grid", shape[0]), _extents("block", shape[1])
     if block.x * block.y * block.z > _MOST_THREADS:
         raise OptionError(f"a block has at most {_MOST_THREADS} threads, not {block.x} x {block.y} x {block.z}")
@@ -252,8 +258,6 @@ def _word(what: str, kind: str, size: int, arg: Any) -> bytes:
             if len(word) != size:
                 raise OptionError(f"{what} must have {size} bytes, not {len(word)}")
             return word
-        if isinstance(arg, float):
-            raise OptionError(f"{what} must be an integer, not {arg!r}")
-        return int(arg).to_bytes(size, "little", signed=kind == "signed")
+        return operator.index(arg).to_bytes(size, "little", signed=kind == "signed")
     except (OverflowError, TypeError, struct.error) as error:
         raise OptionError(f"{what} must be {kind} of {size} bytes, not {arg!r}") from error

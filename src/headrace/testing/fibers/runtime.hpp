@@ -123,12 +123,12 @@ inline void begin_block(Block& block) {
         block.warps[i].epoch = ++device.epochs;
         make_ready(block, i, block.warps[i].live);
     }
-    memset(block.dynamic, static_cast<int>(launch.poison), launch.shared);
+    fill_bytes(block.dynamic, launch.poison, launch.shared);
     const u64 low = device.touched_low, n = low < device.touched_high ? device.touched_high - low : 0;
     if (device.loaded == &block) {
-        memset(reinterpret_cast<void*>(low), static_cast<int>(launch.poison), n);
+        fill_bytes(reinterpret_cast<char*>(low), launch.poison, n);
     } else {
-        memset(block.statics, static_cast<int>(launch.poison), statics_size());
+        fill_bytes(block.statics, launch.poison, statics_size());
     }
     ++device.counts.blocks;
     device.counts.threads += device.threads;
@@ -231,7 +231,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     const Room room = room_for(*launch);
     char* memory = take_memory(room);
     if (!memory) return 2;
-    if (statics_size()) memset(__start_fibers_shared, static_cast<int>(launch->poison), statics_size());
+    fill_bytes(__start_fibers_shared, launch->poison, statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
         char* at = memory + slot * room.bytes;
         Block& block = *reinterpret_cast<Block*>(at);

@@ -149,13 +149,19 @@ inline Fiber* next_in_round(Fiber* me) {
     return any_of(*device.resident[pick(device.ready_blocks, block.slot)]);
 }
 
+// Half of the time the same again; else another lane of the warp, another warp or another block, as far as there are
+// any.
 inline Fiber* drawn(Fiber* me) {
     const u64 chance = draw() >> 20;
     if (chance & 1) return me;
+    Block& block = *me->block;
+    const u32 lanes = block.warps[me->warp].ready & ~(1u << me->lane);
+    const u32 warps = block.ready_warps & ~(1u << me->warp);
+    const u32 blocks = device.ready_blocks & ~(1u << block.slot);
     const u32 far = chance >> 1 & 7;
-    if (far < 4) return &me->block->fibers[me->warp * LANES + pick(me->block->warps[me->warp].ready, 0)];
-    if (far < 6) return any_of(*me->block);
-    return any_of(*device.resident[pick(device.ready_blocks, 0)]);
+    if (lanes && (far < 4 || !(warps | blocks))) return &block.fibers[me->warp * LANES + pick(lanes, 0)];
+    if (warps && (far < 6 || !blocks)) return any_of(block, pick(warps, 0));
+    return blocks ? any_of(*device.resident[pick(blocks, 0)]) : me;
 }
 
 // A volatile store that has happened by now counts as progress if it changed what was there.

@@ -16,9 +16,12 @@ namespace headrace::fibers {
 inline u64 statics_low() { return reinterpret_cast<u64>(__start_fibers_shared); }
 inline u64 statics_size() { return reinterpret_cast<u64>(__stop_fibers_shared) - statics_low(); }
 
-// Not memcpy: the section may hold the address sanitizer's red zones, which are copied as well.
+// Not memcpy and memset: the section may hold the address sanitizer's red zones, which are copied as well.
 inline void copy_bytes(char* to, const char* from, u64 n) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
+inline void fill_bytes(char* to, u32 byte, u64 n) {
+    asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
 }
 
 inline void load_statics(Block& block) {
