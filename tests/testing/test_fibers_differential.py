@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from headrace.testing.fibers import Checks, KernelError, program
 
 KERNELS = Path(__file__).parent / "kernels"

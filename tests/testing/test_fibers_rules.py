@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from headrace.testing.fibers import Checks, KernelError, program
 
 SOURCE = Path(__file__).parent / "kernels" / "mistakes.cu"
@@ -19,10 +20,10 @@ def words(count):
     return np.zeros(count, np.uint32)
 
 
-def found(program, kinds, entry, threads, args, **how):
+def found(program, kinds, entry, threads, args, *, grid=1, **how):
     """The error of a launch that must fail, and the text of the line that it names."""
     with pytest.raises(KernelError) as caught:
-        program.launch(entry, 1, threads, args, **how)
+        program.launch(entry, grid, threads, args, **how)
     assert caught.value.kind in kinds.split(), caught.value
     place = caught.value.where[0]
     assert place.startswith("mistakes.cu:"), caught.value
@@ -155,6 +156,33 @@ def test_behind_shared_variables(mistakes):
     mistakes.launch("behind_dynamic", 1, 1, [15], shared=64)
     error, _ = found(mistakes, "out_of_bounds", "behind_dynamic", 1, [16], shared=64)
     assert "byte 64 of dynamic shared memory, which has 64" in str(error)
+
+
+@ALL
+def test_a_flag_between_blocks_without_a_fence(mistakes, how):
+    def args(fences):
+        return [words(32), words(1), words(128), fences]
+
+    error, line = found(mistakes, "global_race", "publish", 32, args(0), grid=4, **how)
+    assert "value[threadIdx.x];" in line and "block number 0, thread" in str(error) and "argument 0" in str(error)
+    ordered = args(1)
+    mistakes.launch("publish", 4, 32, ordered, **how)
+    assert ordered[2].tolist() == [0] * 32 + [7] * 96
+
+
+@ALL
+def test_a_missing_barrier_between_uses_of_an_array(mistakes, how):
+    room, out = words(64), words(64)
+    found(mistakes, "global_race unwritten", "exchange", 64, [room, out, 0], checks=Checks(unwritten=(room,)), **how)
+    found(mistakes, "global_race", "exchange", 64, [room, out, 0], **how)
+    mistakes.launch("exchange", 1, 64, [room, out, 1], checks=Checks(unwritten=(room, out)), **how)
+    assert out.tolist() == [i ^ 32 for i in range(64)]
+
+
+def test_an_array_that_held_nothing_yet(mistakes):
+    room, out = words(64), words(64)
+    error, _ = found(mistakes, "unwritten", "lock_of_a_warp", 1, [room, out], checks=Checks(unwritten=(room,)))
+    assert "4 bytes read at byte 0 of argument 0" in str(error)
 
 
 def test_misaligned_vectors(mistakes):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from headrace.testing.fibers import Checks, program
 
 KERNELS = Path(__file__).parent / "kernels"

@@ -180,3 +180,27 @@ extern "C" __global__ void stops_itself(u32 stop) {
 }
 
 extern "C" __global__ void wide_shift(u32* out, u32 by) { *out = 1u << by; }
+
+// Block 0 writes a value, then raises a flag; the others wait for the flag, then read. Without the fence the value may
+// come later than the flag.
+extern "C" __global__ void publish(u32* value, u32* flag, u32* out, u32 fences) {
+    if (blockIdx.x == 0) {
+        value[threadIdx.x] = 7;
+        __syncthreads();
+        if (threadIdx.x != 0) return;
+        if (fences) __threadfence();
+        atomicExch(flag, 1u);
+    } else {
+        while (atomicAdd(flag, 0u) == 0) {
+        }
+        __threadfence();
+        out[blockIdx.x * blockDim.x + threadIdx.x] = value[threadIdx.x];
+    }
+}
+
+// Threads of a block exchange values through an array.
+extern "C" __global__ void exchange(u32* room, u32* out, u32 barrier) {
+    room[threadIdx.x] = threadIdx.x;
+    if (barrier) __syncthreads();
+    out[threadIdx.x] = room[threadIdx.x ^ 32];
+}

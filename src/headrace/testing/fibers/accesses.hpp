@@ -1,6 +1,7 @@
 // Every access of a kernel's code, as the compiler's hooks tell it before it happens (hooks.hpp): whose memory is it,
 // and may this thread touch it now? Costs a call and a few comparisons, and for shared memory a cell per byte.
 #pragma once
+#include "testing/fibers/arrays.hpp"
 #include "testing/fibers/shared.hpp"
 
 extern "C" {
@@ -9,17 +10,6 @@ extern "C" {
 }
 
 namespace headrace::fibers {
-
-inline const Range* range_of(u64 address, u64 size) {
-    const auto inside = [=](const Range& range) {
-        return address - range.low < range.size && range.size - (address - range.low) >= size;
-    };
-    if (device.last_range && inside(*device.last_range)) return device.last_range;
-    for (u64 i = 0; i < device.launch->range_count; ++i) {
-        if (inside(device.launch->ranges[i])) return device.last_range = &device.launch->ranges[i];
-    }
-    return nullptr;
-}
 
 // The array whose end or begin is nearest to an address that is in none.
 inline void tell_nearest(u64 address) {
@@ -44,7 +34,7 @@ inline void tell_nearest(u64 address) {
     const u64 dynamic = reinterpret_cast<u64>(block.dynamic), around = 4096;
     if (address - (dynamic - around) < device.launch->shared + 2 * around) {
         device.finding.offset = static_cast<long long>(address - dynamic);
-        device.finding.near = {dynamic, device.launch->shared, ~0u, 1};
+        device.finding.near = {dynamic, device.launch->shared, ~0u, 1, 0};
     }
     stop(found, where);
 }
@@ -54,7 +44,7 @@ inline void touch(const volatile void* p, u64 size, Access access, bool whole, c
     if (!me) return;  // while the program is loaded
     const u64 address = reinterpret_cast<u64>(p);
     if (address - reinterpret_cast<u64>(me->stack) < device.launch->stack_bytes) return;
-    const bool is_write = access == Access::WRITE || access == Access::VOLATILE_WRITE || access == Access::ATOMIC;
+    const bool is_write = writes(access);
     if (is_write) progress();
     const u64 in_statics = address - statics_low();
     if (in_statics < statics_size()) return touch_shared(in_statics, size, access, whole, where);
@@ -64,6 +54,7 @@ inline void touch(const volatile void* p, u64 size, Access access, bool whole, c
     }
     if (const Range* range = range_of(address, size)) {
         if (is_write && !range->writable) stop_outside(Found::READ_ONLY, address, size, true, where);
+        touch_array(*range, address, size, access, whole, where);
         return;
     }
     const u64 image = reinterpret_cast<u64>(__ehdr_start);
@@ -167,8 +158,10 @@ u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected) {
     return old;
 }
 
-void fence() {
-    ++device.running->fences;
+void fence(Scope scope) {
+    Fiber& me = *device.running;
+    ++me.fences;
+    if (scope == Scope::DEVICE) device.fenced[me.block->number] = ++device.time;
     interleave(__builtin_return_address(0));
 }
 

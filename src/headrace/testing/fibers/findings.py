@@ -27,6 +27,8 @@ KINDS = (
     ("others_locals", "an access to local variables of another thread"),
     ("uninitialised", "shared memory is read that no thread of the block has written"),
     ("race", "two threads use the same shared memory, one writes, and no barrier is between"),
+    ("global_race", "a thread reads what another has written to an array, and no barrier or fence orders them"),
+    ("unwritten", "an array that held nothing yet is read before it is written"),
     ("undefined", "what the language leaves undefined"),
     ("stack", "a thread's stack is too small; pass Checks(stack_bytes=...)"),
     ("trap", "the kernel stopped itself"),
@@ -62,7 +64,13 @@ class Index(ctypes.Structure):
 class RangeStruct(ctypes.Structure):
     """`Range` of state.hpp."""
 
-    _fields_ = (("low", ctypes.c_uint64), ("size", ctypes.c_uint64), ("argument", ctypes.c_uint32), ("writable", ctypes.c_uint32))
+    _fields_ = (
+        ("low", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+        ("argument", ctypes.c_uint32),
+        ("writable", ctypes.c_uint16),
+        ("unwritten", ctypes.c_uint16),
+    )
 
 
 class FindingStruct(ctypes.Structure):
@@ -78,6 +86,7 @@ class FindingStruct(ctypes.Structure):
         ("block", Index),
         ("thread", Index),
         ("other_thread", Index),
+        ("other_block", ctypes.c_uint32),
         ("near", RangeStruct),
         ("offset", ctypes.c_longlong),
         ("waiting", ctypes.c_uint64),
@@ -138,8 +147,10 @@ def explain(
         lines.append(f"  {detail}")
     lines.append(f"  in block {block}, thread {thread}, at {_shown(where)}")
     if finding.other_where:
-        other = finding.other_thread.as_tuple()
-        lines.append(f"  the access before: thread {other}, at {_shown(places.get(finding.other_where, ()))}")
+        other = f"thread {finding.other_thread.as_tuple()}"
+        if kind == "global_race":
+            other = f"block number {finding.other_block}, {other}"
+        lines.append(f"  the access before: {other}, at {_shown(places.get(finding.other_where, ()))}")
     if kind in {"divergent_barrier", "divergent_collective", "wrong_mask", "deadlock", "spin", "endless", "time"}:
         lines += _who_stands_where(threads, places)
         if finding.waiting:
@@ -154,7 +165,7 @@ def _detail(kind: str, finding: FindingStruct, variables: Sequence[tuple[str, in
     done = f"{finding.size} bytes {'written' if finding.is_write else 'read'}"
     if kind in {"race", "uninitialised"}:
         return f"{done} of {_shared_place(finding.offset, variables)}"
-    if kind in {"out_of_bounds", "read_only"}:
+    if kind in {"out_of_bounds", "read_only", "global_race", "unwritten"}:
         if finding.near.argument == 2**32 - 1:
             return f"{done} at byte {finding.offset} of dynamic shared memory, which has {finding.near.size}"
         if finding.near.argument == 2**32 - 2:

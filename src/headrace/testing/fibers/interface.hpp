@@ -14,6 +14,7 @@ struct Index {
 enum class Collective : u8 { SYNC, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, ADD, MIN, MAX, AND, OR, XOR, ACTIVE };
 enum class Barrier : u8 { PLAIN, COUNT, AND, OR };
 enum class Atomic : u8 { ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, COMPARE_AND_SWAP, INCREMENT, DECREMENT };
+enum class Scope : u8 { BLOCK, DEVICE };
 enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 
 // A fiber's indices never change, so the compiler may ask once (`const`).
@@ -26,7 +27,7 @@ enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line);
 int meet_block(Barrier what, int predicate, int line);
 u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected);
-void fence();
+void fence(Scope scope);
 void pause();
 [[noreturn]] void trap();
 void* dynamic_shared();

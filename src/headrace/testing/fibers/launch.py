@@ -28,7 +28,8 @@ class Checks:
     Parameters
     ----------
     races
-        Shared memory: two threads, one of them writes, and no barrier between (only in the ``"checked"`` build, as the next).
+        Memory that two threads use, one of them writes, and no barrier or fence is between: shared memory and arrays (only in
+        the ``"checked"`` build, as the next).
     uninitialised
         Shared memory that nobody wrote is read.
     spins
@@ -40,6 +41,8 @@ class Checks:
         The byte that shared memory begins with. A result that depends on it depends on what was never written.
     reachable
         Arrays that are not arguments, but that pointers inside structures or arrays lead to.
+    unwritten
+        Those of the arguments that hold nothing yet: each byte must be written before it is read.
     seconds
         Time limit.
     stack_bytes
@@ -52,6 +55,7 @@ class Checks:
     starts: str = "any"
     poison: int = 0xCB
     reachable: tuple[Any, ...] = ()
+    unwritten: tuple[Any, ...] = ()
     seconds: float = 60.0
     stack_bytes: int = 64 << 10
 
@@ -158,6 +162,8 @@ def run(
     values, ranges = _marshal(entry, described, args)
     for array in checks.reachable:
         ranges.append(_range_of(array, len(args)))
+    for range_ in ranges:
+        range_.unwritten = range_.low in {array.ctypes.data for array in checks.unwritten}
     if order not in ORDERS:
         raise OptionError.unknown("order", order, ORDERS)
     if checks.starts not in {"any", "ascending"}:

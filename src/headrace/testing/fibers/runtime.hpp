@@ -109,7 +109,8 @@ inline u64 number_of(u64 turn) {
 
 inline void begin_block(Block& block) {
     const Launch& launch = *device.launch;
-    block.index = index_of(number_of(device.started++), launch.grid);
+    block.number = static_cast<u32>(number_of(device.started++));
+    block.index = index_of(block.number, launch.grid);
     block.live = device.threads;
     block.at_barrier = block.ready_warps = 0;
     block.barrier_open = false;
@@ -220,6 +221,30 @@ inline void tell_threads() {
 
 #define FIBERS_EXPORT extern "C" __attribute__((visibility("default")))
 
+// Cells of the arrays that are written and looked at: pages that stay untouched cost nothing.
+inline u64 followed_bytes(const Launch& launch) {
+    u64 bytes = pages(launch.range_count * sizeof(Written*)) + pages(device.total * sizeof(u32));
+    for (u64 i = 0; i < launch.range_count; ++i) {
+        const Range& range = launch.ranges[i];
+        if (range.writable && range.size <= MOST_FOLLOWED) bytes += pages(range.size * sizeof(Written));
+    }
+    return bytes;
+}
+
+inline void lay_out(const Launch& launch, char* memory) {
+    device.written = reinterpret_cast<Written**>(memory);
+    memory += pages(launch.range_count * sizeof(Written*));
+    device.fenced = reinterpret_cast<u32*>(memory);
+    memory += pages(device.total * sizeof(u32));
+    for (u64 i = 0; i < launch.range_count; ++i) {
+        const Range& range = launch.ranges[i];
+        if (!range.writable || range.size > MOST_FOLLOWED) continue;
+        device.written[i] = reinterpret_cast<Written*>(memory);
+        memory += pages(range.size * sizeof(Written));
+    }
+    device.time = 1;
+}
+
 // Runs the kernel. 0: all threads have returned; 1: see `finding`; 2: no memory for the fibers.
 FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts* counts, Finding* finding) {
     const u32 epochs = device.epochs;
@@ -230,7 +255,10 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     prepare(*launch);
     const Room room = room_for(*launch);
     char* memory = take_memory(room);
-    if (!memory) return 2;
+    const u64 followed = followed_bytes(*launch);
+    char* cells = map(followed);
+    if (!memory || !cells) return 2;
+    lay_out(*launch, cells);
     fill_bytes(__start_fibers_shared, launch->poison, statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
         char* at = memory + slot * room.bytes;
@@ -253,6 +281,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     } while (device.vacant);
     device.running = nullptr;
     if (device.finding.found != Found::NOTHING) tell_threads();
+    munmap(cells, followed);
     if (device.threads * device.slots > MOST_KEPT_THREADS) drop_memory();
     *counts = device.counts;
     *finding = device.finding;

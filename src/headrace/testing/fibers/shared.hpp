@@ -95,8 +95,6 @@ inline void note_write(Block& block, const Fiber& me, Cell& cell, const void* wh
     cell.write_where = where;
 }
 
-enum class Access : u8 { READ, WRITE, VOLATILE_READ, VOLATILE_WRITE, ATOMIC };
-
 inline bool in_one_variable(u64 place, u64 size) {
     const u16* owners = device.launch->owners;
     return place + size <= statics_size() && owners[place] && owners[place] == owners[place + size - 1];
@@ -107,13 +105,12 @@ inline void touch_shared(u64 place, u64 size, Access access, bool whole, const v
     Fiber& me = *device.running;
     Block& block = *me.block;
     if (place < statics_size() && !in_one_variable(place, size)) {
-        device.finding.near = {statics_low(), statics_size(), ~0u - 1, 1};
+        device.finding.near = {statics_low(), statics_size(), ~0u - 1, 1, 0};
         stop_at(Found::OUT_OF_BOUNDS, {}, place, size, access != Access::READ && access != Access::VOLATILE_READ,
                 me.number, where);
     }
     Cell* cells = block.cells + place;
-    const bool reads = access == Access::READ || access == Access::VOLATILE_READ || access == Access::ATOMIC;
-    if (reads && device.launch->find_uninitialised) {
+    if (access != Access::WRITE && access != Access::VOLATILE_WRITE && device.launch->find_uninitialised) {
         // Of a structure that is copied as a whole, padding is never written: one byte that was is enough.
         u64 written = 0;
         for (u64 i = 0; i < size; ++i) written += cells[i].write_epoch >= block.first_epoch;

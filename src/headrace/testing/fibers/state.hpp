@@ -30,6 +30,8 @@ enum class Found : u32 {
     OTHERS_LOCALS,  // a pointer into another thread's stack
     UNINITIALISED,  // shared memory that nobody wrote is read
     RACE,           // shared memory: two threads, one of them writes, no barrier between
+    GLOBAL_RACE,    // an array: a thread reads what another has written, and nothing orders them
+    UNWRITTEN,      // an array that held nothing yet is read before it is written
     UNDEFINED,      // what the language leaves undefined; misaligned vectors among it
     STACK,
     TRAP,
@@ -37,6 +39,10 @@ enum class Found : u32 {
 
 // What a thread is doing, for the report.
 enum class Doing : u8 { READY, AT_BARRIER, IN_COLLECTIVE, DONE };
+
+enum class Access : u8 { READ, WRITE, VOLATILE_READ, VOLATILE_WRITE, ATOMIC };
+
+constexpr bool writes(Access access) { return access != Access::READ && access != Access::VOLATILE_READ; }
 
 struct Block;
 
@@ -72,6 +78,7 @@ struct Cell {
 
 struct Block {
     Index index;
+    u32 number;
     Fiber fibers[MOST_THREADS];
     Warp warps[MOST_WARPS];
     u32 slot;
@@ -92,7 +99,7 @@ struct Block {
 struct Range {
     u64 low, size;
     u32 argument;
-    u32 writable;
+    u16 writable, unwritten;  // may it be written; does it hold nothing yet
 };
 
 struct Launch {
@@ -127,11 +134,14 @@ struct Finding {
     const void* where;
     const void* other_where;  // of a race: the access before
     Index block, thread, other_thread;
+    u32 other_block;
     Range near;
     long long offset;  // of the address in `near`, or in shared memory
     u64 waiting;       // blocks that have not started
     char text[160];
 };
+
+struct Written;
 
 struct Device {
     const Launch* launch;
@@ -153,6 +163,9 @@ struct Device {
     double deadline;
     u32 epochs;
     const Range* last_range;
+    Written** written;  // of each range, or nullptr: not followed (arrays.hpp)
+    u32* fenced;        // of each block: the time of its last fence
+    u32 time;
     volatile const void* pending;  // a volatile store that was about to happen, and what was there
     u64 pending_size, pending_value;
     Counts counts;
