@@ -177,3 +177,12 @@ def test_blocks_start_in_any_order_unless_told():
     assert started(order="forward") == list(range(16)) and started(order="reverse") == list(range(15, -1, -1))
     assert started(seed=3) != started(seed=4) and sorted(started(seed=3)) == list(range(16))
     assert started(seed=3, checks=Checks(starts="ascending")) == list(range(16))
+
+
+def test_variables_of_the_device_are_all_blocks_own():
+    text = """__device__ unsigned taken;
+    __device__ const unsigned steps[2] = {1, 2};
+    extern "C" __global__ void take(unsigned* out) { out[atomicAdd(&taken, steps[0])] = blockIdx.x; }"""
+    out = np.zeros(5, np.uint32)
+    program(text=text).launch("take", 5, 1, [out])
+    assert sorted(out.tolist()) == [0, 1, 2, 3, 4]
