@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import docs_run, file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
+from checks import docs_run, features, file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
 
-STATIC = (import_order, who_knows_what, shared_rules, file_size, floating_point, words, readme)
+STATIC = (import_order, who_knows_what, shared_rules, file_size, floating_point, words, readme, features)
 """Laws that are read off the files. To add one: a module, its name here, and a broken example in tests/checks/."""
 
 RUNNING = (docs_run,)

@@ -77,7 +77,8 @@ def check(data: bytes, options: ReferenceOptions, ways: list[tuple[str, int, int
     expected = read(data, options)
     dialect = options.dialect
     own |= {"sep": dialect.sep, "header": options.header, "dtypes": options.types, "on_error": options.on_error}
-    own |= {"decimal": options.forms.decimal, "thousands": options.forms.thousands, "null_values": options.words.null}
+    own |= {"decimal": options.forms.decimal, "thousands": options.forms.thousands}
+    own = {"null_values": options.words.null} | own
     for way in ways:
         if options.on_error == "raise" and expected.rejects:
             with pytest.raises(ParseError) as caught:
@@ -151,6 +152,34 @@ def test_dates_of_any_formats(data: st.DataObject) -> None:
         forms=shared, forms_of=forms_of, on_error=data.draw(policies()),
     )  # fmt: skip
     check(text, options, date_format=given_formats, dayfirst=dayfirst)
+
+
+MEAN_NULL = ["", "NA", "-", "0", "1.5", "2024-01-31", "31.01.2024", "true", "x"]
+
+
+@given(st.data())
+@settings(SETTINGS, max_examples=400)
+def test_nulls_of_single_columns(data: st.DataObject) -> None:
+    """Some columns have their own texts for null, one of them perhaps its own formats of dates as well."""
+    width = data.draw(st.integers(1, 4))
+    own = data.draw(st.dictionaries(st.integers(0, width - 1), st.lists(st.sampled_from(MEAN_NULL), max_size=3, unique=True)))
+    forms_of: Mapping[int, Forms] = {}
+    given_formats: Any = None
+    if data.draw(st.booleans()):
+        forms_of = {0: Forms(formats=("%d.%m.%Y",), iso=False, dates_before_numbers=True)}
+        given_formats = {"c0": "%d.%m.%Y"}
+    numbers, dates, words = [*MEAN_NULL[:5], "7"], [*MEAN_NULL[:3], *MEAN_NULL[5:7], "1999-12-31"], [*MEAN_NULL, "false"]
+    text = data.draw(columns([data.draw(st.sampled_from([numbers, dates, words])) for _ in range(width)], b";"))
+    types = {
+        i: name for i in range(width) if (name := data.draw(st.sampled_from([None, None, "int8", "date32", "bool", "string"])))
+    }
+    options = ReferenceOptions(
+        dialect=Dialect(sep=b";"), header=True, types=types, words=Words(quoted_null=data.draw(st.booleans())),
+        forms_of=forms_of, nulls_of={column: tuple(text.encode() for text in texts) for column, texts in own.items()},
+        on_error=data.draw(policies()),
+    )  # fmt: skip
+    given_nulls = {data.draw(st.sampled_from([i, i - width, f"c{i}"])): texts for i, texts in own.items()}
+    check(text, options, date_format=given_formats, null_values=given_nulls, quoted_null=options.words.quoted_null)
 
 
 def _fits(text: str, formats: tuple[str, ...]) -> bool:

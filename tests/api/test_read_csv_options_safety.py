@@ -136,9 +136,18 @@ def test_dtypes() -> None:
 
 
 @pytest.mark.parametrize("name", ["null_values", "true_values", "false_values"])
-@pytest.mark.parametrize("value", [None, 5, [None], [5], {"a": "x"}, "\ud800", ["\udc80"]], ids=ascii)
+@pytest.mark.parametrize("value", [None, 5, [None], [5], {"a": {"b": "x"}}, "\ud800", ["\udc80"]], ids=ascii)
 def test_words(name: str, value: object) -> None:
     assert refusal(**{name: value}).startswith(name)
+
+
+def test_nulls_of_columns() -> None:
+    assert refusal(null_values={"c": "x"}) == "unknown column in null_values 'c'; valid: a, b"
+    assert refusal(null_values={2: "x"}) == "null_values: there is no column 2; there are 2"
+    assert refusal(null_values={"a": "x", 0: "y"}) == "null_values names column 'a' twice"
+    assert refusal(null_values={"a": 5}) == "null_values of column 'a' must be a text or several, not 5"
+    assert refusal(null_values={True: "x"}).startswith("unknown column in null_values 'True'")
+    assert refusal(true_values={"a": "x"}).startswith("true_values holds for all columns")
 
 
 def test_word_that_is_true_and_false() -> None:

@@ -83,6 +83,21 @@ def test_schema_and_dtypes() -> None:
     assert [column.inferred for column in read(data, dtypes={"a": int}).report.columns] == [False, True]
 
 
+def test_header_of_several_records() -> None:
+    data = b"trips\nx,y,y\nkm,s,\n1,2,3\n"
+    assert read(data, header=[1, 2]).to_pydict() == {"x_km": [1], "y_s": [2], "y": [3]}
+    assert read(data, header=1, skip_rows_after_header=1).to_pydict() == {"x": [1], "y": [2], "y_1": [3]}
+    assert read(data, header=[1, 2]).report.skipped.preamble == 1
+
+
+def test_columns_left_out_are_not_converted() -> None:
+    data = b"a,b\n1,x\n2,\xff\n"
+    types = {"a": "int8", "b": "int8"}
+    table = read(data, schema=types, columns=["a"])
+    assert (table.to_pydict(), table.rejects.num_rows) == ({"a": [1, 2]}, 0)
+    assert read(data, schema=types, on_error="null").rejects["column"].to_pylist() == ["b", "b"]
+
+
 def test_nulls() -> None:
     data = b'a,b\n,""\nNA,"NA"\nx,y\n'
     assert read(data).to_pydict() == {"a": [None, "NA", "x"], "b": ["", "NA", "y"]}
@@ -91,6 +106,17 @@ def test_nulls() -> None:
     assert read(data, null_values=()).to_pydict() == {"a": ["", "NA", "x"], "b": ["", "NA", "y"]}
     assert read(b"a,b\n -,1\n-,2\n", null_values="-", skip_initial_space=True)["a"].to_pylist() == [None, None]
     assert read(b"a\ntrue\nfalse\n", null_values="false")["a"].to_pylist() == [True, None]
+
+
+def test_nulls_by_column() -> None:
+    data = b"a,b,c\nNA,NA,\n,-,NA\n1,2,3\n"
+    by_name = read(data, null_values={"a": ["NA", ""], "b": "-"})
+    assert by_name.to_pydict() == {"a": [None, None, 1], "b": ["NA", None, "2"], "c": [None, "NA", "3"]}
+    assert read(data, null_values={0: ("", "NA"), -2: ["-"]}).to_pydict() == by_name.to_pydict()
+    assert read(data, null_values={}).to_pydict() == read(data).to_pydict()
+    assert read(b"a,b\n0,0\n1,1\n", null_values={"b": "0"}).to_pydict() == {"a": [0, 1], "b": [None, 1]}
+    dates = read(b"a,b\n3.1.2024,1\n0.0.0,2\n", null_values={"a": "0.0.0"}, date_format={"a": "%d.%m.%Y"})
+    assert dates["a"].to_pylist() == [datetime.date(2024, 1, 3), None]
 
 
 def test_words_of_booleans() -> None:
@@ -122,6 +148,23 @@ def test_words_of_booleans() -> None:
 def test_how_a_text_is_written(text: bytes, options: dict[str, Any], expected: dict[str, list[Any]]) -> None:
     for chunk_bytes in (1, 3, 64, None):
         assert read(text, chunk_bytes=chunk_bytes, **options).to_pydict() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "repaired"),
+    [
+        (b'x"y,1\n"p"q",2\n', ['x"y', 'p"q'], [1, 2]),
+        (b'"open,1\nz,2\n', ['"open', "z"], [1]),
+        (b'the "best" one,1\n"5"" disk",2\n"a" b,3\n', ['the "best" one', '5" disk', '"a" b'], [1, 3]),
+        (b'"a\n""b""",1\n"c",2\n', ['a\n"b"', "c"], []),
+    ],
+)
+def test_lenient_quotes(text: bytes, cells: list[str], repaired: list[int]) -> None:
+    for chunk_bytes in (1, 3, None):
+        table = read(b"a,b\n" + text, lenient_quotes=True, chunk_bytes=chunk_bytes)
+        assert table.to_pydict() == {"a": cells, "b": list(range(1, len(cells) + 1))}
+        assert table.rejects["record"].to_pylist() == repaired
+        assert all(table.rejects["kept"].to_pylist())
 
 
 def test_types_come_out_as_python_has_them() -> None:

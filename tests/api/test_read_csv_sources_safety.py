@@ -9,7 +9,9 @@ import mmap
 import os
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -159,6 +161,36 @@ def test_file_objects(tmp_path: Path) -> None:
     with path.open() as text:
         text.read(2)
         assert read(text).to_pydict() == EXPECTED
+
+
+def test_answer_of_a_web_server() -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(SMALL)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.handle_request).start()
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"http://127.0.0.1:{server.server_port}/a.csv", timeout=30) as answer:
+            assert read(answer).to_pydict() == EXPECTED
+
+
+@pytest.mark.parametrize("url", ["https://example.org/a.csv", "s3://bucket/*.csv"])
+@pytest.mark.parametrize("glob", [False, True])
+def test_a_url_says_what_to_pass_instead(url: str, glob: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for source in (url, [url]):
+        with pytest.raises(FileNotFoundError, match="is no local file; pass a file object"):
+            read(source, glob=glob)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / url
+    path.parent.mkdir(parents=True)
+    path.write_bytes(SMALL)
+    assert read(url, glob=glob).to_pydict() == EXPECTED
 
 
 def test_closed_file_object() -> None:

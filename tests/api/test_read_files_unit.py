@@ -6,6 +6,7 @@ import datetime
 import io
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,6 +156,24 @@ def test_union_by_name() -> None:
     given = read([b"a\n1\n", b"b\n2\n"], union_by_name=True, schema={"a": "int8", "b": "uint8"})
     assert [str(kind) for kind in given.schema.values()] == ["int8", "uint8"]
     assert read(b"a\n1\n", union_by_name=True).to_pydict() == {"a": [1]}
+
+
+def test_forms_of_single_columns(tmp_path: Path) -> None:
+    """Formats of dates and texts for null by column: a file may lack the column, or have it elsewhere."""
+    files = {"day=1.2.2024/a.csv": "x,d\n0,3.2.2024\n", "day=NA/b.csv": "d,x\n0,NA\n", "day=4.2.2024/c.csv": "y\n0\n"}
+    write(tmp_path, files)
+    forms: dict[str, Any] = {"date_format": {"d": "%d.%m.%Y", "y": "%d.%m.%y"}, "null_values": {"d": "0", "x": "NA"}}
+    table = read(tmp_path / "**/*.csv", union_by_name=True, include_file_paths="from", **forms)
+    assert {name: table[name].to_pylist() for name in "xdy"} == {
+        "x": [0, None, None], "d": [datetime.date(2024, 2, 3), None, None], "y": [None, 0, None]
+    }  # fmt: skip
+    assert table["day"].to_pylist() == ["1.2.2024", "4.2.2024", "NA"]
+    only = read(tmp_path / "day=[14]*/*.csv", union_by_name=True, date_format={"day": "%d.%m.%Y", "d": "%d.%m.%Y"})
+    assert only["day"].to_pylist() == [datetime.date(2024, 2, 1), datetime.date(2024, 2, 4)]
+    with pytest.raises(OptionError, match="unknown column in null_values 'day'"):
+        read(tmp_path / "**/*.csv", union_by_name=True, null_values={"day": "NA"})
+    with pytest.raises(OptionError, match="unknown column in date_format 'z'"):
+        read(tmp_path / "**/*.csv", union_by_name=True, date_format={"z": "%d.%m.%Y"})
 
 
 def test_union_keeps_names_that_had_to_change() -> None:

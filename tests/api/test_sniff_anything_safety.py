@@ -72,7 +72,7 @@ def worst_cases():
     yield "many columns", b"\n".join([b",".join(b"%d" % i for i in range(20_000))] * 3)
 
 
-@pytest.mark.parametrize(("name", "text"), worst_cases(), ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(("name", "text"), list(worst_cases()), ids=lambda part: part if isinstance(part, str) else "")
 def test_time_is_bounded(name, text):
     begun = time.process_time()
     with suppress(headrace.EmptyInputError):

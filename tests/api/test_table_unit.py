@@ -164,3 +164,17 @@ def test_package_that_is_broken_is_not_called_missing(table, monkeypatch, tmp_pa
     monkeypatch.delitem(sys.modules, "polars")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_of_polars"):
         table.to_polars()
+
+
+def test_the_next_table_finds_the_memory_of_the_last() -> None:
+    """Column by column: else a small column would take a large one's memory, and the large one would have to touch new pages."""
+    text = b"a,b,c\n" + b"x,a longer text here,yz\n" * 200_000
+
+    def addresses() -> list[int]:
+        table = headrace.read_csv(text, threads=1)
+        return [table[0].values.address, table["b"].values.address, table["c"].values.address]
+
+    headrace.release_unused_memory()
+    first = addresses()
+    assert addresses() == first
+    assert len(set(first)) == 3

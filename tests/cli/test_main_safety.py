@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import resource
 import signal
@@ -42,7 +43,7 @@ def test_a_data_fault_says_where_and_what_to_do(source: Path, tmp_path: Path, ca
 def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").touch()
     assert main(["load", str(tmp_path / "in.csv"), "--to", str(tmp_path / "o.parquet")]) == 1
-    assert "holds no record" in capsys.readouterr().err
+    assert capsys.readouterr().err == "headrace: the input holds no record; --names A,B,... makes it an empty table\n"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,20 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["load", "{in}", "--to", "{dir}/o.parquet", "--sep", "123456789"], "1 to 8 bytes"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--quote", "ab"], "quote"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--threads", "0"], "threads must be a positive whole number"),
-        (["load", "{in}", "--to", "{dir}/o.parquet", "--threads", "two"], "invalid int value: 'two'"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--threads", "two"], "'two' is no whole number"),
+        (["load", "{in}", "--to", "{dir}/o.parquet", "--header-rows", "x"], "'x' is not N,..., e.g. 0 or 0,1"),
+        (["head", "{in}", "-n", "-1"], "--n-rows must be a whole number from 0 on, not -1"),
+        (["head", "{in}", "--chunk-bytes", "0"], "--chunk-bytes must be a positive whole number"),
+        (["head", "{in}", "--row-index", "a"], "--row-index='a' is the name of a column"),
+        (["head", "{in}", "--file-paths", "a"], "--file-paths: there is a column 'a' already"),
+        (["head", "{in}", "--date-format", "%Q"], "unknown directive of --date-format '%Q'"),
+        (["head", "{in}", "--decimal", "ab"], "--decimal must be one ASCII character"),
+        (["head", "{in}", "--encoding", "klingon"], "unknown encoding 'klingon'; valid: utf-8"),
+        (["head", "{in}", "--compression", "zip"], "invalid choice: 'zip' (choose from"),
+        (["head", "{in}", "--columns", "c"], "unknown column in columns 'c'; valid: a, b"),
+        (["count", "-", "-"], "- is given twice; standard input can be read once"),
+        (["completion", "tcsh"], "invalid choice: 'tcsh'"),
+        (["schema", "{in}", "--json", "--sql"], "not allowed with"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--header", "--no-header"], "not allowed with"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--names", "x"], "1 names are given"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--names", "x,x"], "more than once"),
@@ -86,7 +100,16 @@ def test_misuse_is_exit_2(
     said = capsys.readouterr()
     assert words in said.err
     assert "Traceback" not in said.err
+    assert len(said.err.splitlines()) <= 2  # what is wrong and where help is, not 20 lines of usage
     assert names(tmp_path) == ["in.csv"]
+
+
+def test_an_input_that_a_pattern_finds_is_never_overwritten(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["load", str(tmp_path / "*.csv"), "--to", str(source)]) == 2
+    assert "is the same file as" in capsys.readouterr().err
+    assert source.read_text().startswith("a,b\n")
 
 
 def test_an_input_is_never_overwritten_through_a_link(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,3 +252,42 @@ def test_a_pipe_can_be_read(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert pq.read_table(out).to_pydict() == {"a": [1, 2]}
+
+
+def _run(shell_words: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """The command with what a shell would make of `shell_words`, e.g. a closed stream."""
+    script = f'exec "$@" {shell_words}'
+    return subprocess.run(["bash", "-c", script, "bash", *MODULE, *arguments], capture_output=True, timeout=60)
+
+
+def test_closed_and_full_streams_are_no_traceback(source: Path) -> None:
+    done = _run("<&-", "count", "-")
+    assert (done.returncode, done.stderr) == (3, b"headrace: standard input is closed\n")
+    assert _run(">&-", "head", str(source)).returncode == 0
+    done = _run("2>&-", "count", "missing.csv")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert _run("2>/dev/full", "count", "missing.csv").returncode == 3
+    done = _run(">/dev/full", "count", str(source))
+    assert (done.returncode, done.stderr) == (3, b"headrace: No space left on device\n")
+
+
+def test_a_folder_that_takes_no_file_is_told_under_the_name_that_was_given(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    really_open = os.open
+
+    def refuse(path: object, *others: int) -> int:
+        if str(path).endswith(".part"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return really_open(path, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert main(["load", str(source), "--to", str(tmp_path / "o.csv"), "--on-error", "reject"]) == 3
+    assert capsys.readouterr().err == f"headrace: {str(tmp_path / 'o.csv')!r}: Permission denied\n"
+
+
+def test_broken_compression_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n1\n")[:12])
+    assert main(["count", str(path)]) == 3
+    assert "cannot be decompressed as gzip" in capsys.readouterr().err

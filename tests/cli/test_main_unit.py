@@ -12,7 +12,6 @@ import pytest
 from pyarrow import feather, ipc
 
 import headrace
-from headrace.cli.load import _dtypes, _names
 from headrace.cli.main import main
 
 TEXT = """\
@@ -136,16 +135,8 @@ def test_only_the_first_faults_are_shown(tmp_path: Path, capsys: pytest.CaptureF
     assert said.out == ""
     assert "8 faults, 0 records rejected" in said.err
     assert said.err.count("  record ") == 5
-    assert "and 3 more; --rejects FILE keeps them all" in said.err
+    assert "and 3 more; headrace load --rejects FILE keeps them all" in said.err
     assert max(map(len, said.err.splitlines())) < 200
-
-
-def test_names_and_types_are_taken_apart() -> None:
-    assert _names('a,"b, c",d') == ["a", "b, c", "d"]
-    assert _dtypes("string") == "string"
-    assert _dtypes("a=int64, b = date") == {"a": "int64", "b ": " date"}
-    assert _dtypes("t=timestamp[us, UTC],x=y=float64") == {"t": "timestamp[us, UTC]", "x=y": "float64"}
-    assert _dtypes("d=decimal128(12, 2),e=Decimal(9,2)") == {"d": "decimal128(12, 2)", "e": "Decimal(9,2)"}
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -188,7 +188,7 @@ void check_values(const Source& source, const Dialect& dialect, const std::vecto
         plan.columns.push_back({columns[c].name, wanted ? *forms[c]->type : ColumnType{}, false, wanted});
     }
     plan.rows.base_columns = columns.size();
-    plan.null_texts = {options.null};
+    plan.forms.front().null_texts = {options.null};
     plan.true_words = {"true"};
     plan.false_words = {"false"};
     plan.tile_bytes = 1 << 16;

@@ -126,11 +126,12 @@ inline void add_dates(Input& input, LoadPlan& plan) {
         set.may_be_number.push_back(format.may_be_number);
     }
     if (choice & 0x80) {
-        plan.dates.front() = set;
+        plan.forms.front().dates = set;
         return;
     }
-    plan.dates.push_back(set);
-    for (PlannedColumn& column : plan.columns) column.dates = input.below(2);
+    plan.forms.push_back({plan.forms.front().null_texts, set});
+    if (choice & 0x40) plan.forms.back().null_texts = {"NA", "2019-01-31"};
+    for (PlannedColumn& column : plan.columns) column.forms = input.below(2);
 }
 
 // As columns/rows.py makes them from policies.
@@ -180,7 +181,7 @@ inline LoadPlan plan_of(Input& input) {
     plan.quoted_null = options & 16;
     const std::string nulls[] = {"", "NA", "0", "-", "2019-01-31"};
     for (usize i = 0; i <= static_cast<usize>(options >> 5) && i < std::size(nulls); ++i)
-        plan.null_texts.push_back(nulls[i]);
+        plan.forms.front().null_texts.push_back(nulls[i]);
     plan.true_words = {"true", "1"};
     plan.false_words = {"false", "no"};
     const usize columns = 1 + input.below(4);

@@ -72,8 +72,8 @@ LoadPlan plan_of(std::mt19937& random, usize columns) {
         if (!column.inferred) column.type = types[random() % types.size()];
         plan.columns.push_back(column);
     }
-    plan.null_texts = {"", "NA", "0"};
-    plan.null_texts.resize(1 + random() % 3);
+    plan.forms.front().null_texts = {"", "NA", "0"};
+    plan.forms.front().null_texts.resize(1 + random() % 3);
     plan.true_words = {"true"};
     plan.false_words = {"false"};
     plan.on_error = random() % 2 ? OnError::null : OnError::reject;

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from headrace.columns.date_format import date_options
 from headrace.columns.extent import ExtentOptions, header_indexes
-from headrace.columns.load import ValueOptions
+from headrace.columns.load import Progress, ValueOptions
 from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
+from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
@@ -96,6 +97,7 @@ class CsvOptions:
     files: FilesOptions
     context: Context
     chunk_bytes: int | None
+    progress: Progress | None = None
 
 
 def parse_options(values: dict[str, object]) -> CsvOptions:
@@ -128,7 +130,7 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     return CsvOptions(
         source=source,
         dialect=dialect,
-        schema=replace(schema, marks=value_options.marks, dates=value_options.dates.any_of_them),
+        schema=replace(schema, marks=value_options.marks, dates=value_options.forms.dates.any_of_them),
         values=replace(value_options, replace_invalid=source.encoding.replace),
         extent=ExtentOptions(
             skip_rows=given.whole("skip_rows"),
@@ -143,6 +145,7 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         files=_files_options(values, given),
         context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
         chunk_bytes=given.count("chunk_bytes"),
+        progress=_progress(values["progress"]),
     )
 
 
@@ -189,6 +192,12 @@ def _check_bytes(values: dict[str, object], encoding: TextEncoding) -> None:
             raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {value!r}") from None
 
 
+def _progress(value: object) -> Progress | None:
+    if value is not None and not callable(value):
+        raise OptionError(f"progress must be a function of two numbers (bytes done, bytes in all), not {value!r}")
+    return value
+
+
 def _dialect(values: dict[str, object], given: Given) -> Dialect:
     try:
         return Dialect(
@@ -230,7 +239,7 @@ def _value_options(given: Given) -> ValueOptions:
     if both := sorted(set(true_words) & set(false_words)):
         raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
     return ValueOptions(
-        null_texts=given.texts("null_values"),
+        forms=_form_options(given),
         true_words=true_words,
         false_words=false_words,
         quoted_null=given.flag("quoted_null"),
@@ -238,8 +247,15 @@ def _value_options(given: Given) -> ValueOptions:
         shrink=given.flag("shrink"),
         text_type=FORMS[given.choice("strings", tuple(FORMS))],
         marks=_number_marks(given),
-        dates=date_options(given.values["date_format"], given.flag("dayfirst")),
     )
+
+
+def _form_options(given: Given) -> FormOptions:
+    dates = date_options(given.values["date_format"], given.flag("dayfirst"))
+    if isinstance(own := given.values["null_values"], Mapping):
+        several = Given({f"null_values of column {key!r}": texts for key, texts in own.items()})
+        return FormOptions(null_texts_of=dict(zip(own, map(several.texts, several.values), strict=True)), dates=dates)
+    return FormOptions(null_texts=given.texts("null_values"), dates=dates)
 
 
 def _number_marks(given: Given) -> tuple[int, int | None]:

@@ -1,5 +1,5 @@
 """Tables to files."""
 
-from headrace.export.files import check_target, write_table
+from headrace.export.files import check_target, suffixes, write_table
 
-__all__ = ["check_target", "write_table"]
+__all__ = ["check_target", "suffixes", "write_table"]

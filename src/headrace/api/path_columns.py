@@ -94,7 +94,9 @@ def column_of_texts(
         source=SourceOptions(),
         dialect=Dialect(skip_blank_lines=False),
         schema=SchemaOptions(header=False, names=[name], dtypes=None if wanted is None else {name: wanted}),
-        values=replace(options.values, null_texts=(b"",), quoted_null=False, on_error="raise", shrink=False),
+        values=replace(
+            options.values, forms=options.values.forms.dates_alone(name), quoted_null=False, on_error="raise", shrink=False
+        ),
         extent=ExtentOptions(),
         rows=RowOptions(),
         row_index=None,

@@ -11,18 +11,18 @@ from functools import partial
 from headrace.columns.column import Column
 from headrace.columns.zone import zone_named
 
-_ROWS = 10
+ROWS = 10
 _CELL = 32
-_GAP = "…"
+GAP = "…"
 
 
-def table_picture(columns: Mapping[str, Column], num_rows: int) -> str:
-    """Names, types, and the first and last rows, as wide as the terminal."""
+def table_picture(columns: Mapping[str, Column], num_rows: int, most_rows: int = ROWS) -> str:
+    """Names, types, and the first and last rows (`most_rows` of them), as wide as the terminal."""
     shape = f"shape: ({num_rows:_}, {len(columns):_})"
     if not columns:
         return shape
     drawn = _fit(
-        [_drawn(name, column, num_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
+        [_drawn(name, column, most_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
     )
     widths = [max(map(_width, cells)) for cells in drawn]
     lines = [
@@ -33,15 +33,16 @@ def table_picture(columns: Mapping[str, Column], num_rows: int) -> str:
     return "\n".join([shape, *lines[:2], rule, *lines[2:]])
 
 
-def _drawn(name: str, column: Column, num_rows: int) -> list[str]:
+def _drawn(name: str, column: Column, most_rows: int) -> list[str]:
     """Cells of a column from top to bottom."""
-    head = [_cut(name), str(column.type)]
-    if num_rows <= _ROWS:
-        return [*head, *_cells(column)]
-    return [*head, *_cells(column[: _ROWS // 2]), _GAP, *_cells(column[num_rows - _ROWS // 2 :])]
+    head = [cut(name), str(column.type)]
+    if len(column) <= most_rows:
+        return [*head, *cells(column)]
+    return [*head, *cells(column[: most_rows // 2]), GAP, *cells(column[len(column) - most_rows // 2 :])]
 
 
-def _cells(column: Column) -> list[str]:
+def cells(column: Column) -> list[str]:
+    """What stands in each row of a column."""
     values = column.to_pylist()
     if column.type.unit == "ns":
         zone = None if column.type.tz is None else zone_named(column.type.tz)
@@ -76,7 +77,7 @@ def _cell(value: object) -> str:
         return repr(value)
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
-    return _cut(str(value))
+    return cut(str(value))
 
 
 def visible(text: str) -> str:
@@ -84,9 +85,10 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """The beginning of `text`, visible."""
     text = visible(text[: 2 * _CELL])
-    return text if len(text) <= _CELL else text[: _CELL - 1] + _GAP
+    return text if len(text) <= _CELL else text[: _CELL - 1] + GAP
 
 
 def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
@@ -97,7 +99,7 @@ def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
 
     if total(columns) <= width or len(columns) == 1:
         return columns
-    gap = [[_GAP] * len(columns[0])]
+    gap = [[GAP] * len(columns[0])]
     left, right = 1, 0
     while left + right < len(columns):
         more_left, more_right = (left + 1, right) if left <= right else (left, right + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -14,7 +14,7 @@ from headrace.api.reading import encode_texts, load_plan, make_report, prepare, 
 from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.load import load
+from headrace.columns.load import Progress, load
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -37,7 +37,7 @@ def read_csv(
     infer_schema: bool = True,
     shrink: bool = False,
     strings: Literal["plain", "view", "dictionary"] = "plain",
-    null_values: str | Iterable[str] = ("",),
+    null_values: str | Iterable[str] | Mapping[str | int, str | Iterable[str]] = ("",),
     quoted_null: bool = False,
     true_values: str | Iterable[str] = ("true", "True", "TRUE"),
     false_values: str | Iterable[str] = ("false", "False", "FALSE"),
@@ -72,6 +72,7 @@ def read_csv(
     context: Context | None = None,
     threads: int | None = None,
     chunk_bytes: int | None = None,
+    progress: Progress | None = None,
     **aliases: object,
 ) -> Table:
     """Read a delimited text into a table of typed columns.
@@ -117,7 +118,8 @@ def read_csv(
         on); ``"view"``, ``string_view``, in memory that the column owns; ``"dictionary"``, codes of distinct texts, numbered by
         first appearance.
     null_values
-        Texts that mean null. Unquoted fields only, unless `quoted_null`.
+        Texts that mean null, in all columns or, as a mapping, in some by name or position; in the others it is the empty text.
+        Unquoted fields only, unless `quoted_null`.
     quoted_null
         Whether a quoted field may be null.
     true_values, false_values
@@ -190,6 +192,9 @@ def read_csv(
         At most so many threads.
     chunk_bytes
         Bytes of text that a thread takes at a time; None for a good number.
+    progress
+        Is called about every 0.1 s, on the calling thread, with the bytes of text that are taken and those there are, of
+        all files; a second pass over a text counts again. What it raises ends the read. Not called in a shorter read.
     **aliases
         The names that other readers use, e.g. ``delimiter``, ``na_values``, ``dtype``.
 

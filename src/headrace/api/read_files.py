@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
@@ -23,8 +24,10 @@ from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, find_beginning, find_extent
 from headrace.columns.join import JoinPart, SharedLoads, locate
 from headrace.columns.load import (
+    SECONDS_OF_PROGRESS,
     Loaded,
     LoadPlan,
+    Progress,
     check_header,
     load,
 )
@@ -134,9 +137,11 @@ class _Reading:
         collected = COLLECTED if options.rows.long_records == "collect" else None
         self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
         self.partitions = without_own(found, self.planned.names, options)
+        self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
-        self.prepared = time.perf_counter()
+        self.begins = list(accumulate((file.size for file in files), initial=0))
+        self.prepared = self.told = time.perf_counter()
 
     def table(self) -> Table:
         """The table of all files."""
@@ -200,12 +205,12 @@ class _Reading:
         with file.opened() as opened:
             found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
             prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
-            plan = load_plan(opened, prepared, options)
+            plan = load_plan(opened, prepared, options, self.forms.at(places))
             values = replace(plan.values, shrink=False)  # all files' values decide
             threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
             index = None if plan.row_index is None else plan.row_index + records
             own = replace(plan, values=values, threads=threads, row_index=index)
-            own = replace(own, share=self.shared.native, file=number, share_columns=places)
+            own = replace(own, share=self.shared.native, file=number, share_columns=places, progress=self._progress(number))
             part = _Part(file, places, prepared, own)
             self._load(part, opened)
         return part
@@ -216,6 +221,21 @@ class _Reading:
             part.take(loaded := load(opened, self.options.dialect, part.plan))
         for stage in self.seconds:
             self.seconds[stage] += loaded.seconds[stage]
+        tell = part.plan.progress
+        if tell is not None and time.perf_counter() - self.told > SECONDS_OF_PROGRESS:  # small files tell nothing themselves
+            tell(part.file.size, part.file.size)
+
+    def _progress(self, number: int) -> Progress | None:
+        """A file's progress as that of all files; one that is loaded again goes back to its beginning."""
+        tell = self.options.progress
+        if tell is None:
+            return None
+
+        def tell_of_all(done: int, _: int) -> None:
+            self.told = time.perf_counter()
+            tell(self.begins[number] + done, self.begins[-1])
+
+        return tell_of_all
 
     def _settle(self, parts: list[_Part]) -> None:
         """Load files again until each has the types of all. One that still differs has values that those do not hold."""

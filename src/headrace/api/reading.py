@@ -9,9 +9,10 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
-from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, plan_dates, plan_zones, tile_bytes_for
+from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, plan_zones, tile_bytes_for
 from headrace.columns.rows import COLLECTED, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
+from headrace.columns.value_forms import PlannedForms
 from headrace.core.errors import OptionError
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
@@ -57,13 +58,12 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     return Prepared(beginning=beginning, extent=extent, columns=columns, header=names)
 
 
-def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> LoadPlan:
-    """What the native loader is told."""
+def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
+    """What the native loader is told; `forms` where they were planned for more columns than this source has."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
     wanted = set(planned.wanted)
     types = [given and given.loaded_as for given in planned.types]
-    date_forms, date_forms_of = plan_dates(options.values.dates, planned.names)
     return LoadPlan(
         columns=[(name, types[i], i in wanted) for i, name in enumerate(planned.names)],
         begin=extent.begin,
@@ -76,9 +76,9 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Lo
         memory_limit=max(context.memory_limit - source.held, 1) if context.memory_limit else 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
-        date_forms=date_forms,
-        date_forms_of=date_forms_of,
+        forms=options.values.forms.plan(planned.names) if forms is None else forms,
         zones=plan_zones(planned.types),
+        progress=options.progress,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from headrace.api.sniffed import Sniffed
 from headrace.columns.load import Evidence
@@ -178,6 +179,10 @@ class Report:
         if self.records != found:
             raise AssertionError(f"{self.records} records, but {found} rows, rejected and skipped")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        return _remade, (known | {"renamed": dict(self.renamed), "seconds": dict(self.seconds)},)  # views are no pickles
+
     def __str__(self) -> str:
         skipped = self.skipped
         mended = f"strings mended with U+FFFD: {self.replaced:_}; " if self.replaced else ""
@@ -195,3 +200,7 @@ class Report:
             lines.append(f"not read, behind the last row: {self.unread_bytes:_} bytes")
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
         return "\n".join(lines + [f"  {column}" for column in self.columns])
+
+
+def _remade(known: dict[str, Any]) -> Report:
+    return Report(**known)

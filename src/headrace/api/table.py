@@ -35,13 +35,15 @@ class Table:
         Account of the read.
     """
 
-    __slots__ = ("_columns", "_rejects", "_report")
+    __slots__ = ("_columns", "_names", "_rejects", "_report")
 
     def __init__(self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None) -> None:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
         self._columns = dict(columns)
+        # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
+        self._names = tuple(columns)
         self._rejects = rejects
         self._report = report
 
@@ -110,7 +112,7 @@ class Table:
             raise TypeError(f"a table takes a column's name, its position or a slice of rows, not {key!r}")
         if not -self.num_columns <= key < self.num_columns:
             raise IndexError(f"column {key} of a table with {self.num_columns} columns")
-        return list(self._columns.values())[key]
+        return self._columns[self._names[key]]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow C stream of one batch, without a copy. A requested schema is ignored, as the interface allows."""
@@ -159,6 +161,12 @@ class Table:
         from headrace.api.picture import table_picture  # not needed to read
 
         return table_picture(self._columns, self.num_rows)
+
+    def _repr_html_(self) -> str:
+        """The table as notebooks show it."""
+        from headrace.api.html import table_html  # not needed to read
+
+        return table_html(self._columns, self.num_rows)
 
 
 def _needed(package: str, extra: str, what: str) -> Any:

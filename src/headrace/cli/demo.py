@@ -28,7 +28,6 @@ def add_parser(commands: Any) -> None:
         description="Read a real file that comes with the package: five days of flights from New York (CC0). "
         "Show the table, the evidence for its types, how bad records are told, and the rate. "
         "Exit code 1 if the answer is not the known one.",
-        allow_abbrev=False,
     )
     parser.set_defaults(run=run)
 

@@ -7,9 +7,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from headrace import __version__
-from headrace.cli import demo, load
+from headrace.cli import completion, count, demo, head, load, options, schema, sniff
+from headrace.cli.parser import Parser
+from headrace.cli.words import in_flags
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
@@ -46,10 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit code, as the help explains.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    parser = _parser()
+    _settle_streams()
+    parser = make_parser()
     try:
         given = parser.parse_args(argv)
         code: int = given.run(given)
@@ -67,19 +68,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_code_of(error), _message_of(error))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> argparse.ArgumentParser:
+    """All that the command takes."""
+    parser = Parser(
         prog="headrace",
         description="Raw delimited data to typed columns, fast, and with every bad record accounted for.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    load.add_parser(commands, _EPILOG)
+    for command in (load, sniff, schema, head, count):
+        command.add_parser(commands, _EPILOG)
     demo.add_parser(commands)
+    completion.add_parser(commands, parser)
     return parser
+
+
+def _settle_streams() -> None:
+    """Let no character be one too many for the terminal, and write to nowhere where a stream is closed (``>&-``)."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  open until the process ends
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _code_of(error: Exception) -> int:
@@ -97,6 +109,10 @@ def _message_of(error: Exception) -> str:
         # The library's message ends with what a Python caller can do about it.
         what = str(error).rpartition("; pass ")[0] or str(error)
         return f"{what}\nTo go on past bad records: --on-error reject, and --rejects FILE to keep them."
+    if isinstance(error, EmptyInputError):
+        return "the input holds no record; --names A,B,... makes it an empty table"
+    if isinstance(error, OptionError):
+        return in_flags(str(error), options.flags())
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r}: {error.strerror}"
     if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
@@ -107,5 +123,6 @@ def _message_of(error: Exception) -> str:
 
 
 def _fail(code: int, message: str) -> int:
-    print(f"headrace: {message}", file=sys.stderr)
+    with suppress(OSError):  # nobody reads it; the exit code still tells
+        print(f"headrace: {message}", file=sys.stderr, flush=True)
     return code

@@ -92,10 +92,14 @@ std::vector<std::string> texts(nb::handle list) {
     return made;
 }
 
-// Ctrl-C: Python's handlers run here, and what they raise ends the load.
-void check_signals() {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+// Ctrl-C: Python's handlers run here. What they raise ends the load, and so does what `progress` raises. It is borrowed
+// from the Python plan, which outlives the load.
+auto poll_of(nb::handle progress) {
+    return [progress](std::uint64_t done, std::uint64_t total) {
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none()) progress(done, total);
+    };
 }
 
 // Of a pair of number marks as bytes: (decimal, thousands or None).
@@ -132,12 +136,16 @@ const Zone* add_zone(LoadPlan& plan, nb::handle given) {
     return &table.zone;
 }
 
-// Forms of dates and time zones of single columns, by their positions.
-void plan_times(nb::handle given, LoadPlan& made) {
-    made.dates.clear();
-    for (const nb::handle set : given.attr("date_forms")) made.dates.push_back(date_formats(set));
-    for (const auto [position, set] : nb::cast<nb::dict>(given.attr("date_forms_of"))) {
-        made.columns[nb::cast<usize>(position)].dates = nb::cast<usize>(set);
+// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/value_forms.py's
+// PlannedForms.
+void plan_forms(nb::handle given, LoadPlan& made) {
+    const nb::object forms = given.attr("forms");
+    made.forms.clear();
+    for (const nb::handle own : forms.attr("several")) {
+        made.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
+    }
+    for (const auto [position, number] : nb::cast<nb::dict>(forms.attr("of_columns"))) {
+        made.columns[nb::cast<usize>(position)].forms = nb::cast<usize>(number);
     }
     for (const nb::handle zone : given.attr("zones")) {
         const Zone* const table = add_zone(made, zone[0]);
@@ -155,7 +163,6 @@ LoadPlan plan_from(nb::handle plan) {
     made.rows = row_rules(plan.attr("rows"));
     const nb::object values = plan.attr("values");
     made.on_error = policy(nb::cast<std::string>(values.attr("on_error")));
-    made.null_texts = texts(values.attr("null_texts"));
     made.true_words = texts(values.attr("true_words"));
     made.false_words = texts(values.attr("false_words"));
     made.quoted_null = nb::cast<bool>(values.attr("quoted_null"));
@@ -164,13 +171,13 @@ LoadPlan plan_from(nb::handle plan) {
     made.replace_invalid = nb::cast<bool>(values.attr("replace_invalid"));
     made.shrink = nb::cast<bool>(values.attr("shrink"));
     made.marks = number_marks(values.attr("marks"));
-    plan_times(plan, made);
+    plan_forms(plan, made);
     made.threads = nb::cast<unsigned>(plan.attr("threads"));
     made.tile_bytes = nb::cast<std::size_t>(plan.attr("tile_bytes"));
     made.memory_limit = nb::cast<std::size_t>(plan.attr("memory_limit"));
     made.exact_memory = nb::cast<bool>(plan.attr("exact_memory"));
     made.isa = choose_isa(nb::cast<std::string>(plan.attr("isa")));
-    made.poll = check_signals;
+    made.poll = poll_of(plan.attr("progress"));
     const nb::object share = plan.attr("share");
     if (share.is_none()) return made;
     made.share = nb::cast<LoadShare*>(share);

@@ -213,6 +213,14 @@ class Column:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
         return _native.arrow_column(self.arrow_description(), self.length)
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        from headrace.columns.pickling import reduced  # seldom needed
+
+        return reduced(self, protocol)
+
+    def __copy__(self) -> Column:
+        return self
+
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self[:5].to_pylist())
         more = ", ..." if self.length > 5 else ""

@@ -13,13 +13,13 @@ struct FieldBytes {
     bool quoted;
 };
 
-HR_FN usize leading_run(const u8* p, usize n, int byte) {
+HR_HOT usize leading_run(const u8* p, usize n, int byte) {
     usize count = 0;
     while (count < n && p[count] == byte) ++count;
     return count;
 }
 
-HR_FN usize trailing_run(const u8* p, usize n, int byte) {
+HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
     usize count = 0;
     while (count < n && p[n - count - 1] == byte) ++count;
     return count;
@@ -36,7 +36,7 @@ HR_FN usize trailing_run(const u8* p, usize n, int byte) {
 }
 
 // The bytes without initial spaces and enclosing quotes; doubled quotes and escapes are still in them.
-HR_FN FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
+HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
     if (dialect.skip_initial_space) {
         for (; n > 0 && *p == ' '; --n) ++p;
     }
@@ -48,7 +48,7 @@ HR_FN FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
 // Copies text up to the next byte that `marks` finds, 64 bytes at a time: `to` and `p` have 64 more bytes. Returns its
 // offset, or n.
 template <class Marks>
-HR_FN usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
+HR_HOT usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
     for (usize pos = 0; pos < n; pos += BLOCK) {
         const u64 found = marks(Block(p + pos));
         __builtin_memcpy(to + pos, p + pos, BLOCK);
@@ -84,7 +84,7 @@ HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
 
 // Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it
 // is.
-HR_FN usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
+HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
 #if defined(HR_ISA_AVX512)
     if (doubled && dialect.escape < 0 && !dialect.lenient)

@@ -17,8 +17,8 @@ HR_BEGIN_NAMESPACE
 constexpr usize LANES = 8;
 using Lane64 = __m512i;
 
-HR_FN Lane64 all_lanes(u64 value) { return _mm512_set1_epi64(static_cast<i64>(value)); }
-HR_FN Lane64 gather8(const u8* text, Lane64 at) { return _mm512_i64gather_epi64(at, text, 1); }
+HR_HOT Lane64 all_lanes(u64 value) { return _mm512_set1_epi64(static_cast<i64>(value)); }
+HR_HOT Lane64 gather8(const u8* text, Lane64 at) { return _mm512_i64gather_epi64(at, text, 1); }
 
 // The bytes of eight fields: where they start, and how many they are.
 struct LaneFields {
@@ -27,11 +27,11 @@ struct LaneFields {
     Lane64 head;  // the first eight bytes
 };
 
-HR_FN Lane64 index_entries(const u32* from, __m256i at) {
+HR_HOT Lane64 index_entries(const u32* from, __m256i at) {
     return _mm512_cvtepu32_epi64(_mm256_i32gather_epi32(reinterpret_cast<const int*>(from), at, 4));
 }
 
-HR_FN LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
+HR_HOT LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i at = _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(fields.stride())));
     LaneFields lanes;
@@ -49,12 +49,12 @@ HR_FN LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, u
     return lanes;
 }
 
-HR_FN __mmask8 first_byte_is(Lane64 head, u8 byte) {
+HR_HOT __mmask8 first_byte_is(Lane64 head, u8 byte) {
     return _mm512_cmpeq_epi64_mask(_mm512_and_si512(head, all_lanes(0xFF)), all_lanes(byte));
 }
 
 // Takes enclosing quotes off; the seven bytes behind the first quote are what is left of the head.
-HR_FN void strip_quotes(LaneFields& lanes, u8 quote) {
+HR_HOT void strip_quotes(LaneFields& lanes, u8 quote) {
     const __mmask8 at_least_two = _mm512_cmpgt_epi64_mask(lanes.size, all_lanes(1));
     lanes.quoted = first_byte_is(lanes.head, quote) & at_least_two;
     lanes.start = _mm512_mask_add_epi64(lanes.start, lanes.quoted, lanes.start, all_lanes(1));
@@ -71,7 +71,7 @@ struct LaneDigits {
 
 // As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point
 // moves up by one byte over it; then neighbours are merged, to pairs, fours and eights.
-HR_FN LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
+HR_HOT LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
     const Lane64 shift = _mm512_sub_epi64(all_lanes(64), _mm512_slli_epi64(size, 3));
     Lane64 digits = _mm512_sllv_epi64(_mm512_xor_si512(text, _mm512_set1_epi8('0')), shift);
     const __mmask64 points = _mm512_cmpeq_epi8_mask(digits, _mm512_set1_epi8(static_cast<char>(point ^ '0')));
@@ -101,7 +101,7 @@ struct LaneDecimals {
     __mmask8 declined;
 };
 
-HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical, u8 point) {
+HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical, u8 point) {
     LaneDecimals made;
     made.negative = first_byte_is(lanes.head, '-') & _mm512_test_epi64_mask(lanes.size, lanes.size);
     const Lane64 signs = _mm512_maskz_set1_epi64(made.negative, 1);
@@ -149,7 +149,7 @@ HR_FN LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bo
 
 // Puts eight integers; returns the rows whose value the type does not hold.
 template <class T>
-HR_FN __mmask8 store_ints(const LaneDecimals& found, T* values) {
+HR_HOT __mmask8 store_ints(const LaneDecimals& found, T* values) {
     constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
     constexpr u64 top = ~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0));
     const __mmask8 negative = is_signed ? found.negative : __mmask8{0};
@@ -170,7 +170,7 @@ HR_FN __mmask8 store_ints(const LaneDecimals& found, T* values) {
 // Puts eight floats: a mantissa and a power of ten that are both exact are divided once, and so rounded once (Clinger
 // 1990). Returns the rows where they are not.
 template <class T>
-HR_FN __mmask8 store_floats(const LaneDecimals& found, T* values) {
+HR_HOT __mmask8 store_floats(const LaneDecimals& found, T* values) {
     constexpr u64 exact = sizeof(T) == 8 ? u64{1} << 53 : u64{1} << 24;
     const __m512d lower = _mm512_setr_pd(1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7);
     const __m512d upper = _mm512_setr_pd(1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15);
@@ -191,7 +191,7 @@ HR_FN __mmask8 store_floats(const LaneDecimals& found, T* values) {
 }
 
 // Two-digit numbers of up to four byte pairs a lane, as 16-bit parts.
-HR_FN Lane64 pairs_of(Lane64 text, u64 which) {
+HR_HOT Lane64 pairs_of(Lane64 text, u64 which) {
     const Lane64 digits = _mm512_and_si512(text, _mm512_set1_epi8(0xF));
     const Lane64 upper = _mm512_set1_epi64(0x0808080808080808);
     const Lane64 odd_lane = _mm512_setr_epi64(0, -1, 0, -1, 0, -1, 0, -1);
@@ -200,7 +200,7 @@ HR_FN Lane64 pairs_of(Lane64 text, u64 which) {
     return _mm512_maddubs_epi16(_mm512_shuffle_epi8(digits, order), _mm512_set1_epi16(1 << 8 | 10));
 }
 
-HR_FN __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
+HR_HOT __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
     u64 wanted;
     __builtin_memcpy(&wanted, shape, 8);
     const Lane64 over = _mm512_sub_epi8(text, all_lanes(wanted));
@@ -209,7 +209,7 @@ HR_FN __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
 }
 
 // Days since 1970-01-01 of "2019-01-31"; `fine` loses the rows that are no such date.
-HR_FN Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
+HR_HOT Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
     fine &= lanes_shaped(head, "0000-00-", 0x0009090009090909) &
             lanes_shaped(day_text, "00\0\0\0\0\0\0", 0xFFFFFFFFFFFF0909);
     const Lane64 numbers = pairs_of(head, 0x0000060503020100);
@@ -244,7 +244,7 @@ HR_FN Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
 }
 
 // Seconds of "23:59:58".
-HR_FN Lane64 time_of_lanes(Lane64 text, __mmask8& fine) {
+HR_HOT Lane64 time_of_lanes(Lane64 text, __mmask8& fine) {
     fine &= lanes_shaped(text, "00:00:00", 0x0909000909000909);
     const Lane64 numbers = pairs_of(text, 0x0000070604030100);
     const Lane64 part = all_lanes(0xFFFF);

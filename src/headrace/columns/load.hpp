@@ -26,15 +26,21 @@ struct PlannedColumn {
     bool inferred = false;
     bool wanted = true;      // otherwise its fields are found and left alone
     usize share_column = 0;  // its column in LoadPlan::share
-    usize dates = 0;         // which of the plan's sets of date formats
+    usize forms = 0;         // which of the plan's
 };
 
-// Date formats that hold for some columns, and what their pointers point to.
+// Date formats, and what their pointers point to.
 struct DateFormatSet {
     std::vector<std::string> programs;  // two bytes a step
     std::vector<bool> may_be_number;
     bool iso_first = true;
     bool before_numbers = false;
+};
+
+// What the texts of some columns mean: those that are null, and how dates and times are written.
+struct ValueForms {
+    std::vector<std::string> null_texts;
+    DateFormatSet dates;
 };
 
 struct ZoneTable {
@@ -60,10 +66,10 @@ struct LoadPlan {
     std::uint64_t data_begin = 0;           // records that begin before it are no data: the header, say
     RowRules rows;
     OnError on_error = OnError::raise;
-    std::vector<std::string> null_texts, true_words, false_words;
+    std::vector<std::string> true_words, false_words;
     bool quoted_null = false;
     NumberMarks marks;
-    std::vector<DateFormatSet> dates{DateFormatSet{}};
+    std::vector<ValueForms> forms{ValueForms{}};
     std::deque<ZoneTable> zones;   // which stay where they are: the columns' types point to them
     bool replace_invalid = false;  // U+FFFD for what is no UTF-8, in strings
     bool shrink = false;
@@ -75,7 +81,8 @@ struct LoadPlan {
     Isa isa = Isa::scalar;
     LoadShare* share = nullptr;  // columns/share.hpp: of a file among several
     u32 file = 0;                // its number among them
-    std::function<void()> poll;  // called on the calling thread now and then; may throw
+    // Called on the calling thread about every 0.1 s: bytes of text that this pass has taken, and will have; may throw.
+    std::function<void(std::uint64_t, std::uint64_t)> poll;
 };
 
 constexpr i64 NO_COLUMN = -1;

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.date_format import DateForms, DateOptions
 from headrace.columns.rows import RowRules
-from headrace.columns.schema import FirstRecord, position_of
+from headrace.columns.schema import FirstRecord
 from headrace.columns.types import DataType, parse_type
+from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
-from headrace.core.errors import HeadraceError, MemoryLimitError, OptionError, ParseError, SourceError
+from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -23,6 +23,10 @@ from headrace.structure.find import DEFAULT_TILE_BYTES
 MOST_TILE_BYTES = 1 << 30
 """No tile may be larger: places in a tile are 32-bit numbers."""
 _LARGE_TILE_BYTES = 4 << 20
+Progress = Callable[[int, int], object]
+"""Is called with bytes taken and bytes in all."""
+SECONDS_OF_PROGRESS = 0.1
+"""So often it is called, about."""
 _ROWS_PER_TILE = 256
 """So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
 
@@ -33,7 +37,7 @@ class ValueOptions:
     between thousands; `text_type` is what inferred text becomes in the end, None for what it is loaded as.
     """
 
-    null_texts: tuple[bytes, ...] = (b"",)
+    forms: FormOptions = field(default_factory=FormOptions)
     true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
     false_words: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
     quoted_null: bool = False
@@ -42,15 +46,13 @@ class ValueOptions:
     shrink: bool = False
     text_type: DataType | None = None
     marks: tuple[int, int | None] = (ord("."), None)
-    dates: DateOptions = field(default_factory=DateOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
     """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
 
-    `date_forms` has at least one; of a column that `date_forms_of` does not name the first counts. `zones` are local times with
-    the positions of the columns that hold them.
+    `zones` are local times with the positions of the columns that hold them.
 
     Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
 
@@ -73,9 +75,9 @@ class LoadPlan:
     share: _native.LoadShare | None = None
     file: int = 0
     share_columns: tuple[int, ...] = ()
-    date_forms: tuple[DateForms, ...] = (DateForms(),)
-    date_forms_of: dict[int, int] = field(default_factory=dict)
+    forms: PlannedForms = field(default_factory=PlannedForms)
     zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +147,6 @@ def check_header(source: OpenSource, first: FirstRecord) -> None:
         expected=None,
         text=first.text.decode("utf-8", "backslashreplace"),
     )
-
-
-def plan_dates(options: DateOptions, names: tuple[str, ...]) -> tuple[tuple[DateForms, ...], dict[int, int]]:
-    """Forms of dates, those of most columns first, and which of them the columns by position have that differ.
-
-    Raises
-    ------
-    OptionError
-        There is no such column, or it is named twice.
-    """
-    forms = {options.shared: 0}
-    chosen: dict[int, int] = {}
-    for key, own in options.of_columns.items():
-        position = position_of("date_format", key, names)
-        if position in chosen:
-            raise OptionError(f"date_format names column {names[position]!r} twice")
-        chosen[position] = forms.setdefault(own, len(forms))
-    return tuple(forms), chosen
 
 
 def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, list[int]], ...]:

@@ -168,6 +168,13 @@ void LoadPass::allocate(bool exact) {
     }
 }
 
+void LoadPass::tell_progress() const {
+    if (!plan_.poll) return;
+    const std::uint64_t total = std::min<std::uint64_t>(source_.size() - plan_.begin, tiles_ * plan_.tile_bytes);
+    const std::uint64_t taken = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
+    plan_.poll(std::min(taken, total), total);
+}
+
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     TileScan scan(source_, dialect_, plan_.isa, plan_.begin, plan_.tile_bytes);
     OrderedGate places;

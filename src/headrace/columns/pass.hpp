@@ -55,6 +55,7 @@ private:
     enum class Mode { classify, measure, convert };
 
     void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
+    void tell_progress() const;
     void allocate(bool exact);
     bool wants_exact() const;
     usize most_rows() const;

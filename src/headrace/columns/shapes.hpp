@@ -19,7 +19,8 @@ struct IntShape {
     bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values, u8 point = '.') const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
+                                          u8 point = '.') const {
         const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
         return found.declined | found.has_point | store_ints(found, values);
     }
@@ -32,7 +33,8 @@ struct FloatShape {
     bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values, u8 point = '.') const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
+                                          u8 point = '.') const {
         const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
         return found.declined | store_floats(found, values);
     }
@@ -48,7 +50,7 @@ struct DateShape {
     }
     Parse rule(const u8* p, usize n, i32& out) const { return parse_date32(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i32* values) const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i32* values) const {
         __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(10));
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
@@ -78,7 +80,7 @@ struct TimestampShape {
         return scale_timestamp(timestamp, units, out);
     }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
         __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
         if (offset_needed || fine == 0) return 0xFF;
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
@@ -122,7 +124,8 @@ struct DecimalShape {
         return parse_decimal128(p, n, format.precision, format.scale, out);
     }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, Int128* values, u8 point = '.') const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, Int128* values,
+                                          u8 point = '.') const {
         const LaneDecimals found = decimals_of(rows, lanes, false, point);
         return found.declined | store_decimals(found, format, values);
     }
@@ -147,7 +150,7 @@ struct MarkedShape {
         return to_plain_number(marks, p, n, number, size) ? shape.rule(number, size, out) : Parse::invalid;
     }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
         return shape.eight(rows, lanes, values, marks.decimal);
     }
 #endif
@@ -222,7 +225,7 @@ struct TimeShape {
     }
     Parse rule(const u8* p, usize n, T& out) const { return parse_time<T>(p, n, units, out); }
 #if defined(HR_ISA_AVX512)
-    __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
         __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(8));
         const Lane64 text = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 seconds = time_of_lanes(text, fine);

@@ -48,12 +48,6 @@ bool holds_text(const std::vector<std::string>& texts, const std::string& text) 
     return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-WordList append_words(std::vector<Word>& words, usize& next, const std::vector<std::string>& texts) {
-    const WordList list = {words.data() + next, texts.size()};
-    for (const std::string& text : texts) words[next++] = {reinterpret_cast<const u8*>(text.data()), text.size()};
-    return list;
-}
-
 }  // namespace
 
 TileWorker::TileWorker(LoadPass& pass)
@@ -64,28 +58,28 @@ TileWorker::TileWorker(LoadPass& pass)
 
 void TileWorker::make_rules() {
     const LoadPlan& plan = pass_.plan_;
-    words_.resize(plan.null_texts.size() + plan.true_words.size() + plan.false_words.size());
-    usize next = 0;
     FieldRules& rules = shared_rules_;
-    rules.nulls = append_words(words_, next, plan.null_texts);
-    rules.true_words = append_words(words_, next, plan.true_words);
-    rules.false_words = append_words(words_, next, plan.false_words);
+    rules.true_words = keep_words(plan.true_words);
+    rules.false_words = keep_words(plan.false_words);
     rules.quoted_may_be_null = plan.quoted_null;
     rules.marks = plan.marks;
     rules.replace_invalid = plan.replace_invalid;
-    for (const std::string& text : plan.null_texts) {
-        rules.empty_is_null |= text.empty();
-        const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
-        rules.nulls_look_like_values |= looks_like_value(text, plan.marks) || is_word;
-    }
     for (const auto* words : {&plan.true_words, &plan.false_words}) {
         for (const std::string& text : *words) rules.words_look_like_values |= looks_like_value(text, plan.marks);
     }
-    for (const DateFormatSet& set : plan.dates) rules_.push_back(rules_with(set));
+    for (const ValueForms& forms : plan.forms) rules_.push_back(rules_with(forms));
     raw_rules_.usual_forms = true;
 }
 
-FieldRules TileWorker::rules_with(const DateFormatSet& set) {
+WordList TileWorker::keep_words(const std::vector<std::string>& texts) {
+    std::vector<Word>& words = words_.emplace_back();
+    for (const std::string& text : texts) words.push_back({reinterpret_cast<const u8*>(text.data()), text.size()});
+    return {words.data(), words.size()};
+}
+
+FieldRules TileWorker::rules_with(const ValueForms& forms) {
+    const LoadPlan& plan = pass_.plan_;
+    const DateFormatSet& set = forms.dates;
     std::vector<DateFormat>& formats = formats_.emplace_back();
     for (usize i = 0; i < set.programs.size(); ++i) {
         const std::string& steps = set.programs[i];
@@ -95,8 +89,14 @@ FieldRules TileWorker::rules_with(const DateFormatSet& set) {
     FieldRules rules = shared_rules_;
     rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
     rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
-    for (const std::string& text : pass_.plan_.null_texts) rules.nulls_look_like_values |= is_date(text, rules.dates);
-    for (const auto* words : {&pass_.plan_.true_words, &pass_.plan_.false_words}) {
+    rules.nulls = keep_words(forms.null_texts);
+    for (const std::string& text : forms.null_texts) {
+        rules.empty_is_null |= text.empty();
+        const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
+        const bool is_value = looks_like_value(text, plan.marks) || is_date(text, rules.dates);
+        rules.nulls_look_like_values |= is_value || is_word;
+    }
+    for (const auto* words : {&plan.true_words, &plan.false_words}) {
         for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
     }
     return rules;
@@ -114,7 +114,7 @@ void TileWorker::run(bool polls) {
         work(*tile_);
         seconds.convert += since(found);
         if (polls && since(polled) > 0.1) {
-            if (pass_.plan_.poll) pass_.plan_.poll();
+            pass_.tell_progress();
             polled = Clock::now();
         }
     }
@@ -181,7 +181,7 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.inferred = guess.inferred && !guess.settled_as_text;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
-    job.rules = job.raw ? &raw_rules_ : &rules_[pass_.plan_.columns[part.column].dates];
+    job.rules = job.raw ? &raw_rules_ : &rules_[pass_.plan_.columns[part.column].forms];
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;

@@ -30,12 +30,13 @@ struct KindSeen {
 class TileWorker {
 public:
     explicit TileWorker(LoadPass& pass);
-    // Works until no tile is left. Calls the plan's poll, if this is the thread that called.
+    // Works until no tile is left. Tells of progress, if this is the thread that called.
     void run(bool polls);
 
 private:
     void make_rules();
-    FieldRules rules_with(const DateFormatSet& set);
+    FieldRules rules_with(const ValueForms& forms);
+    WordList keep_words(const std::vector<std::string>& texts);
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
     usize text_room(const TileRows& rows) const;
@@ -58,10 +59,10 @@ private:
     TileReader reader_;
     TileRowsFinder finder_;
     FieldRules shared_rules_{};
-    std::vector<FieldRules> rules_;  // with each of the plan's sets of date formats
+    std::vector<FieldRules> rules_;  // with each of the plan's forms
     std::vector<std::vector<DateFormat>> formats_;
     FieldRules raw_rules_{};  // of collected bytes: no text means null
-    std::vector<Word> words_;
+    std::vector<std::vector<Word>> words_;
     std::vector<TileColumn> parts_;  // one for each wanted column
     std::vector<u8> string_bytes_, scratch_, number_;
     std::vector<u32> string_ends_;

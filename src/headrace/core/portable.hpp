@@ -8,9 +8,12 @@
 
 #if defined(__CUDACC__)
 #define HR_FN static __device__ __forceinline__
+#define HR_HOT HR_FN
 #define HR_CONSTANT static __device__ __constant__ const
 #else
 #define HR_FN [[maybe_unused]] static inline
+// For what is called once a value: compilers stop to inline what many callers have, which costs a fifth of the rate.
+#define HR_HOT [[maybe_unused, gnu::always_inline]] static inline
 #define HR_CONSTANT [[maybe_unused]] static constexpr
 #endif
 

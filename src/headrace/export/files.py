@@ -53,6 +53,11 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     file_format.write(table, target)
 
 
+def suffixes() -> tuple[str, ...]:
+    """Suffixes that name a format."""
+    return tuple(_FORMATS)
+
+
 def check_target(path: str | os.PathLike[str]) -> None:
     """Raise what `write_table` would raise before it writes, so that a long read is not in vain.
 

@@ -19,6 +19,9 @@ def moved_when_whole(target: Path) -> Iterator[Path]:
     temporary = target.with_name(f".headrace-{os.urandom(8).hex()}.part")
     try:
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except OSError as error:  # under the name that the caller knows
+        raise OSError(error.errno, os.strerror(error.errno or 0), str(target)) from None
+    try:
         yield temporary
         os.replace(temporary, target)
     except BaseException:

@@ -14,6 +14,7 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """How a folder's name says that the value of its key is null."""
 
 _WILD = re.compile(r"[*?\[]")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _KEY_VALUE = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 
 
@@ -33,7 +34,7 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     Raises
     ------
     NoMatchError
-        No file matches a pattern, or a folder has none.
+        No file matches a pattern, a folder has none, or a URL stands for what is not local.
     OptionError
         A list without a source.
     """
@@ -66,6 +67,8 @@ def _of_path(source: str | os.PathLike[str], glob: bool, hive: bool) -> list[Sou
         if found := list(_files_below(path)):
             return [*sorted(found)]
         raise NoMatchError(f"the folder {path!r} has no file, nor has any folder in it")
+    if _URL.match(path) and not os.path.lexists(path):
+        raise NoMatchError(f"{path!r} is no local file; pass a file object, such as fsspec.open() or urllib's urlopen() gives")
     if glob and _WILD.search(path) and not os.path.lexists(path):
         return [*match_files(path)]
     return None

@@ -12,6 +12,11 @@ bool may_close(QuoteRun kind) { return kind == QuoteRun::closes || kind == Quote
 
 TextPart part_of(const Window& window) { return {window.data(), window.size(), window.at_end()}; }
 
+// Most delimiters are one byte.
+bool same_bytes(const u8* a, const u8* b, usize size) {
+    return *a == *b && (size == 1 || std::memcmp(a, b, size) == 0);
+}
+
 usize run_end(const TextPart& part, usize begin, u8 quote) {
     usize end = begin;
     while (end < part.size && part.text[end] == quote) ++end;
@@ -32,7 +37,7 @@ bool QuoteRuns::escaped(const TextPart& part, usize at) const {
 bool QuoteRuns::delimiter_at(const TextPart& part, usize at) const {
     if (at >= part.size) return part.ends_input;
     const auto is = [&](const u8* text, usize size) {
-        return part.size - at >= size && std::memcmp(part.text + at, text, size) == 0;
+        return part.size - at >= size && same_bytes(part.text + at, text, size);
     };
     if (is(dialect_.separator_text, dialect_.separator_length)) return true;
     if (dialect_.universal_line_end) return part.text[at] == '\n' || part.text[at] == '\r';
@@ -45,7 +50,7 @@ bool QuoteRuns::delimiter_before(const TextPart& part, usize at) const {
     }
     if (at == 0) return true;
     const auto is = [&](const u8* text, usize size) {
-        return at >= size && std::memcmp(part.text + at - size, text, size) == 0 && !escaped(part, at - size);
+        return at >= size && same_bytes(part.text + at - size, text, size) && !escaped(part, at - size);
     };
     if (is(dialect_.separator_text, dialect_.separator_length)) return true;
     if (!dialect_.universal_line_end) return is(dialect_.line_end_text, dialect_.line_end_length);

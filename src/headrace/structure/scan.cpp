@@ -177,6 +177,7 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
 bool TileReader::trusts_masks(usize to) {
     if (!scan_.dialect.lenient || !scan_.dialect.plain || marked_) return true;
     if (index_.stray_count != 0) return false;
+    if (to == 0) return true;  // a tile in the middle of a character
     const bool open = scan_.dialect.automaton.is_quoted(index_.state);
     if (window_.data()[to - 1] == scan_.dialect.quote) {
         return !open && scan_.quotes.delimiter_at({window_.data(), window_.size(), window_.at_end()}, to);

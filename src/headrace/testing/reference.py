@@ -27,7 +27,7 @@ _SHOWN = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceOptions:
     """Options of `read_csv` that the reference knows; `types` by position, all others are inferred; `forms_of` columns by
-    position that differ from `forms`.
+    position that differ from `forms`, and `nulls_of` those whose texts for null do.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
@@ -36,6 +36,7 @@ class ReferenceOptions:
     words: Words = field(default_factory=Words)
     forms: Forms = field(default_factory=Forms)
     forms_of: Mapping[int, Forms] = field(default_factory=dict)
+    nulls_of: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
     shrink: bool = False
     on_error: str = "raise"
 
@@ -185,7 +186,7 @@ class _Reader:
 
     def _kinds(self, column: int, rows: list[_Row]) -> list[Kind]:
         """The kind of each row's field. In a column of timestamps a time that their unit does not reach is text."""
-        words, forms = self.options.words, self._forms(column)
+        words, forms = self._words(column), self._forms(column)
         fields = [row.fields[column] for row in rows]
         kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
         joined = _joined(kinds)
@@ -196,6 +197,10 @@ class _Reader:
             ]
             kinds = [kind if fits else Kind.TEXT for kind, fits in zip(kinds, reached, strict=True)]
         return kinds
+
+    def _words(self, column: int) -> Words:
+        own = self.options.nulls_of.get(column)
+        return self.options.words if own is None else replace(self.options.words, null=own)
 
     def _forms(self, column: int) -> Forms:
         return self.options.forms_of.get(column, self.options.forms)
@@ -217,7 +222,7 @@ class _Reader:
             if row.fault is not None:
                 self._reject(row, *row.fault)
                 continue
-            values = [self._value(field, types[i], self._forms(i)) for i, field in enumerate(row.fields)]
+            values = [self._value(field, types[i], i) for i, field in enumerate(row.fields)]
             for name, type_, raw, value in zip(names, types, row.fields, values, strict=True):
                 if isinstance(value, Misfit):
                     at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
@@ -226,9 +231,9 @@ class _Reader:
                 made[row.number] = [None if isinstance(value, Misfit) else value for value in values]
         return made
 
-    def _value(self, field: _Field, type_: DataType, forms: Forms) -> Value | Misfit:
+    def _value(self, field: _Field, type_: DataType, column: int) -> Value | Misfit:
         """The bytes of a text are checked as they stand in the file, before anything else."""
-        words = self.options.words
+        words, forms = self._words(column), self._forms(column)
         if type_.is_string and not _is_utf8(field.raw):
             return Misfit.ENCODING
         return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words, forms)

@@ -1,0 +1,35 @@
+"""`headrace head`: the first rows, as they would be read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from headrace.api.picture import table_picture
+from headrace.cli import options
+from headrace.cli.words import tell_faults
+
+
+def add_parser(commands: Any, epilog: str) -> None:
+    """Add `head` to argparse's `commands`; `epilog` ends its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "head",
+        help="show the first rows",
+        description="Show the first rows. Types are those of these rows; headrace schema finds those of the whole file.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    options.add_files(parser)
+    options.add_rows_option(parser, "-n", "--n-rows", default=10)
+    options.add_text_options(parser)
+    options.add_column_options(parser)
+    options.add_work_options(parser, on_error="null")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Read, show; 0."""
+    table = options.read_given(given)
+    print(table_picture(table.columns, table.num_rows, most_rows=table.num_rows))
+    tell_faults(table)
+    return 0

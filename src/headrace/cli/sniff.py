@@ -1,0 +1,44 @@
+"""`headrace sniff`: how a text is written, with the evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from headrace import sniff_csv
+from headrace.cli import options
+
+_BEGINNING = 256 << 10
+
+
+def add_parser(commands: Any, epilog: str) -> None:
+    """Add `sniff` to argparse's `commands`; `epilog` ends its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "sniff",
+        help="propose separator, quotes, header, lines to skip and types, with the evidence",
+        description="Propose how a text is written, from its beginning and three places further on: separator, quotes, escape, "
+        "comments, header, lines to skip, types. What is given is not questioned. To read by the proposal: --dialect auto.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    options.add_sources(parser)
+    parser.add_argument("--json", action="store_true", help="print an object")
+    options.add_dialect_options(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Look, tell; 0."""
+    source = options.source_of(given.file)
+    if given.file == [options.STDIN]:
+        source = _whole_lines(source.read(_BEGINNING))
+    sniffed = sniff_csv(source, **options.given_to(sniff_csv, given))
+    print(json.dumps(asdict(sniffed), indent=2) if given.json else sniffed)
+    return 0
+
+
+def _whole_lines(beginning: bytes) -> bytes:
+    """Without the line that broke off, if there is more."""
+    return beginning if len(beginning) < _BEGINNING else beginning[: beginning.rfind(b"\n") + 1] or beginning

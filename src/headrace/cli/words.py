@@ -1,0 +1,70 @@
+"""What the commands say of a read: its records, and its faults."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from headrace import Table
+
+_FAULTS_SHOWN = 5
+_TEXT_SHOWN = 60
+
+
+def printable(text: str) -> str:
+    """`text` with an escape in place of each character that could steer a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shown(text: str) -> str:
+    """`text` in quotes, cut where it is long."""
+    return repr(text if len(text) <= _TEXT_SHOWN else text[:_TEXT_SHOWN] + "...")
+
+
+def in_flags(message: str, flags: Mapping[str, str]) -> str:
+    """`message` with the flag in place of each option that it names.
+
+    A name that is also a word stands for the option before "must" or "=" only.
+
+    Examples
+    --------
+    >>> in_flags("sep must be 1 to 8 bytes long; n_rows is no column 'n_rows'", {"sep": "--sep", "n_rows": "--n-rows"})
+    "--sep must be 1 to 8 bytes long; --n-rows is no column 'n_rows'"
+    """
+    for name, flag in flags.items():
+        behind = "" if "_" in name else "(?= must |=)"
+        message = re.sub(rf"(?<![\w'-]){name}(?![\w'-]){behind}", flag, message)
+    return message
+
+
+def records(table: Table) -> str:
+    """The account of the records, on one line."""
+    report = table.report
+    parts = f"{report.rows:_} rows + {report.rejected:_} rejected + {report.skipped.total:_} skipped ({report.skipped})"
+    return f"{report.records:_} = {parts}"
+
+
+def tell_faults(table: Table, kept_in: str | None = None) -> None:
+    """On standard error, the number of faults, the first few of them, and where the others are; nothing if there are none."""
+    count = table.report.faults
+    if not count:
+        return
+    lines = [f"headrace: {count:_} {'fault' if count == 1 else 'faults'}, {table.report.rejected:_} records rejected"]
+    first = table.rejects[:_FAULTS_SHOWN].to_pydict()
+    lines += [_fault(dict(zip(first, row, strict=True))) for row in zip(*first.values(), strict=True)]
+    if kept_in:
+        lines.append(f"  all of them: {kept_in!r}")
+    elif count > _FAULTS_SHOWN:
+        lines.append(f"  and {count - _FAULTS_SHOWN:_} more; headrace load --rejects FILE keeps them all")
+    print(*lines, sep="\n", file=sys.stderr)
+
+
+def _fault(fault: dict[str, Any]) -> str:
+    text = fault["text"] if fault["field"] is None else fault["field"]
+    file = f"{fault['file']!r}, " if "file" in fault else ""
+    where = f"  {file}record {fault['record']}, line {fault['line']}, byte {fault['byte']}"
+    column = f", column {shown(fault['column'])}" if fault["column"] is not None else ""
+    expected = f", expected {fault['expected']}" if fault["expected"] is not None else ""
+    return f"{where}{column}: {fault['kind']}{expected}: {shown(text)}"

@@ -1,0 +1,95 @@
+"""What texts mean, which may differ by column: those that are null, and how dates and times are written."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from headrace.columns.date_format import DateForms, DateOptions
+from headrace.columns.schema import position_of
+from headrace.core.errors import OptionError
+
+OwnT = TypeVar("OwnT")
+
+_EMPTY_IS_NULL = (b"",)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueForms:
+    """What the texts of a column mean."""
+
+    null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
+    dates: DateForms = field(default_factory=DateForms)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedForms:
+    """What the texts of each column mean.
+
+    Parameters
+    ----------
+    several
+        One at least.
+    of_columns
+        Which of them holds for a column, by position; for all others the first does.
+    """
+
+    several: tuple[ValueForms, ...] = (ValueForms(),)
+    of_columns: Mapping[int, int] = field(default_factory=dict)
+
+    def at(self, places: Sequence[int]) -> PlannedForms:
+        """Of a table that has the columns at these places.
+
+        Examples
+        --------
+        >>> dict(PlannedForms((ValueForms(), ValueForms(())), {4: 1}).at((7, 4)).of_columns)
+        {1: 1}
+        """
+        chosen = {position: self.of_columns[place] for position, place in enumerate(places) if place in self.of_columns}
+        return PlannedForms(self.several, chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormOptions:
+    """What was said of texts: of all columns, and of some by name or position."""
+
+    null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
+    null_texts_of: Mapping[str | int, tuple[bytes, ...]] = field(default_factory=dict)
+    dates: DateOptions = field(default_factory=DateOptions)
+
+    def without_dates_of(self, names: Container[object]) -> FormOptions:
+        """Nothing said of the dates of some columns."""
+        kept = {key: forms for key, forms in self.dates.of_columns.items() if key not in names}
+        return replace(self, dates=replace(self.dates, of_columns=kept))
+
+    def dates_alone(self, name: str) -> FormOptions:
+        """What is said of the dates of one column, as if it were the only one; null is the empty text."""
+        return FormOptions(dates=DateOptions(self.dates.of_columns.get(name, self.dates.shared)))
+
+    def plan(self, names: tuple[str, ...]) -> PlannedForms:
+        """What that means for a table of these columns.
+
+        Raises
+        ------
+        OptionError
+            There is no such column, or it is named twice.
+        """
+        nulls = _by_position("null_values", self.null_texts_of.items(), names)
+        dates = _by_position("date_format", self.dates.of_columns.items(), names)
+        several = {ValueForms(self.null_texts, self.dates.shared): 0}
+        chosen: dict[int, int] = {}
+        for position in sorted({*nulls, *dates}):
+            own = ValueForms(nulls.get(position, self.null_texts), dates.get(position, self.dates.shared))
+            chosen[position] = several.setdefault(own, len(several))
+        return PlannedForms(tuple(several), chosen)
+
+
+def _by_position(option: str, given: Iterable[tuple[str | int, OwnT]], names: tuple[str, ...]) -> dict[int, OwnT]:
+    found: dict[int, OwnT] = {}
+    for key, own in given:
+        position = position_of(option, key, names)
+        if position in found:
+            raise OptionError(f"{option} names column {names[position]!r} twice")
+        found[position] = own
+    return found
