@@ -72,6 +72,18 @@ def test_atomic_counts_that_are_read_too_early(mistakes, how):
 
 
 @ALL
+def test_the_fast_build_runs_on(how):
+    """With a mistake or without."""
+    kernels, out = program(SOURCE, build="fast"), words(64)
+    kernels.launch("count", 1, 64, [out, 1], **how)
+    assert out[:2].tolist() == [32, 32]
+    kernels.launch("publish", 3, 32, [words(32), words(1), words(96), 0], **how)
+    kernels.launch("missing_barrier", 1, 64, [out], **how)
+    found(kernels, "divergent_barrier", "divergent_barrier", 64, [out], **how)
+    found(kernels, "time", "spin", 64, [words(1)], checks=Checks(seconds=0.1), **how)
+
+
+@ALL
 def test_a_flag_orders_what_is_behind_fences(mistakes, how):
     found(mistakes, "race", "flag", 64, [words(1), 0], **how)
     out = words(1)

@@ -68,33 +68,33 @@ HR_STORE(store_release, "release")
 
 #else
 
-// 16 bytes have no volatile access: other threads run at __nanosleep instead.
+// always_inline, so that a report names the kernel's line.
 template <class T>
-T load_relaxed(const T* p) {
+__forceinline__ T load_relaxed(const T* p) {
     if constexpr (sizeof(T) == 16) {
-        __nanosleep(0);
-        return *p;
+        T value;
+        fibers::load_16(p, &value);
+        return value;
     } else {
         return *static_cast<const volatile T*>(p);
     }
 }
 template <class T>
-T load_acquire(const T* p) {
+__forceinline__ T load_acquire(const T* p) {
     const T value = load_relaxed(p);
     __threadfence();
     return value;
 }
 template <class T>
-void store_relaxed(T* p, T value) {
+__forceinline__ void store_relaxed(T* p, T value) {
     if constexpr (sizeof(T) == 16) {
-        __nanosleep(0);
-        *p = value;
+        fibers::store_16(p, &value);
     } else {
         *static_cast<volatile T*>(p) = value;
     }
 }
 template <class T>
-void store_release(T* p, T value) {
+__forceinline__ void store_release(T* p, T value) {
     __threadfence();
     store_relaxed(p, value);
 }

@@ -41,7 +41,7 @@ inline void tell_nearest(u64 address) {
 
 inline void touch(const volatile void* p, u64 size, Access access, bool whole, const void* where) {
     Fiber* me = device.running;
-    if (!me) return;  // while the program is loaded
+    if (!me || !ACCESSES_ARE_SEEN) return;  // while the program is loaded
     const u64 address = reinterpret_cast<u64>(p);
     if (address - reinterpret_cast<u64>(me->stack) < device.launch->stack_bytes) return;
     const bool is_write = writes(access);
@@ -156,6 +156,17 @@ u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected) {
     if (now != old) progress();
     memcpy(address, &now, size);
     return old;
+}
+
+void load_16(const void* from, void* to) {
+    touch_volatile(from, 16, false, __builtin_return_address(0));
+    memcpy(to, from, 16);
+}
+
+void store_16(void* to, const void* from) {
+    touch_volatile(to, 16, true, __builtin_return_address(0));
+    if (memcmp(to, from, 16) != 0) progress();
+    memcpy(to, from, 16);
 }
 
 void fence(Scope scope) {

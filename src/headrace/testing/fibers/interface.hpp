@@ -27,6 +27,9 @@ enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line);
 int meet_block(Barrier what, int predicate, int line);
 u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected);
+// 16 bytes in one piece, which no volatile access of C++ is.
+void load_16(const void* from, void* to);
+void store_16(void* to, const void* from);
 void fence(Scope scope);
 void pause();
 [[noreturn]] void trap();

@@ -2,7 +2,6 @@
 // found, control is back here. Compiled once, without the compiler's hooks, and linked to each program.
 #include "testing/fibers/collectives.hpp"
 #if defined(FIBERS_NO_ACCESS_HOOKS)
-#include "testing/fibers/accesses.hpp"
 extern "C" void __asan_unpoison_memory_region(const volatile void*, unsigned long) __attribute__((weak));
 #endif
 #include "testing/fibers/hooks.hpp"

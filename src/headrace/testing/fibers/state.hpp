@@ -12,6 +12,13 @@ namespace headrace::fibers {
 constexpr u32 LANES = 32, MOST_WARPS = 32, MOST_THREADS = LANES * MOST_WARPS, MOST_RESIDENT = 32;
 constexpr u64 STACK_LEFT = 1024;  // bytes of a thread's stack that are the harness's
 
+// Of plain accesses; else the others are of no use to the checks.
+#if defined(FIBERS_NO_ACCESS_HOOKS)
+constexpr bool ACCESSES_ARE_SEEN = false;
+#else
+constexpr bool ACCESSES_ARE_SEEN = true;
+#endif
+
 // Which of the threads that can go on is next.
 enum class Order : u32 { FORWARD, REVERSE, RANDOM };
 
