@@ -197,6 +197,15 @@ def test_an_array_that_held_nothing_yet(mistakes):
     assert "4 bytes read at byte 0 of argument 0" in str(error)
 
 
+def test_copies_that_go_behind_an_array():
+    source = Path(__file__).parent / "kernels" / "words.cu"
+    with pytest.raises(KernelError, match="512 bytes read at byte 0 of argument 0, which has 508") as caught:
+        program(source).launch("filled_and_copied", 1, 32, [words(127), words(256), 256])
+    assert caught.value.where[0].endswith("in filled_and_copied")
+    with pytest.raises(KernelError, match="of argument 1, which has 1020"):
+        program(source).launch("filled_and_copied", 1, 32, [words(128), words(255), 256])
+
+
 def test_misaligned_vectors(mistakes):
     error, _ = found(mistakes, "undefined", "misaligned", 1, [aligned(8), aligned(4), 1])
     assert "misaligned" in str(error)

@@ -186,3 +186,18 @@ def test_variables_of_the_device_are_all_blocks_own():
     out = np.zeros(5, np.uint32)
     program(text=text).launch("take", 5, 1, [out])
     assert sorted(out.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_loops_and_copies(words):
+    values, out = np.arange(256, dtype=np.uint32), np.ones(256, np.uint32)
+    words.launch("filled_and_copied", 1, 32, [values, out, 256])
+    assert out.tolist() == [*range(128), *[0] * 128]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("grid", "block"), [(1, 1024), (32, 32), (4, 256)])
+def test_everybody_gets_a_turn(order, grid, block):
+    """Of all threads one alone can go on, and it does before the others are taken for a spin."""
+    following = np.zeros(1, np.uint32)
+    program(KERNELS / "words.cu").launch("in_turn", grid, block, [following], order=order, resident_blocks=32)
+    assert following[0] == grid * block

@@ -182,3 +182,22 @@ extern "C" __global__ void sums(const u32* in, u32* narrow, u64* wide, u32 round
         if (threadIdx.x == 0) atomicAdd(&wide[round], large);
     }
 }
+
+// A loop that the compiler may make a call of memset of, and a copy by name.
+extern "C" __global__ void filled_and_copied(const u32* in, u32* out, u32 n) {
+    __shared__ u32 values[256];
+    if (threadIdx.x == 0) {
+        for (u32 i = 0; i < n; ++i) values[i] = 0;
+        memcpy(values, in, n / 2 * sizeof(u32));
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < n; i += blockDim.x) out[i] = values[i];
+}
+
+// Each thread of the grid in turn: thread i waits for i, then lets i + 1 go.
+extern "C" __global__ void in_turn(volatile u32* next) {
+    const u32 own = blockIdx.x * blockDim.x + threadIdx.x;
+    while (*next != own) {
+    }
+    *next = own + 1;
+}

@@ -41,7 +41,7 @@ inline void tell_nearest(u64 address) {
 
 inline void touch(const volatile void* p, u64 size, Access access, bool whole, const void* where) {
     Fiber* me = device.running;
-    if (!me || !ACCESSES_ARE_SEEN) return;  // while the program is loaded
+    if (!me || !ACCESSES_ARE_SEEN || size == 0) return;  // while the program is loaded
     const u64 address = reinterpret_cast<u64>(p);
     if (address - reinterpret_cast<u64>(me->stack) < device.launch->stack_bytes) return;
     const bool is_write = writes(access);

@@ -1,4 +1,4 @@
-// CUDA's integer and bit intrinsics, and loads with a cache hint, which here are loads.
+// CUDA's integer and bit intrinsics, copies, and loads with a cache hint, which here are loads.
 #pragma once
 #include "testing/fibers/interface.hpp"
 
@@ -84,6 +84,13 @@ FIBERS_STORE(__stcg)
 FIBERS_STORE(__stcs)
 FIBERS_STORE(__stwt)
 #undef FIBERS_STORE
+
+// Known to CUDA without a header.
+extern "C" {
+void* memcpy(void* to, const void* from, headrace::usize n);
+void* memmove(void* to, const void* from, headrace::usize n);
+void* memset(void* to, int byte, headrace::usize n);
+}
 
 // Of two types the usual arithmetic conversions' one, as by CUDA's overloads.
 template <class A, class B>

@@ -32,6 +32,24 @@ FIBERS_ACCESS(16)
 
 void __tsan_read_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::READ, false, FIBERS_HERE); }
 void __tsan_write_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::WRITE, false, FIBERS_HERE); }
+
+// What the compiler makes of loops that copy or fill, and what a kernel asks for by name; the builder renames the
+// calls.
+void* fibers_memcpy(void* to, const void* from, unsigned long n) {
+    headrace::fibers::touch(from, n, Access::READ, false, FIBERS_HERE);
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memcpy(to, from, n);
+}
+void* fibers_memmove(void* to, const void* from, unsigned long n) {
+    headrace::fibers::touch(from, n, Access::READ, false, FIBERS_HERE);
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memmove(to, from, n);
+}
+void* fibers_memset(void* to, int byte, unsigned long n) {
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memset(to, byte, n);
+}
+
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
