@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, fields, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import accumulate
+from typing import Any
 
 from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import FilePart, SourceFile, file_of_row, report_of
 from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.reading import Prepared, load_plan, skipped_records
-from headrace.api.report import ColumnReport, Evidence, FileReport, Report, Skipped
+from headrace.api.reading import Prepared, load_plan
+from headrace.api.report import ColumnReport, Evidence
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.extent import Beginning, find_beginning, find_extent
-from headrace.columns.join import JoinPart, SharedLoads, locate
+from headrace.columns.extent import find_extent
+from headrace.columns.join import SharedLoads, locate
 from headrace.columns.load import (
     SECONDS_OF_PROGRESS,
-    Loaded,
-    LoadPlan,
     Progress,
     check_header,
     load,
@@ -35,58 +35,10 @@ from headrace.columns.rows import COLLECTED
 from headrace.columns.schema import PlannedColumns
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType, parse_type
-from headrace.core.errors import OptionError, ParseError
+from headrace.core.errors import OptionError
 from headrace.encode.texts import encoded
-from headrace.sources.open import OpenSource, SourceLike, SourceOptions
-from headrace.sources.reopen import KEPT_BYTES, Keeping, ReopenedSource
-
-
-class _File(ReopenedSource):
-    """One of the sources, and where its text begins."""
-
-    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
-        super().__init__(number, source, options, keeping)
-        self.size = 0
-        self.beginning = Beginning(begin=0, lines=0, first=None)
-
-    def look(self, options: CsvOptions) -> None:
-        """Find the first record."""
-        with self.opened() as source:
-            self.size = source.size
-            self.beginning = find_beginning(source, options.dialect, options.extent, options.context)
-
-
-@dataclass(slots=True)
-class _Part:
-    """A file's share of the table."""
-
-    file: _File
-    places: tuple[int, ...]
-    prepared: Prepared
-    plan: LoadPlan
-    rows: int = 0
-    columns: list[Column | None] = field(default_factory=list)
-    row_index: Column | None = None
-    rejects: dict[str, Column] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
-    passes: int = 0
-    replaced: int = 0
-    loaded_as: list[DataType] | None = None
-
-    def take(self, loaded: Loaded) -> None:
-        self.rows = loaded.counts["rows"]
-        self.columns = list(loaded.columns)
-        self.row_index = loaded.row_index
-        self.rejects = loaded.rejects
-        self.counts = loaded.counts
-        self.passes += loaded.counts["passes"]
-        self.replaced = sum(loaded.replaced)
-
-    def report(self) -> FileReport:
-        skipped = skipped_records(self.prepared, self.counts)
-        records = self.counts["records"] + skipped.total
-        return FileReport(self.file.name, self.file.size, records, self.rows, self.counts["rejected"], skipped)
-
+from headrace.sources.open import OpenSource, SourceLike
+from headrace.sources.reopen import KEPT_BYTES, Keeping
 
 Settle = Callable[..., tuple[Sniffed, CsvOptions]]
 """From ``(files, options=options)`` to a proposal of how they are written, and the options with it."""
@@ -106,7 +58,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
     limit = options.context.memory_limit
     with ExitStack() as closing:
         keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
-        files = [_File(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
+        files = [SourceFile(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
         sniffed = None
         if settle is not None:
             sniffed, options = settle(files, options=options)
@@ -118,7 +70,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
 class _Reading:
     """One call of `read_files`, step by step."""
 
-    def __init__(self, files: list[_File], options: CsvOptions, begun: float, sniffed: Sniffed | None) -> None:
+    def __init__(self, files: list[SourceFile], options: CsvOptions, begun: float, sniffed: Sniffed | None) -> None:
         self.files = files
         self.options = options
         self.begun = begun
@@ -131,7 +83,7 @@ class _Reading:
         for file, its in zip(files, named, strict=True):
             file.beginning = replace(file.beginning, header=its.header)
             if its.header is not None and file.beginning.first is not None and file.beginning.first.malformed is not None:
-                with file.opened() as opened, _in_file(file):
+                with file.opened() as opened, file.errors():
                     check_header(opened, file.beginning.first)
         widths = [self._width(file) for file in files]
         collected = COLLECTED if options.rows.long_records == "collect" else None
@@ -145,7 +97,7 @@ class _Reading:
 
     def table(self) -> Table:
         """The table of all files."""
-        parts: list[_Part] = []
+        parts: list[FilePart] = []
         records = 0
         for number, file in enumerate(self.files):
             parts.append(self._part(number, file, records))
@@ -177,10 +129,10 @@ class _Reading:
         return Table(
             index | dict(zip(names, columns, strict=True)),
             rejects=Table(rejects),
-            report=self._report(parts, reports, len(rejects["file"]), seconds),
+            report=report_of(parts, self.options, self._whole(reports, len(rejects["file"]), seconds)),
         )
 
-    def _width(self, file: _File) -> int:
+    def _width(self, file: SourceFile) -> int:
         """Fields of the longest record, if that is asked for."""
         if not self.options.extent.widest:
             return 0
@@ -188,7 +140,7 @@ class _Reading:
             extent = self.options.extent
             return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
 
-    def _part(self, number: int, file: _File, records: int) -> _Part:
+    def _part(self, number: int, file: SourceFile, records: int) -> FilePart:
         """Load a file that so many records of data come before."""
         options, planned = self.options, self.planned
         limit = options.extent.n_rows
@@ -211,13 +163,13 @@ class _Reading:
             index = None if plan.row_index is None else plan.row_index + records
             own = replace(plan, values=values, threads=threads, row_index=index)
             own = replace(own, share=self.shared.native, file=number, share_columns=places, progress=self._progress(number))
-            part = _Part(file, places, prepared, own)
+            part = FilePart(file, places, prepared, own)
             self._load(part, opened)
         return part
 
-    def _load(self, part: _Part, opened: OpenSource) -> None:
+    def _load(self, part: FilePart, opened: OpenSource) -> None:
         part.columns = []  # of an earlier load: their memory serves this one
-        with _in_file(part.file):
+        with part.file.errors():
             part.take(loaded := load(opened, self.options.dialect, part.plan))
         for stage in self.seconds:
             self.seconds[stage] += loaded.seconds[stage]
@@ -237,10 +189,10 @@ class _Reading:
 
         return tell_of_all
 
-    def _settle(self, parts: list[_Part]) -> None:
+    def _settle(self, parts: list[FilePart]) -> None:
         """Load files again until each has the types of all. One that still differs has values that those do not hold."""
         types = self._types()
-        while stale := [part for part in parts if part.loaded_as != types and _is_stale(part, types)]:
+        while stale := [part for part in parts if part.loaded_as != types and part.is_stale(types)]:
             for part in stale:
                 part.loaded_as = types
                 with part.file.opened() as opened:
@@ -250,13 +202,13 @@ class _Reading:
     def _types(self) -> list[DataType]:
         return [given.loaded_as if given else found for given, found in zip(self.planned.types, self.shared.types(), strict=True)]
 
-    def _join(self, parts: list[_Part], types: list[DataType]) -> tuple[list[Column], list[Evidence | None]]:
+    def _join(self, parts: list[FilePart], types: list[DataType]) -> tuple[list[Column], list[Evidence | None]]:
         columns: list[Column] = []
         rows: dict[int, int] = {}
         at = [{place: position for position, place in enumerate(part.places)} for part in parts]
         for place in self.planned.wanted:
             kind = types[place]
-            pieces = [_piece(part, positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
+            pieces = [part.give(positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
             shrink = self.options.values.shrink and self.planned.types[place] is None
             column, settled = self.shared.join(pieces, kind, shrink=shrink)
             columns.append(self._encoded(column, self.planned.types[place]))
@@ -270,14 +222,14 @@ class _Reading:
     def _encoded(self, column: Column, given: DataType | None) -> Column:
         return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)
 
-    def _row_index(self, parts: list[_Part]) -> dict[str, Column]:
+    def _row_index(self, parts: list[FilePart]) -> dict[str, Column]:
         wanted = self.options.row_index
         if wanted is None:
             return {}
         pieces = [part.row_index for part in parts if part.row_index is not None]
         return {wanted.name: self.shared.join(pieces, parse_type("int64"))[0]}
 
-    def _located(self, parts: list[_Part], settled: Mapping[int, int]) -> dict[int, Evidence]:
+    def _located(self, parts: list[FilePart], settled: Mapping[int, int]) -> dict[int, Evidence]:
         """The fields that settled shrunk types, by column; `settled` are rows of the table."""
         found: dict[int, Evidence] = {}
         begin = 0
@@ -290,13 +242,13 @@ class _Reading:
             if all(row is None for row in rows):
                 continue
             with part.file.opened() as opened:
-                fields = locate(opened, self.options.dialect, part.plan, rows, _rejected_records(part))
+                fields = locate(opened, self.options.dialect, part.plan, rows, part.rejected_records())
             for place, field_found in zip(part.places, fields, strict=True):
                 if field_found is not None:
                     found[place] = replace(field_found, file=part.file.name)
         return found
 
-    def _of_paths(self, parts: list[_Part]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
+    def _of_paths(self, parts: list[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
         """Columns whose values the paths say: name, column, evidence, whether the type is given."""
         for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
             column, found = column_of_texts(name, texts, wanted, self.options)
@@ -305,11 +257,11 @@ class _Reading:
             shrink = self.options.values.shrink and wanted is None
             joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
             if settled is not None:
-                number = _file_of_row(parts, settled)
+                number = file_of_row(parts, settled)
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
             yield name, self._encoded(joined, wanted), evidence, wanted is not None
 
-    def _rejects(self, parts: list[_Part]) -> dict[str, Column]:
+    def _rejects(self, parts: list[FilePart]) -> dict[str, Column]:
         """The faults of all files, with the file of each."""
         faulty = [(number, part) for number, part in enumerate(parts) if len(part.rejects["record"])]
         names, _ = column_of_texts("file", self.names, parse_type("large_string"), self.options)
@@ -319,72 +271,12 @@ class _Reading:
             joined[name] = self.shared.join([part.rejects[name] for _, part in faulty], column.type)[0]
         return joined
 
-    def _report(self, parts: list[_Part], columns: tuple[ColumnReport, ...], faults: int, seconds: dict[str, float]) -> Report:
-        files = tuple(part.report() for part in parts)
-        context = self.options.context
-        return Report(
-            bytes=sum(file.bytes for file in files),
-            records=sum(file.records for file in files),
-            rows=sum(file.rows for file in files),
-            rejected=sum(file.rejected for file in files),
-            skipped=_sum_of([file.skipped for file in files]),
-            unread_bytes=sum(part.prepared.extent.unread for part in parts),
-            filled=sum(part.counts["filled"] for part in parts),
-            faults=faults,
-            columns=columns,
-            renamed=self.planned.renamed,
-            seconds=seconds,
-            replaced=sum(part.replaced for part in parts),
-            passes=max(part.passes for part in parts),
-            device=str(context.device),
-            threads=context.thread_count,
-            isa=context.isa_name,
-            files=files,
-            sniffed=self.sniffed,
-        )
-
-
-def _sum_of(skipped: Sequence[Skipped]) -> Skipped:
-    return Skipped(**{one.name: sum(getattr(file, one.name) for file in skipped) for one in fields(Skipped)})
-
-
-@contextmanager
-def _in_file(file: _File) -> Iterator[None]:
-    try:
-        yield
-    except ParseError as error:
-        raise error.in_source(file.name) from None
-
-
-def _same(first: DataType, second: DataType) -> bool:
-    return first == second or (first.is_string and second.is_string) or (first.is_binary and second.is_binary)
-
-
-def _is_stale(part: _Part, types: list[DataType]) -> bool:
-    """Whether a column has values of another type than all files together."""
-    return any(
-        column is not None and column.null_count < part.rows and not _same(column.type, types[place])
-        for place, column in zip(part.places, part.columns, strict=True)
-    )
-
-
-def _piece(part: _Part, position: int | None, kind: DataType) -> JoinPart:
-    """A file's part of a column, which it lets go of."""
-    if position is None:
-        return part.rows
-    column, part.columns[position] = part.columns[position], None
-    return column if column is not None and _same(column.type, kind) else part.rows
-
-
-def _rejected_records(part: _Part) -> list[int]:
-    pairs = zip(part.rejects["record"].to_pylist(), part.rejects["kept"].to_pylist(), strict=True)
-    return sorted({record for record, kept in pairs if not kept})
-
-
-def _file_of_row(parts: list[_Part], row: int) -> int:
-    end = 0
-    for number, part in enumerate(parts):
-        end += part.rows
-        if row < end:
-            return number
-    raise IndexError(f"row {row} of {end}")
+    def _whole(self, columns: tuple[ColumnReport, ...], faults: int, seconds: dict[str, float]) -> dict[str, Any]:
+        """What the report says of the table as a whole."""
+        return {
+            "columns": columns,
+            "faults": faults,
+            "renamed": self.planned.renamed,
+            "seconds": seconds,
+            "sniffed": self.sniffed,
+        }

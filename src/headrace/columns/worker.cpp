@@ -28,78 +28,15 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
     for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
 }
 
-// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
-// rules, which ask for nulls first.
-bool looks_like_value(const std::string& text, const NumberMarks& marks) {
-    std::string taken = "0123456789-.:T ";
-    taken += static_cast<char>(marks.decimal);
-    if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
-    if (text.starts_with("0x") || text.starts_with("0X")) return true;
-    return !text.empty() && text.find_first_not_of(taken) == std::string::npos;
-}
-
-bool is_date(const std::string& text, const DateFormats& formats) {
-    Timestamp t;
-    const DateFormat* used;
-    return parse_formatted(formats, reinterpret_cast<const u8*>(text.data()), text.size(), t, used) == Parse::ok;
-}
-
-bool holds_text(const std::vector<std::string>& texts, const std::string& text) {
-    return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
 }  // namespace
 
 TileWorker::TileWorker(LoadPass& pass)
-    : pass_(pass), kernels_(convert_kernels(pass.plan_.isa)), reader_(*pass.scan_), finder_(pass.dialect_, pass.plan_) {
-    make_rules();
+    : pass_(pass),
+      kernels_(convert_kernels(pass.plan_.isa)),
+      reader_(*pass.scan_),
+      finder_(pass.dialect_, pass.plan_),
+      rules_(pass.plan_) {
     for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
-}
-
-void TileWorker::make_rules() {
-    const LoadPlan& plan = pass_.plan_;
-    FieldRules& rules = shared_rules_;
-    rules.true_words = keep_words(plan.true_words);
-    rules.false_words = keep_words(plan.false_words);
-    rules.quoted_may_be_null = plan.quoted_null;
-    rules.marks = plan.marks;
-    rules.replace_invalid = plan.replace_invalid;
-    for (const auto* words : {&plan.true_words, &plan.false_words}) {
-        for (const std::string& text : *words) rules.words_look_like_values |= looks_like_value(text, plan.marks);
-    }
-    for (const ValueForms& forms : plan.forms) rules_.push_back(rules_with(forms));
-    raw_rules_.usual_forms = true;
-}
-
-WordList TileWorker::keep_words(const std::vector<std::string>& texts) {
-    std::vector<Word>& words = words_.emplace_back();
-    for (const std::string& text : texts) words.push_back({reinterpret_cast<const u8*>(text.data()), text.size()});
-    return {words.data(), words.size()};
-}
-
-FieldRules TileWorker::rules_with(const ValueForms& forms) {
-    const LoadPlan& plan = pass_.plan_;
-    const DateFormatSet& set = forms.dates;
-    std::vector<DateFormat>& formats = formats_.emplace_back();
-    for (usize i = 0; i < set.programs.size(); ++i) {
-        const std::string& steps = set.programs[i];
-        formats.push_back(
-            {reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), set.may_be_number[i]});
-    }
-    FieldRules rules = shared_rules_;
-    rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
-    rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
-    rules.nulls = keep_words(forms.null_texts);
-    for (const std::string& text : forms.null_texts) {
-        rules.empty_is_null |= text.empty();
-        const bool is_word = holds_text(plan.true_words, text) || holds_text(plan.false_words, text);
-        const bool is_value = looks_like_value(text, plan.marks) || is_date(text, rules.dates);
-        rules.nulls_look_like_values |= is_value || is_word;
-    }
-    for (const auto* words : {&plan.true_words, &plan.false_words}) {
-        for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
-    }
-    return rules;
 }
 
 void TileWorker::run(bool polls) {
@@ -181,7 +118,7 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.inferred = guess.inferred && !guess.settled_as_text;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
-    job.rules = job.raw ? &raw_rules_ : &rules_[pass_.plan_.columns[part.column].forms];
+    job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms);
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;

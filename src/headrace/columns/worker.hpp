@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "columns/field_rules.hpp"
 #include "columns/pass.hpp"
 
 namespace headrace {
@@ -34,9 +35,6 @@ public:
     void run(bool polls);
 
 private:
-    void make_rules();
-    FieldRules rules_with(const ValueForms& forms);
-    WordList keep_words(const std::vector<std::string>& texts);
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
     usize text_room(const TileRows& rows) const;
@@ -58,11 +56,7 @@ private:
     const ConvertKernels& kernels_;
     TileReader reader_;
     TileRowsFinder finder_;
-    FieldRules shared_rules_{};
-    std::vector<FieldRules> rules_;  // with each of the plan's forms
-    std::vector<std::vector<DateFormat>> formats_;
-    FieldRules raw_rules_{};  // of collected bytes: no text means null
-    std::vector<std::vector<Word>> words_;
+    PlanRules rules_;
     std::vector<TileColumn> parts_;  // one for each wanted column
     std::vector<u8> string_bytes_, scratch_, number_;
     std::vector<u32> string_ends_;

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -120,6 +121,8 @@ class _Reader:
         self.options = options
         self.begin = len(_UTF8_MARK) if data.startswith(_UTF8_MARK) else 0
         self.rejects: list[dict[str, object]] = []
+        # LF, CR LF and CR, inside quotes too: where each is complete.
+        self.line_ends = [match.end() for match in re.finditer(rb"\r\n|\r|\n", data)]
 
     def read(self) -> ReferenceTable:
         structure = split(self.data[self.begin :], self.options.dialect)
@@ -244,7 +247,7 @@ class _Reader:
         self.rejects.append({
             "record": row.number,
             "kept": of is not None and self.options.on_error == "null",
-            "line": 1 + _line_ends_before(self.data, begin),
+            "line": 1 + bisect_right(self.line_ends, begin),
             "line_byte": begin,
             "byte": at,
             "column": of and of[0],
@@ -292,11 +295,6 @@ def _first_bad_byte(field: _Field) -> int:
     except UnicodeDecodeError as error:
         return field.begin + error.start
     raise AssertionError("the field is UTF-8")
-
-
-def _line_ends_before(data: bytes, position: int) -> int:
-    """LF, CR LF and CR that are complete before a position, inside quotes too."""
-    return len([match for match in re.finditer(rb"\r\n|\r|\n", data) if match.end() <= position])
 
 
 def _printable(raw: bytes) -> str:
