@@ -11,7 +11,7 @@
 #include "arrange/bucket.hpp"
 #include "core/tile/rows.cuh"
 
-namespace headrace {
+using namespace headrace;
 
 using Key = HR_KEY;
 constexpr u32 threads = HR_THREADS;
@@ -173,4 +173,3 @@ extern "C" __global__ void __launch_bounds__(threads) histogram_cells(Even<Key> 
     cell_words[cell] = cell_word(before, edges_before_cell(even, cell + 1, edges + 1, buckets - 1) - before);
 }
 
-}  // namespace headrace

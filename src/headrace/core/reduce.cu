@@ -6,7 +6,7 @@
 #include "core/tile/block.cuh"
 #include "core/tile/rows.cuh"
 
-namespace headrace {
+using namespace headrace;
 
 using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
@@ -77,4 +77,3 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-}  // namespace headrace

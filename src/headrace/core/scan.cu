@@ -7,7 +7,7 @@
 #include "core/tile/look_back.cuh"
 #include "core/tile/rows.cuh"
 
-namespace headrace {
+using namespace headrace;
 
 using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
@@ -74,4 +74,3 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-}  // namespace headrace

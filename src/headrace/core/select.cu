@@ -8,7 +8,7 @@
 #include "core/tile/look_back.cuh"
 #include "core/tile/rows.cuh"
 
-namespace headrace {
+using namespace headrace;
 
 template <int width>
 struct ItemOf {
@@ -36,7 +36,7 @@ constexpr u32 flags_per_thread = 16;
 constexpr u32 tile_items = threads * flags_per_thread;
 
 // `memory`: a word for the ticket and one for each tile, all zero.
-extern "C" __global__ void __launch_bounds__(threads) select(const Item* in, const u8* flags, Item* out, u64 count,
+extern "C" __global__ void __launch_bounds__(threads) select_items(const Item* in, const u8* flags, Item* out, u64 count,
                                                              u64* memory, u64* selected) {
     __shared__ u32 totals[threads / tile::lanes];
     __shared__ u16 places[tile_items];
@@ -79,4 +79,3 @@ extern "C" __global__ void __launch_bounds__(threads) select(const Item* in, con
     for (u32 i = threadIdx.x; i < block.total; i += threads) out[tiles_before + i] = in[begin + places[i]];
 }
 
-}  // namespace headrace
