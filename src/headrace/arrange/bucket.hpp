@@ -15,7 +15,7 @@ HR_BEGIN_NAMESPACE
 constexpr u32 no_bucket = ~0u;
 
 // How keys fall into `count` even parts. Of whole numbers: `last` is high - low - 1, `multiplier` M, or 0 where every
-// number is a part of its own. Of floating point: `low`, `high` and parts per unit.
+// number is a part of its own (and parts may be left over). Of floating point: `low`, `high` and parts per unit.
 template <class Key>
 struct Even {
     u64 multiplier;
