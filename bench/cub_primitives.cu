@@ -63,7 +63,8 @@ int main() {
     const auto show = [&](const char* what, double ms, double bytes) {
         printf("CUB %-28s %7.1f G/s %6.0f GB/s\n", what, n / ms / 1e6, bytes / ms / 1e6);
     };
-    show("scan sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); }), 8. * n);
+    show("scan sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); }),
+         8. * n);
     show("reduce sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); }), 4. * n);
     for (unsigned share : {1u, 50u, 99u}) {
         flag<<<4096, 256>>>(flags, n, share);
@@ -79,7 +80,8 @@ int main() {
             snprintf(name, sizeof(name), "histogram %d even, kind %d", bins, kind);
             show(name, median_ms([&](void* t, size_t& b) {
                      cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, 0ull, 1ull << 32, (long long)n);
-                 }), 4. * n);
+                 }),
+                 4. * n);
         }
     }
     fill<<<4096, 256>>>(in, n, 0);
@@ -93,6 +95,7 @@ int main() {
         snprintf(name, sizeof(name), "histogram %d splitters", bins);
         show(name, median_ms([&](void* t, size_t& b) {
                  cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
-             }), 4. * n);
+             }),
+             4. * n);
     }
 }

@@ -1,7 +1,8 @@
 """Scan, reduce, select and histogram on a GPU: variants of the kernels, each answer checked, medians of device events.
 
-Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes that
-must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu in the same run.
+Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
+that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu
+in the same run. About two minutes.
 
     python bench/gpu_primitives.py [--out table.txt]
 """
@@ -15,7 +16,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +80,11 @@ class Kernel:
         checked(cuda.cuLaunchKernel(self.function, grid[0], grid[1], 1, block, 1, 1, shared, None, pointers, None))
 
 
+def zero_and_launch(memory: torch.Tensor, kernel: Kernel, *call: object) -> None:
+    memory.zero_()
+    kernel(*call)
+
+
 def i64(x: int) -> bytes:
     return struct.pack("<q", x)
 
@@ -84,7 +93,7 @@ def u32(x: int) -> bytes:
     return struct.pack("<I", x)
 
 
-def median_ms(work, repeats: int = 9) -> float:
+def median_ms(work: Callable[[], object], repeats: int = 9) -> float:
     times = []
     for i in range(repeats + 2):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -155,11 +164,8 @@ def scans(cubins: dict[str, bytes], limit: float) -> None:
         memory = torch.empty((tiles + 1) * size // 4, dtype=torch.int64, device="cuda")
         kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, threads, rows))], "scan")
 
-        def work(kernel=kernel, memory=memory, out=out, tiles=tiles, threads=threads, count=count) -> None:
-            memory.zero_()
-            kernel((tiles, 1), threads, [items, out, i64(count), memory, u32(0)])
-
-        ms = median_ms(work)
+        args = [items, out, i64(count), memory, u32(0)]
+        ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
         if operator == "Sum" and size == 4:
             right = bool((out == expected).all())
         elif operator == "Sum":
@@ -169,7 +175,8 @@ def scans(cubins: dict[str, bytes], limit: float) -> None:
         else:
             right = affine_right(items[: 1 << 19], out[: 1 << 19])
         gb = 2 * count * size / ms * 1e3
-        say(f"scan {operator:7} {item} {threads:4} x {rows}: {count / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}")
+        say(f"scan {operator:7} {item} {threads:4} x {rows}: {count / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+            f"right {right}")  # fmt: skip
 
 
 def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
@@ -193,16 +200,16 @@ def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
     for operator, item in [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]:
         data = floats if item == "float" else items
         size = 8 if operator == "Compose" else 4
-        count, found = N * 4 // size, []
+        count, found, same = N * 4 // size, [], None
         for (threads, rows), per_sm in itertools.product(REDUCES, (4, 8, 16, 32, 64)):
             kernel = Kernel(cubins[name_of("core/reduce.cu", scan_defines(operator, item, threads, rows))], "reduce")
             blocks = sms * per_sm
             parts = torch.empty(blocks, dtype=torch.int64, device="cuda")
             finished, result = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(2, dtype=torch.int32, device="cuda")
-            ms = median_ms(lambda: kernel((blocks, 1), threads, [data, i64(count), parts, finished, result]))  # noqa: B023
+            ms = median_ms(partial(kernel, (blocks, 1), threads, [data, i64(count), parts, finished, result]))
             if operator == "Compose":
-                right = not found or result.tolist() == same
-                same = result.tolist()
+                same = same or result.tolist()
+                right = result.tolist() == same
             elif item == "float":
                 right = float(result.view(torch.float32)[0]) == float(floats.min())
             else:
@@ -224,21 +231,19 @@ def selects(cubins: dict[str, bytes], limit: float) -> None:
             tiles = N // (threads * 16)
             out, memory = torch.empty_like(items), torch.empty(2 * (tiles + 1), dtype=torch.int64, device="cuda")
             selected = torch.zeros(1, dtype=torch.int64, device="cuda")
-
-            def work(kernel=kernel, tiles=tiles, threads=threads, flags=flags, out=out, memory=memory, selected=selected) -> None:
-                memory.zero_()
-                kernel((tiles, 1), threads, [items, flags, out, i64(N), memory, selected])
-
-            ms = median_ms(work)
+            args = [items, flags, out, i64(N), memory, selected]
+            ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
             right = int(selected) == len(expected) and bool((out[: len(expected)] == expected).all())
             gb = (N + 8 * len(expected)) / ms * 1e3
-            say(f"select {share:4} of u32, {threads:3} threads: {N / ms / 1e6:6.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}")
+            say(f"select {share:4} of u32, {threads:3} threads: {N / ms / 1e6:6.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+                f"right {right}")  # fmt: skip
 
 
 def even(key: str, low: float, high: float, parts: int) -> bytes:
     if key == "float":
         return struct.pack("<fffI", low, high, np.float32(parts / (high - low)), 0)
-    return struct.pack("<QII", 0 if high - low == parts else -(-(parts << 64) // int(high - low)), int(low) % 2**32, int(high - low) - 1)
+    width = int(high - low)
+    return struct.pack("<QII", 0 if width <= parts else -(-(parts << 64) // width), int(low) % 2**32, width - 1)
 
 
 def show_best(what: str, found: dict[tuple[object, ...], dict[str, tuple[float, bool]]]) -> None:
@@ -250,7 +255,11 @@ def show_best(what: str, found: dict[tuple[object, ...], dict[str, tuple[float, 
 
 
 def histograms(cubins: dict[str, bytes], sms: int) -> None:
-    inputs = {"uniform": uniform(), "skewed": skewed(), "constant": torch.full((N,), 0x12345678, dtype=torch.int32, device="cuda")}
+    inputs = {
+        "uniform": uniform(),
+        "skewed": skewed(),
+        "constant": torch.full((N,), 0x12345678, dtype=torch.int32, device="cuda"),
+    }
     for bits in (1, 5, 8, 11):
         buckets, found = 1 << bits, {}
         for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
@@ -259,23 +268,18 @@ def histograms(cubins: dict[str, bytes], sms: int) -> None:
                 continue
             kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram")
             how = even("u32", 0, 2**32, buckets) + bytes(16)
-            found[threads, rows, replicas, per_sm] = timed(
-                inputs, buckets, bits, lambda keys, out: kernel(
-                    (sms * per_sm, 1), threads, [keys, i64(N), out, u32(buckets), u32(replicas), how], shared  # noqa: B023
-                )
-            )  # fmt: skip
+            last = [u32(buckets), u32(replicas), how]
+            launch = Launch(kernel, (sms * per_sm, 1), threads, last, shared)
+            found[threads, rows, replicas, per_sm] = timed(inputs, buckets, bits, launch)
         show_best(f"{buckets} even", found)
     buckets, found = 65536, {}
     for (threads, rows), window in itertools.product(PACKED, (65536, 32768)):
         kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram_packed")
         how = even("u32", 0, 2**32, buckets) + bytes(16)
         per_sm = 1 if window == 65536 else 2
-        found[threads, rows, window] = timed(
-            inputs, buckets, 16, lambda keys, out: kernel(
-                (sms * per_sm * window // 65536, 65536 // window), threads,  # noqa: B023
-                [keys, i64(N), out, u32(buckets), u32(window), how], window * 2  # noqa: B023
-            )
-        )  # fmt: skip
+        grid = (sms * per_sm * window // 65536, 65536 // window)
+        launch = Launch(kernel, grid, threads, [u32(buckets), u32(window), how], window * 2)
+        found[threads, rows, window] = timed(inputs, buckets, 16, launch)
     show_best("65536 even", found)
 
 
@@ -283,7 +287,25 @@ def histogram_defines(key: str, threads: int, rows: int) -> dict[str, object]:
     return {"HR_KEY": key, "HR_THREADS": threads, "HR_ROWS": rows}
 
 
-def timed(inputs, buckets, bits, launch) -> dict[str, tuple[float, bool]]:
+@dataclass
+class Launch:
+    """A histogram kernel with everything but its keys."""
+
+    kernel: Kernel
+    grid: tuple[int, int]
+    threads: int
+    last: list[bytes]
+    shared: int
+
+    def __call__(self, keys: torch.Tensor, out: torch.Tensor) -> None:
+        self.kernel(self.grid, self.threads, [keys, i64(N), out, *self.last], self.shared)
+
+    def afresh(self, keys: torch.Tensor, out: torch.Tensor) -> None:
+        out.zero_()
+        self(keys, out)
+
+
+def timed(inputs: dict[str, torch.Tensor], buckets: int, bits: int, launch: Launch) -> dict[str, tuple[float, bool]]:
     row = {}
     for kind, keys in inputs.items():
         out = torch.zeros(buckets, dtype=torch.int64, device="cuda")
@@ -293,7 +315,7 @@ def timed(inputs, buckets, bits, launch) -> dict[str, tuple[float, bool]]:
         if key not in EXPECTED:
             EXPECTED[key] = torch.bincount(places, minlength=buckets)
         right = bool((out == EXPECTED[key]).all())
-        row[kind] = median_ms(lambda: (out.zero_(), launch(keys, out)), 5), right  # noqa: B023
+        row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
     return row
 
 
@@ -306,7 +328,9 @@ def splitters(cubins: dict[str, bytes], sms: int) -> None:
     for key, count in (("float", 32), ("float", 256), ("float", 2048), ("u32", 256)):
         random = np.random.default_rng(count)
         inner = random.uniform(0, 1024 if key == "float" else 2**32, count - 1)
-        edges = np.sort(np.concatenate([[0], inner, [1024 if key == "float" else 2**32 - 1]])).astype("f4" if key == "float" else "u4")
+        edges = np.sort(np.concatenate([[0], inner, [1024 if key == "float" else 2**32 - 1]])).astype(
+            "f4" if key == "float" else "u4"
+        )
         device_edges = torch.from_numpy(edges.view("i4")).cuda()
         high = 1024.0 if key == "float" else 2**32 - 1
         description, words = even(key, 0, high, CELLS), torch.zeros(CELLS, dtype=torch.int32, device="cuda")
@@ -323,14 +347,12 @@ def splitters(cubins: dict[str, bytes], sms: int) -> None:
             row = {}
             for kind, keys in inputs.items():
                 out = torch.zeros(count, dtype=torch.int64, device="cuda")
-                run = lambda out=out, keys=keys: kernel(  # noqa: E731
-                    (sms * per_sm, 1), threads, [keys, i64(N), out, u32(count), u32(replicas), how], shared  # noqa: B023
-                )
-                run()
+                launch = Launch(kernel, (sms * per_sm, 1), threads, [u32(count), u32(replicas), how], shared)
+                launch(keys, out)
                 if (key, kind, count) not in EXPECTED:
                     EXPECTED[key, kind, count] = expected_by_edges(keys, edges, key)
                 right = bool((out == EXPECTED[key, kind, count]).all())
-                row[kind] = median_ms(lambda: (out.zero_(), run()), 5), right  # noqa: B023
+                row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
             found[threads, rows, replicas, per_sm] = row
         show_best(f"{count} splitters, {key}", found)
 
@@ -360,7 +382,8 @@ def main() -> None:
     wanted += [("arrange/histogram.cu", histogram_defines(k, t, r)) for k in ("u32", "float") for t, r in variants]
     cubins = compile_all(wanted)
     copy_limit, read_limit = limits()
-    parts = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else ["scan", "reduce", "select", "histogram", "splitters", "cub"]
+    only = "scan,reduce,select,histogram,splitters,cub"
+    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
     if "scan" in parts:
         scans(cubins, copy_limit)
     if "reduce" in parts:
@@ -373,7 +396,7 @@ def main() -> None:
         selects(cubins, copy_limit)
     if cub.wait() == 0 and "cub" in parts:
         torch.cuda.empty_cache()
-        say(subprocess.run([WORK / "cub"], capture_output=True, text=True).stdout)
+        say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
     if "--out" in sys.argv:
         Path(sys.argv[sys.argv.index("--out") + 1]).write_text("\n".join(lines) + "\n")
 

@@ -49,7 +49,9 @@ def expected_even(keys: NDArray[np.generic], low: float, high: float, buckets: i
     return np.bincount(places, minlength=buckets)
 
 
-def launch(dtype: str, keys: NDArray[np.generic], buckets: int, how: tuple[bytes, object, object], packed: int = 0) -> NDArray[np.uint64]:
+def launch(
+    dtype: str, keys: NDArray[np.generic], buckets: int, how: tuple[bytes, object, object], packed: int = 0
+) -> NDArray[np.uint64]:
     name = next(name for name, code in KEYS.items() if code == dtype)
     program = fibers.program(source="arrange/histogram.cu", defines={"HR_KEY": name, "HR_THREADS": THREADS, "HR_ROWS": ROWS})
     description, edges, words = how
@@ -61,7 +63,13 @@ def launch(dtype: str, keys: NDArray[np.generic], buckets: int, how: tuple[bytes
     if packed:
         args = [keys, len(keys), result, buckets, packed, whole]
         program.launch(
-            "histogram_packed", (2, -(-buckets // packed)), THREADS, args, shared=guide + packed * 2, checks=checks, order="random"
+            "histogram_packed",
+            (2, -(-buckets // packed)),
+            THREADS,
+            args,
+            shared=guide + packed * 2,
+            checks=checks,
+            order="random",
         )
     else:
         replicas = 8 if buckets <= 256 else 1
@@ -75,7 +83,11 @@ def launch(dtype: str, keys: NDArray[np.generic], buckets: int, how: tuple[bytes
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 @pytest.mark.parametrize("buckets", [2, 3, 32, 256, 1000])
 def test_even(dtype: str, kind: str, buckets: int) -> None:
-    ranges = {"u4": [(0, 2**32), (10, 10 + buckets), (5, 2**31 + 77)], "i4": [(-(2**31), 2**31), (-7, 100_000)], "f4": [(0, 1024)]}
+    ranges = {
+        "u4": [(0, 2**32), (10, 10 + buckets), (5, 2**31 + 77)],
+        "i4": [(-(2**31), 2**31), (-7, 100_000)],
+        "f4": [(0, 1024)],
+    }
     for low, high in ranges[dtype]:
         for count in (1, 3, TILE + 1, 5 * TILE + 13):
             keys = keys_of(dtype, kind, count + 1, low, high)[1:]

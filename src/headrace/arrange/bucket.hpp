@@ -1,8 +1,9 @@
 // Which bucket a key is in, for CPU and GPU alike. Keys outside of all buckets are in none.
 //
 // Even: m buckets of the same width over [low, high). Whole numbers of 32 bits are exact, floor((key - low) m / r) for
-// r = high - low: with M = ceil(2^64 m / r) the high word of (key - low) M errs by less than (key - low) / 2^64 < 1 / r,
-// which is less than what the fraction lacks of 1. Floating point is one subtraction and one multiplication, rounded.
+// r = high - low: with M = ceil(2^64 m / r) the high word of (key - low) M errs by less than (key - low) / 2^64 < 1 /
+// r, which is less than what the fraction lacks of 1. Floating point is one subtraction and one multiplication,
+// rounded.
 //
 // Range: m buckets between m + 1 ascending edges, [edge 0, edge 1) the first. Buckets of the even kind, called cells,
 // guide the search: a cell knows how many edges lie before it and how many in it, most often none or one. (Dissertation

@@ -129,8 +129,8 @@ static __device__ __forceinline__ void add_packed(u32* counters, u64* result, u3
 }
 
 template <class Bucket>
-static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u32* counters, u64* result,
-                                                    u32 first, u32 size, const Bucket& bucket) {
+static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u32* counters, u64* result, u32 first,
+                                                    u32 size, const Bucket& bucket) {
     visit(
         keys, count,
         [&](Key key) {
@@ -165,11 +165,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // The words of the cells; `edges` as they are given, `buckets` + 1 of them.
-extern "C" __global__ void __launch_bounds__(threads) histogram_cells(Even<Key> even, const Key* edges, u32 buckets,
-                                                                      u32* cell_words) {
+extern "C" __global__ void __launch_bounds__(threads)
+    histogram_cells(Even<Key> even, const Key* edges, u32 buckets, u32* cell_words) {
     const u32 cell = blockIdx.x * threads + threadIdx.x;
     if (cell >= cells) return;
     const u32 before = edges_before_cell(even, cell, edges + 1, buckets - 1);
     cell_words[cell] = cell_word(before, edges_before_cell(even, cell + 1, edges + 1, buckets - 1) - before);
 }
-

@@ -167,7 +167,7 @@ def _on_gpu(source: Array, result: Array, buckets: Buckets) -> None:
     if source.length == 0:
         return
     name = _KEYS[source.typestr]
-    defines = {"HR_KEY": name, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
+    defines: dict[str, int | str] = {"HR_KEY": name, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
     edges = words = None
     shared = 0
     if buckets.edges is not None:

@@ -54,7 +54,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ Item totals[threads / tile::lanes];
     __shared__ bool is_last;
     const i64 tiles = (count + tile_items - 1) / tile_items;
-    const Item own = join_tiles(in, count, tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x, totals);
+    const Item own =
+        join_tiles(in, count, tiles * blockIdx.x / gridDim.x, tiles * (blockIdx.x + 1) / gridDim.x, totals);
     if (threadIdx.x == 0) {
         using Word = tile::Word<Item>;
         tile::store_relaxed(reinterpret_cast<Word*>(parts) + blockIdx.x, bits_as<Word>(own));
@@ -76,4 +77,3 @@ extern "C" __global__ void __launch_bounds__(threads)
         *finished = 0;
     }
 }
-

@@ -73,4 +73,3 @@ extern "C" __global__ void __launch_bounds__(threads)
         tile::store_row<Item, rows>(result, row, out + begin, left, whole);
     }
 }
-

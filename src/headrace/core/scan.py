@@ -26,8 +26,8 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     items
         Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
     operator
-        ``"sum"`` (of integers, modulo 2 to the number of their bits), ``"min"`` or ``"max"``. Of floats that are equal the first is
-        taken, and a NaN wins.
+        ``"sum"`` (of integers, modulo 2 to the number of their bits), ``"min"`` or ``"max"``. Of floats that are equal the first
+        is taken, and a NaN wins.
     exclusive
         Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
         value. Otherwise item `i` is joined too.

@@ -26,12 +26,18 @@ using Gather = void (*)(const void*, const u8*, u64, u64, void*, u64);
 
 Gather gather_of(unsigned width) {
     switch (width) {
-        case 1: return gather<u8>;
-        case 2: return gather<u16>;
-        case 4: return gather<u32>;
-        case 8: return gather<u64>;
-        case 16: return gather<Wide>;
-        default: throw std::invalid_argument("no such width of items");
+        case 1:
+            return gather<u8>;
+        case 2:
+            return gather<u16>;
+        case 4:
+            return gather<u32>;
+        case 8:
+            return gather<u64>;
+        case 16:
+            return gather<Wide>;
+        default:
+            throw std::invalid_argument("no such width of items");
     }
 }
 
@@ -40,7 +46,9 @@ Gather gather_of(unsigned width) {
 void select(const Flagged& input, const std::function<void*(u64)>& room, unsigned threads) {
     const Gather gather_part = gather_of(input.width);
     const unsigned parts = static_cast<unsigned>(std::clamp<u64>(input.count / (1 << 16), 1, threads));
-    const auto begin_of = [&](unsigned part) { return input.count / parts * part + std::min<u64>(part, input.count % parts); };
+    const auto begin_of = [&](unsigned part) {
+        return input.count / parts * part + std::min<u64>(part, input.count % parts);
+    };
     std::vector<u64> places(parts + 1);
     run_parallel(parts, [&](unsigned part) {
         u64 selected = 0;

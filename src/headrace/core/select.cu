@@ -36,8 +36,8 @@ constexpr u32 flags_per_thread = 16;
 constexpr u32 tile_items = threads * flags_per_thread;
 
 // `memory`: a word for the ticket and one for each tile, all zero.
-extern "C" __global__ void __launch_bounds__(threads) select_items(const Item* in, const u8* flags, Item* out, u64 count,
-                                                             u64* memory, u64* selected) {
+extern "C" __global__ void __launch_bounds__(threads)
+    select_items(const Item* in, const u8* flags, Item* out, u64 count, u64* memory, u64* selected) {
     __shared__ u32 totals[threads / tile::lanes];
     __shared__ u16 places[tile_items];
     __shared__ u32 taken;
@@ -61,8 +61,7 @@ extern "C" __global__ void __launch_bounds__(threads) select_items(const Item* i
 #pragma unroll
     for (u32 k = 0; k < flags_per_thread; ++k) own += mine.item[k] != 0;
     const u32 joined = tile::scan_warp<Sum<u32>>(own);
-    const tile::Before<u32> block =
-        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
     u32 place = block.before + joined - own;
 #pragma unroll
     for (u32 k = 0; k < flags_per_thread; ++k) {
@@ -78,4 +77,3 @@ extern "C" __global__ void __launch_bounds__(threads) select_items(const Item* i
     __syncthreads();
     for (u32 i = threadIdx.x; i < block.total; i += threads) out[tiles_before + i] = in[begin + places[i]];
 }
-
