@@ -12,6 +12,7 @@ from headrace.api.sniff_csv import sniff_csv
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
+from headrace.arrange.expression import Expression, key
 from headrace.arrange.histogram import histogram
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
@@ -41,6 +42,7 @@ __all__ = [
     "Device",
     "Dialect",
     "EmptyInputError",
+    "Expression",
     "HeadraceError",
     "MemoryLimitError",
     "MissingDependencyError",
@@ -54,6 +56,7 @@ __all__ = [
     "UnsupportedDeviceError",
     "__version__",
     "histogram",
+    "key",
     "read_csv",
     "reduce",
     "release_unused_memory",

@@ -26,14 +26,26 @@ struct Buckets {
     const u32* cell_words;
 };
 
-struct ByEven {
+#if defined(HR_BUCKET)
+// By an expression of the caller's (expression.py), such as (key >> 24u).
+struct WithoutEdges {
+    Even<Key> unused;
+    u32 count;
+    __device__ __forceinline__ u32 operator()(Key key) const {
+        const u32 bucket = HR_BUCKET;
+        return bucket < count ? bucket : no_bucket;
+    }
+};
+#else
+struct WithoutEdges {
     Even<Key> even;
     u32 count;
     __device__ __forceinline__ u32 operator()(Key key) const { return Even<Key>::part(even, key, count); }
 };
+#endif
 
 template <class Edges>
-struct ByEdges {
+struct WithEdges {
     Even<Key> even;
     const u32* cell_words;
     Edges edges;
@@ -100,12 +112,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 i = threadIdx.x; i < buckets * replicas; i += threads) counters[i] = 0;
     __syncthreads();
     if (how.edges == nullptr) {
-        count_replicated(keys, count, counters, replicas, ByEven{how.even, buckets});
+        count_replicated(keys, count, counters, replicas, WithoutEdges{how.even, buckets});
     } else if (kept != 0) {
         const Key* const edges = reinterpret_cast<const Key*>(shared + guide);
-        count_replicated(keys, count, counters, replicas, ByEdges<const Key*>{how.even, shared, edges});
+        count_replicated(keys, count, counters, replicas, WithEdges<const Key*>{how.even, shared, edges});
     } else {
-        count_replicated(keys, count, counters, replicas, ByEdges<const Key*>{how.even, shared, how.edges + 1});
+        count_replicated(keys, count, counters, replicas, WithEdges<const Key*>{how.even, shared, how.edges + 1});
     }
     __syncthreads();
     for (u32 b = threadIdx.x; b < buckets; b += threads) {
@@ -153,9 +165,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 i = threadIdx.x; i < window / 2; i += threads) counters[i] = 0;
     __syncthreads();
     if (how.edges == nullptr) {
-        count_packed(keys, count, counters, result, first, size, ByEven{how.even, buckets});
+        count_packed(keys, count, counters, result, first, size, WithoutEdges{how.even, buckets});
     } else {
-        count_packed(keys, count, counters, result, first, size, ByEdges<const Key*>{how.even, shared, how.edges + 1});
+        count_packed(keys, count, counters, result, first, size, WithEdges<const Key*>{how.even, shared, how.edges + 1});
     }
     __syncthreads();
     for (u32 b = threadIdx.x; b < size; b += threads) {

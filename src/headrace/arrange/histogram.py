@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headrace import _native
+from headrace.arrange.expression import Expression
 from headrace.core.arrays import Array, empty_like, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
@@ -21,6 +23,7 @@ _LEAST, _MOST = 2, 1 << 16
 _CELLS = 4096
 _EDGES_KEPT = 2048
 _THREADS, _ROWS = 512, 4
+_PIECE = 1 << 15
 _REPLICAS = 32
 _REPLICATED_BYTES = 32 << 10
 _SINGLE_BYTES = 64 << 10
@@ -42,11 +45,14 @@ class Buckets:
         The even parts as the sources have them (``Even`` of bucket.hpp); with edges, the cells that guide the search.
     edges
         Of the keys' type, or None.
+    bucket
+        A function of the key instead, or None.
     """
 
     count: int
     even: bytes
     edges: Any
+    bucket: Expression | None = None
 
 
 def histogram(
@@ -55,6 +61,7 @@ def histogram(
     *,
     range: tuple[float, float] | None = None,  # noqa: A002 (NumPy's name)
     splitters: Sequence[float] | Any | None = None,
+    bucket: Expression | None = None,
     context: Context | None = None,
 ) -> Any:
     """How many keys are in each bucket. Keys outside of all buckets, and NaN, are not counted.
@@ -70,6 +77,9 @@ def histogram(
         whole numbers has at least `bins` of them.
     splitters
         Ascending edges, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and without, edge `i` + 1.
+    bucket
+        A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
+        counted.
     context
         Threads that may be used.
 
@@ -91,6 +101,9 @@ def histogram(
     array([1, 2, 0, 1])
     >>> histogram(keys, splitters=[0, 2, 7, 100])
     array([1, 2, 2])
+    >>> from headrace.arrange.expression import key
+    >>> histogram(keys, 3, bucket=key % 3)
+    array([1, 3, 1])
     """
     import numpy as np  # arrays are optional in this package
 
@@ -98,10 +111,18 @@ def histogram(
     if source.typestr not in _KEYS:
         raise OptionError(f"keys are of type {source.typestr!r}; taken are uint32, int32 and float32")
     dtype = np.dtype(source.typestr)
-    buckets = _even(dtype, bins, range) if splitters is None else _between(dtype, splitters)
+    if sum(given is not None for given in (range, splitters, bucket)) > 1:
+        raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
+    if bucket is not None:
+        buckets = _computed(dtype, bins, bucket)
+    else:
+        buckets = _even(dtype, bins, range) if splitters is None else _between(dtype, splitters)
     result = empty_like(source, buckets.count, "<i8")
     if source.device.kind != "cpu":
         _on_gpu(source, result, buckets)
+        return result.owner
+    if buckets.bucket is not None:
+        _count_computed(source.owner, result.owner, buckets.count, buckets.bucket)
         return result.owner
     edges = 0 if buckets.edges is None else buckets.edges.__array_interface__["data"][0]
     threads = (context or Context()).thread_count
@@ -110,9 +131,36 @@ def histogram(
     return result.owner
 
 
-def _even(dtype: Any, bins: int, given: tuple[float, float] | None) -> Buckets:
+def _check_bins(bins: object) -> None:
     if isinstance(bins, bool) or not isinstance(bins, int) or not _LEAST <= bins <= _MOST:
         raise OptionError(f"bins must be a whole number from {_LEAST} to {_MOST}, not {bins!r}")
+
+
+def _computed(dtype: Any, bins: int, bucket: object) -> Buckets:
+    _check_bins(bins)
+    if not isinstance(bucket, Expression):
+        raise OptionError(f"bucket must be built from headrace.key by operators, such as headrace.key % 7, not {bucket!r}")
+    if dtype != "u4":
+        raise OptionError(f"bucket is a function of uint32 keys, not of {dtype}")
+    return Buckets(bins, bytes(16), None, bucket)
+
+
+def _count_computed(keys: Any, result: Any, count: int, bucket: Expression) -> None:
+    """On the CPU, by NumPy, in pieces that stay in the cache."""
+    import numpy as np
+
+    keys, counts = np.asarray(keys), np.asarray(result)
+    counts[:] = 0
+    for begin in itertools.count(0, _PIECE):
+        piece = keys[begin : begin + _PIECE].astype(np.uint64)
+        if len(piece) == 0:
+            return
+        places = np.broadcast_to(np.asarray(bucket.of(piece), np.uint64), piece.shape)
+        counts += np.bincount(places[places < count].astype(np.int64), minlength=count)
+
+
+def _even(dtype: Any, bins: int, given: tuple[float, float] | None) -> Buckets:
+    _check_bins(bins)
     if given is None:
         if dtype.kind == "f":
             raise OptionError("range must be given for floats: the lowest key and the one that is just not counted")
@@ -168,6 +216,8 @@ def _on_gpu(source: Array, result: Array, buckets: Buckets) -> None:
         return
     name = _KEYS[source.typestr]
     defines: dict[str, int | str] = {"HR_KEY": name, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
+    if buckets.bucket is not None:
+        defines["HR_BUCKET"] = buckets.bucket.as_c()
     edges = words = None
     shared = 0
     if buckets.edges is not None:
