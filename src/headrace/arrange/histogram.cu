@@ -167,7 +167,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (how.edges == nullptr) {
         count_packed(keys, count, counters, result, first, size, WithoutEdges{how.even, buckets});
     } else {
-        count_packed(keys, count, counters, result, first, size, WithEdges<const Key*>{how.even, shared, how.edges + 1});
+        count_packed(keys, count, counters, result, first, size,
+                     WithEdges<const Key*>{how.even, shared, how.edges + 1});
     }
     __syncthreads();
     for (u32 b = threadIdx.x; b < size; b += threads) {

@@ -103,7 +103,7 @@ def histogram(
     array([1, 2, 2])
     >>> from headrace.arrange.expression import key
     >>> histogram(keys, 3, bucket=key % 3)
-    array([1, 3, 1])
+    array([1, 2, 2])
     """
     import numpy as np  # arrays are optional in this package
 

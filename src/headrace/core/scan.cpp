@@ -42,11 +42,21 @@ u64 part_begin(u64 count, unsigned part, unsigned parts) {
     return count / parts * part + std::min<u64>(part, count % parts);
 }
 
+// Where the compiler may not reorder items, runs of them are joined side by side, so that a step need not wait for the
+// one before it.
 template <class Op>
 typename Op::Item join_all(const typename Op::Item* in, u64 count) {
-    auto joined = Op::identity();
-    for (u64 i = 0; i < count; ++i) joined = Op::join(joined, in[i]);
-    return joined;
+    constexpr u64 runs = Op::commutes ? 1 : 8;
+    const u64 length = count / runs;
+    typename Op::Item joined[runs];
+    for (auto& one : joined) one = Op::identity();
+    for (u64 i = 0; i < length; ++i) {
+        for (u64 run = 0; run < runs; ++run) joined[run] = Op::join(joined[run], in[run * length + i]);
+    }
+    auto all = joined[0];
+    for (u64 run = 1; run < runs; ++run) all = Op::join(all, joined[run]);
+    for (u64 i = runs * length; i < count; ++i) all = Op::join(all, in[i]);
+    return all;
 }
 
 // Each part's items joined.

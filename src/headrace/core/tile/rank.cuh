@@ -1,6 +1,6 @@
 // Where a key goes among those of its digit: how many of them came before. By match it is stable and costs the same for
-// every distribution, a ballot a bit of the digit (Ashkiani et al. 2016, "GPU multisplit", algorithm 3); by atomics it is
-// one addition a key, in no order, and slower the more keys share a digit. Both count in shared memory as they go.
+// every distribution, a ballot a bit of the digit (Ashkiani et al. 2016, "GPU multisplit", algorithm 3); by atomics it
+// is one addition a key, in no order, and slower the more keys share a digit. Both count in shared memory as they go.
 #pragma once
 #include "core/tile/warp.cuh"
 
