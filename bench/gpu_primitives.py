@@ -116,11 +116,11 @@ def skewed() -> torch.Tensor:
 
 
 COPY = """
-extern "C" __global__ void __launch_bounds__(256) copy(const uint4* a, uint4* b) {
+extern "C" __global__ void __launch_bounds__(256) copy_all(const uint4* a, uint4* b) {
   size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x; uint4 v[4];
   for (int k = 0; k < 4; ++k) v[k] = __ldcs(a + i + k * 256);
   for (int k = 0; k < 4; ++k) __stcs(b + i + k * 256, v[k]); }
-extern "C" __global__ void __launch_bounds__(256) read(const uint4* a, unsigned* b) {
+extern "C" __global__ void __launch_bounds__(256) read_all(const uint4* a, unsigned* b) {
   size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x; unsigned s = 0; uint4 v[4];
   for (int k = 0; k < 4; ++k) v[k] = __ldcs(a + i + k * 256);
   for (int k = 0; k < 4; ++k) s ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
@@ -133,7 +133,7 @@ def limits() -> tuple[float, float]:
     (WORK / "copy.cu").write_text(COPY)
     subprocess.run(["nvcc", "-arch=sm_90", "-cubin", "-o", WORK / "copy.cubin", WORK / "copy.cu"], check=True)
     cubin = (WORK / "copy.cubin").read_bytes()
-    copy, read = Kernel(cubin, "copy"), Kernel(cubin, "read")
+    copy, read = Kernel(cubin, "copy_all"), Kernel(cubin, "read_all")
     a, b = uniform(), torch.empty(N, dtype=torch.int32, device="cuda")
     times = [median_ms(lambda: copy((N // 4096, 1), 256, [a, b])), median_ms(lambda: b.copy_(a))]
     read_ms = median_ms(lambda: read((N // 4096, 1), 256, [a, b]))
