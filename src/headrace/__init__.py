@@ -12,6 +12,8 @@ from headrace.api.sniff_csv import sniff_csv
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
+from headrace.arrange.expression import Expression, key
+from headrace.arrange.histogram import histogram
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
@@ -27,6 +29,8 @@ from headrace.core.errors import (
     SourceError,
     UnsupportedDeviceError,
 )
+from headrace.core.scan import reduce, scan
+from headrace.core.select import select
 from headrace.structure.dialect import Dialect
 
 __version__ = "0.1.0"
@@ -38,6 +42,7 @@ __all__ = [
     "Device",
     "Dialect",
     "EmptyInputError",
+    "Expression",
     "HeadraceError",
     "MemoryLimitError",
     "MissingDependencyError",
@@ -50,8 +55,13 @@ __all__ = [
     "Table",
     "UnsupportedDeviceError",
     "__version__",
+    "histogram",
+    "key",
     "read_csv",
+    "reduce",
     "release_unused_memory",
+    "scan",
+    "select",
     "sniff_csv",
     "write_csv",
 ]

@@ -11,6 +11,8 @@
 
 #include "core/cpu.hpp"
 #include "core/pool.hpp"
+#include "core/scan.hpp"
+#include "core/select.hpp"
 
 namespace nb = nanobind;
 
@@ -50,6 +52,31 @@ std::vector<std::string> isas() {
     return names;
 }
 
+// Addresses and their extents are what core/arrays.py vouches for.
+void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
+             bool exclusive, unsigned threads) {
+    const nb::gil_scoped_release release;
+    scan(join, item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, exclusive, threads);
+}
+
+void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
+               unsigned threads) {
+    const nb::gil_scoped_release release;
+    reduce(join, item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
+}
+
+// `room`: a function of the number of items that gives their address.
+void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
+               unsigned threads) {
+    const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
+    const nb::gil_scoped_release release;
+    const auto address = [&](u64 selected) {
+        const nb::gil_scoped_acquire acquire;
+        return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected)));
+    };
+    select(input, address, threads);
+}
+
 }  // namespace
 
 nb::object make_buffer(Region&& region) {
@@ -77,6 +104,9 @@ void bind_core(nb::module_& m) {
           "machine's: the\n"
           "next table saves its first touch, which costs more than parsing does.");
     m.def("hardware_threads", &hardware_threads);
+    m.def("scan", &scan_at);
+    m.def("reduce", &reduce_at);
+    m.def("select", &select_at);
 }
 
 }  // namespace headrace
@@ -90,4 +120,5 @@ NB_MODULE(_native, m) {
     headrace::bind_columns(m);
     headrace::bind_encode(m);
     headrace::bind_export(m);
+    headrace::bind_arrange(m);
 }

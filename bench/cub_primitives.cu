@@ -1,0 +1,101 @@
+// CUB's figures for bench/gpu_primitives.py: the same sizes and kinds of input. A peer that is measured, not a part of
+// the package.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cub/cub.cuh>
+#include <vector>
+
+static __device__ __forceinline__ uint64_t mix(uint64_t z) {
+    z += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+__global__ void fill(uint32_t* p, size_t n, int kind) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+        uint32_t v = (uint32_t)mix(i);
+        if (kind == 1) v &= (uint32_t)mix(i + n) & (uint32_t)mix(i + 2 * n);
+        p[i] = kind == 2 ? 0x12345678u : v;
+    }
+}
+__global__ void flag(uint8_t* p, size_t n, unsigned share) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        p[i] = (uint32_t)mix(i * 3 + 1) % 100 < share;
+}
+
+template <class Call>
+double median_ms(Call call) {
+    size_t bytes = 0;
+    void* memory = nullptr;
+    call(nullptr, bytes);
+    cudaMalloc(&memory, bytes);
+    std::vector<float> times;
+    for (int i = 0; i < 11; ++i) {
+        cudaEvent_t begin, end;
+        cudaEventCreate(&begin);
+        cudaEventCreate(&end);
+        cudaEventRecord(begin);
+        call(memory, bytes);
+        cudaEventRecord(end);
+        cudaEventSynchronize(end);
+        float ms = 0;
+        cudaEventElapsedTime(&ms, begin, end);
+        if (i > 1) times.push_back(ms);
+    }
+    cudaFree(memory);
+    if (cudaGetLastError() != cudaSuccess) printf("CUB: a call failed\n");
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+int main() {
+    const size_t n = 1ull << 28;
+    uint32_t *in, *out;
+    uint8_t* flags;
+    unsigned* counts;
+    cudaMalloc(&in, n * 4);
+    cudaMalloc(&out, n * 4);
+    cudaMalloc(&flags, n);
+    cudaMalloc(&counts, 65537 * 4);
+    fill<<<4096, 256>>>(in, n, 0);
+    const auto show = [&](const char* what, double ms, double bytes) {
+        printf("CUB %-28s %7.1f G/s %6.0f GB/s\n", what, n / ms / 1e6, bytes / ms / 1e6);
+    };
+    show("scan sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); }),
+         8. * n);
+    show("reduce sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); }), 4. * n);
+    for (unsigned share : {1u, 50u, 99u}) {
+        flag<<<4096, 256>>>(flags, n, share);
+        char name[40];
+        snprintf(name, sizeof(name), "select %u %% of u32", share);
+        show(name, median_ms([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, counts, n); }),
+             n * (1 + 8. * share / 100));
+    }
+    for (int kind = 0; kind < 3; ++kind) {
+        fill<<<4096, 256>>>(in, n, kind);
+        for (int bins : {2, 32, 256, 2048, 65536}) {
+            char name[40];
+            snprintf(name, sizeof(name), "histogram %d even, kind %d", bins, kind);
+            show(name, median_ms([&](void* t, size_t& b) {
+                     cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, 0ull, 1ull << 32, (long long)n);
+                 }),
+                 4. * n);
+        }
+    }
+    fill<<<4096, 256>>>(in, n, 0);
+    for (int bins : {32, 256, 2048}) {
+        std::vector<uint32_t> edges(bins + 1);
+        for (int i = 0; i <= bins; ++i) edges[i] = (uint32_t)((uint64_t)i * 0xFFFFFFFFull / bins);
+        uint32_t* levels;
+        cudaMalloc(&levels, edges.size() * 4);
+        cudaMemcpy(levels, edges.data(), edges.size() * 4, cudaMemcpyHostToDevice);
+        char name[40];
+        snprintf(name, sizeof(name), "histogram %d splitters", bins);
+        show(name, median_ms([&](void* t, size_t& b) {
+                 cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
+             }),
+             4. * n);
+    }
+}

@@ -1,0 +1,405 @@
+"""Scan, reduce, select and histogram on a GPU: variants of the kernels, each answer checked, medians of device events.
+
+Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
+that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu
+in the same run. About two minutes.
+
+    python bench/gpu_primitives.py [--out table.txt]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parent / "src" / "headrace"
+WORK = Path(tempfile.mkdtemp())
+N = 1 << 28
+CELLS = 4096
+cuda = ctypes.CDLL("libcuda.so.1")
+lines: list[str] = []
+
+
+def say(text: str) -> None:
+    lines.append(text)
+    print(text, flush=True)
+
+
+def checked(code: int) -> None:
+    if code:
+        name = ctypes.c_char_p()
+        cuda.cuGetErrorName(code, ctypes.byref(name))
+        raise RuntimeError(name.value)
+
+
+def compile_all(wanted: list[tuple[str, dict[str, object]]]) -> dict[str, bytes]:
+    def build(task: tuple[str, dict[str, object]]) -> tuple[str, bytes]:
+        file, defines = task
+        cubin = WORK / (name_of(file, defines).replace("/", "_") + ".cubin")
+        flags = [f"-D{key}={value}" for key, value in defines.items()]
+        subprocess.run(
+            ["nvcc", "-std=c++20", "--fmad=false", "-arch=sm_90", "-cubin", f"-I{SOURCES}", *flags, "-o", cubin, SOURCES / file],
+            check=True,
+        )
+        return name_of(file, defines), cubin.read_bytes()
+
+    with ThreadPoolExecutor(16) as pool:
+        return dict(pool.map(build, wanted))
+
+
+def name_of(file: str, defines: dict[str, object]) -> str:
+    return file + ",".join(f"{key}={value}" for key, value in defines.items())
+
+
+class Kernel:
+    def __init__(self, cubin: bytes, name: str) -> None:
+        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        checked(cuda.cuModuleLoadData(ctypes.byref(self.module), cubin))
+        checked(cuda.cuModuleGetFunction(ctypes.byref(self.function), self.module, name.encode()))
+
+    def __call__(self, grid: tuple[int, int], block: int, args: list[bytes | torch.Tensor], shared: int = 0) -> None:
+        if shared > 48 << 10:
+            checked(cuda.cuFuncSetAttribute(self.function, 8, shared))
+        words = [struct.pack("<Q", a.data_ptr()) if isinstance(a, torch.Tensor) else a for a in args]
+        values = [ctypes.create_string_buffer(word, len(word)) for word in words]
+        pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
+        checked(cuda.cuLaunchKernel(self.function, grid[0], grid[1], 1, block, 1, 1, shared, None, pointers, None))
+
+
+def zero_and_launch(memory: torch.Tensor, kernel: Kernel, *call: object) -> None:
+    memory.zero_()
+    kernel(*call)
+
+
+def i64(x: int) -> bytes:
+    return struct.pack("<q", x)
+
+
+def u32(x: int) -> bytes:
+    return struct.pack("<I", x)
+
+
+def median_ms(work: Callable[[], object], repeats: int = 9) -> float:
+    times = []
+    for i in range(repeats + 2):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        if i > 1:
+            times.append(begin.elapsed_time(end))
+    return statistics.median(times)
+
+
+def uniform(count: int = N, seed: int = 1) -> torch.Tensor:
+    generator = torch.Generator("cuda").manual_seed(seed)
+    return torch.randint(-(2**31), 2**31, (count,), dtype=torch.int32, device="cuda", generator=generator)
+
+
+def skewed() -> torch.Tensor:
+    return uniform(seed=2) & uniform(seed=3) & uniform(seed=4)
+
+
+COPY = """
+extern "C" __global__ void __launch_bounds__(256) copy_all(const uint4* a, uint4* b) {
+  size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x; uint4 v[4];
+  for (int k = 0; k < 4; ++k) v[k] = __ldcs(a + i + k * 256);
+  for (int k = 0; k < 4; ++k) __stcs(b + i + k * 256, v[k]); }
+extern "C" __global__ void __launch_bounds__(256) read_all(const uint4* a, unsigned* b) {
+  size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x; unsigned s = 0; uint4 v[4];
+  for (int k = 0; k < 4; ++k) v[k] = __ldcs(a + i + k * 256);
+  for (int k = 0; k < 4; ++k) s ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
+  if (s == 0x12345678) *b = s; }
+"""
+
+
+def limits() -> tuple[float, float]:
+    """Bytes a second of a copy (read and written) and a read."""
+    (WORK / "copy.cu").write_text(COPY)
+    subprocess.run(["nvcc", "-arch=sm_90", "-cubin", "-o", WORK / "copy.cubin", WORK / "copy.cu"], check=True)
+    cubin = (WORK / "copy.cubin").read_bytes()
+    copy, read = Kernel(cubin, "copy_all"), Kernel(cubin, "read_all")
+    a, b = uniform(), torch.empty(N, dtype=torch.int32, device="cuda")
+    times = [median_ms(lambda: copy((N // 4096, 1), 256, [a, b])), median_ms(lambda: b.copy_(a))]
+    read_ms = median_ms(lambda: read((N // 4096, 1), 256, [a, b]))
+    say(f"copy of 1 GiB: own kernel {2 * N * 4 / times[0] / 1e6:.0f} GB/s, PyTorch {2 * N * 4 / times[1] / 1e6:.0f} GB/s; "
+        f"read {N * 4 / read_ms / 1e6:.0f} GB/s")  # fmt: skip
+    return 2 * N * 4 / min(times) * 1e3, N * 4 / read_ms * 1e3
+
+
+SCANS = [(t, r) for t in (128, 256, 512) for r in (2, 4, 6, 8)]
+OTHER_SCANS = [("Sum", "u64"), ("Compose", "u32"), ("Max", "i32")]
+REDUCES = [(t, r) for t in (256, 512) for r in (2, 4, 8)]
+HISTOGRAMS = [(t, r) for t in (256, 512, 1024) for r in (2, 4)]
+PACKED = [(512, 4), (1024, 1), (1024, 2), (1024, 4)]
+
+
+def scans(cubins: dict[str, bytes], limit: float) -> None:
+    items = uniform()
+    count = N
+    wide = torch.cumsum(items, 0, dtype=torch.int64)
+    expected = wide.to(torch.int32)
+    del wide
+    for (operator, item), (threads, rows) in itertools.product([("Sum", "u32"), *OTHER_SCANS], SCANS):
+        size = 8 if item == "u64" or operator == "Compose" else 4
+        count = N * 4 // size
+        tile = threads * rows * 16 // size
+        tiles = -(-count // tile)
+        out = torch.full_like(items, -1)
+        memory = torch.empty((tiles + 1) * size // 4, dtype=torch.int64, device="cuda")
+        kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, threads, rows))], "scan")
+
+        args = [items, out, i64(count), memory, u32(0)]
+        ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
+        if operator == "Sum" and size == 4:
+            right = bool((out == expected).all())
+        elif operator == "Sum":
+            right = bool((out.view(torch.int64) == torch.cumsum(items.view(torch.int64), 0)).all())
+        elif operator == "Max":
+            right = bool((out == torch.cummax(items, 0).values).all())
+        else:
+            right = affine_right(items[: 1 << 19], out[: 1 << 19])
+        gb = 2 * count * size / ms * 1e3
+        say(f"scan {operator:7} {item} {threads:4} x {rows}: {count / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+            f"right {right}")  # fmt: skip
+
+
+def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
+    pairs, result = items.cpu().numpy().view("u4").reshape(-1, 2).tolist(), out.cpu().numpy().view("u4").reshape(-1, 2)
+    scale, offset = 1, 0
+    for i, (a, b) in enumerate(pairs):
+        scale, offset = a * scale % 2**32, (a * offset + b) % 2**32
+        if (result[i, 0], result[i, 1]) != (scale, offset):
+            return False
+    return True
+
+
+def scan_defines(operator: str, item: str, threads: int, rows: int) -> dict[str, object]:
+    return {"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
+
+
+def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
+    items = uniform()
+    expected = {("Sum", "u32"): int(items.sum(dtype=torch.int64)) % 2**32, ("Max", "i32"): int(items.max()) % 2**32}
+    floats = torch.rand(N, device="cuda")
+    for operator, item in [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]:
+        data = floats if item == "float" else items
+        size = 8 if operator == "Compose" else 4
+        count, found, same = N * 4 // size, [], None
+        for (threads, rows), per_sm in itertools.product(REDUCES, (4, 8, 16, 32, 64)):
+            kernel = Kernel(cubins[name_of("core/reduce.cu", scan_defines(operator, item, threads, rows))], "reduce")
+            blocks = sms * per_sm
+            parts = torch.empty(blocks, dtype=torch.int64, device="cuda")
+            finished, result = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(2, dtype=torch.int32, device="cuda")
+            ms = median_ms(partial(kernel, (blocks, 1), threads, [data, i64(count), parts, finished, result]))
+            if operator == "Compose":
+                same = same or result.tolist()
+                right = result.tolist() == same
+            elif item == "float":
+                right = float(result.view(torch.float32)[0]) == float(floats.min())
+            else:
+                right = int(result[0]) % 2**32 == expected[operator, item]
+            found.append((ms, threads, rows, per_sm, right))
+        for ms, threads, rows, per_sm, right in sorted(found)[:4]:
+            gb = count * size / ms * 1e3
+            say(f"reduce {operator:7} {item} {threads} x {rows}, {per_sm:2} blocks an SM: {count / ms / 1e6:7.1f} G/s "
+                f"{gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}, all right {all(f[-1] for f in found)}")  # fmt: skip
+
+
+def selects(cubins: dict[str, bytes], limit: float) -> None:
+    items = uniform()
+    for share in (0.01, 0.5, 0.99):
+        flags = (torch.rand(N, device="cuda") < share).to(torch.uint8)
+        expected = items[flags.bool()]
+        for threads in (128, 256, 512):
+            kernel = Kernel(cubins[name_of("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": threads})], "select_items")
+            tiles = N // (threads * 16)
+            out, memory = torch.empty_like(items), torch.empty(2 * (tiles + 1), dtype=torch.int64, device="cuda")
+            selected = torch.zeros(1, dtype=torch.int64, device="cuda")
+            args = [items, flags, out, i64(N), memory, selected]
+            ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
+            right = int(selected) == len(expected) and bool((out[: len(expected)] == expected).all())
+            gb = (N + 8 * len(expected)) / ms * 1e3
+            say(f"select {share:4} of u32, {threads:3} threads: {N / ms / 1e6:6.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+                f"right {right}")  # fmt: skip
+
+
+def even(key: str, low: float, high: float, parts: int) -> bytes:
+    if key == "float":
+        return struct.pack("<fffI", low, high, np.float32(parts / (high - low)), 0)
+    width = int(high - low)
+    return struct.pack("<QII", 0 if width <= parts else -(-(parts << 64) // width), int(low) % 2**32, width - 1)
+
+
+def show_best(what: str, found: dict[tuple[object, ...], dict[str, tuple[float, bool]]]) -> None:
+    """The three variants whose worst input is the fastest."""
+    right = all(ok for row in found.values() for _, ok in row.values())
+    for variant, row in sorted(found.items(), key=lambda pair: max(ms for ms, _ in pair[1].values()))[:3]:
+        rates = " ".join(f"{kind} {N / ms / 1e6:6.0f}" for kind, (ms, _) in row.items())
+        say(f"histogram {what:20} {variant!s:22}: {rates} G/s, all right {right}")
+
+
+def histograms(cubins: dict[str, bytes], sms: int) -> None:
+    inputs = {
+        "uniform": uniform(),
+        "skewed": skewed(),
+        "constant": torch.full((N,), 0x12345678, dtype=torch.int32, device="cuda"),
+    }
+    for bits in (1, 5, 8, 11):
+        buckets, found = 1 << bits, {}
+        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
+            shared = buckets * replicas * 4
+            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
+                continue
+            kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram")
+            how = even("u32", 0, 2**32, buckets) + bytes(16)
+            last = [u32(buckets), u32(replicas), how]
+            launch = Launch(kernel, (sms * per_sm, 1), threads, last, shared)
+            found[threads, rows, replicas, per_sm] = timed(inputs, buckets, bits, launch)
+        show_best(f"{buckets} even", found)
+    buckets, found = 65536, {}
+    for (threads, rows), window in itertools.product(PACKED, (65536, 32768)):
+        kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram_packed")
+        how = even("u32", 0, 2**32, buckets) + bytes(16)
+        per_sm = 1 if window == 65536 else 2
+        grid = (sms * per_sm * window // 65536, 65536 // window)
+        launch = Launch(kernel, grid, threads, [u32(buckets), u32(window), how], window * 2)
+        found[threads, rows, window] = timed(inputs, buckets, 16, launch)
+    show_best("65536 even", found)
+
+
+def histogram_defines(key: str, threads: int, rows: int) -> dict[str, object]:
+    return {"HR_KEY": key, "HR_THREADS": threads, "HR_ROWS": rows}
+
+
+@dataclass
+class Launch:
+    """A histogram kernel with everything but its keys."""
+
+    kernel: Kernel
+    grid: tuple[int, int]
+    threads: int
+    last: list[bytes]
+    shared: int
+
+    def __call__(self, keys: torch.Tensor, out: torch.Tensor) -> None:
+        self.kernel(self.grid, self.threads, [keys, i64(N), out, *self.last], self.shared)
+
+    def afresh(self, keys: torch.Tensor, out: torch.Tensor) -> None:
+        out.zero_()
+        self(keys, out)
+
+
+def timed(inputs: dict[str, torch.Tensor], buckets: int, bits: int, launch: Launch) -> dict[str, tuple[float, bool]]:
+    row = {}
+    for kind, keys in inputs.items():
+        out = torch.zeros(buckets, dtype=torch.int64, device="cuda")
+        launch(keys, out)
+        places = (keys >> (32 - bits)) & (buckets - 1)
+        key = (kind, buckets)
+        if key not in EXPECTED:
+            EXPECTED[key] = torch.bincount(places, minlength=buckets)
+        right = bool((out == EXPECTED[key]).all())
+        row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
+    return row
+
+
+EXPECTED: dict[tuple[str, int], torch.Tensor] = {}
+
+
+def splitters(cubins: dict[str, bytes], sms: int) -> None:
+    floats = torch.rand(N, device="cuda") * 1023.99
+    small = torch.rand(N, device="cuda") ** 4 * 1023.99
+    for key, count in (("float", 32), ("float", 256), ("float", 2048), ("u32", 256)):
+        random = np.random.default_rng(count)
+        inner = random.uniform(0, 1024 if key == "float" else 2**32, count - 1)
+        edges = np.sort(np.concatenate([[0], inner, [1024 if key == "float" else 2**32 - 1]])).astype(
+            "f4" if key == "float" else "u4"
+        )
+        device_edges = torch.from_numpy(edges.view("i4")).cuda()
+        high = 1024.0 if key == "float" else 2**32 - 1
+        description, words = even(key, 0, high, CELLS), torch.zeros(CELLS, dtype=torch.int32, device="cuda")
+        inputs = {"uniform": floats, "skewed": small} if key == "float" else {"uniform": uniform(), "skewed": skewed()}
+        found = {}
+        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
+            shared = CELLS * 4 + count * 4 + count * replicas * 4
+            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
+                continue
+            cubin = cubins[name_of("arrange/histogram.cu", histogram_defines(key, threads, rows))]
+            Kernel(cubin, "histogram_cells")((CELLS // threads, 1), threads, [description, device_edges, u32(count), words])
+            kernel = Kernel(cubin, "histogram")
+            how = description + struct.pack("<QQ", device_edges.data_ptr(), words.data_ptr())
+            row = {}
+            for kind, keys in inputs.items():
+                out = torch.zeros(count, dtype=torch.int64, device="cuda")
+                launch = Launch(kernel, (sms * per_sm, 1), threads, [u32(count), u32(replicas), how], shared)
+                launch(keys, out)
+                if (key, kind, count) not in EXPECTED:
+                    EXPECTED[key, kind, count] = expected_by_edges(keys, edges, key)
+                right = bool((out == EXPECTED[key, kind, count]).all())
+                row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
+            found[threads, rows, replicas, per_sm] = row
+        show_best(f"{count} splitters, {key}", found)
+
+
+def expected_by_edges(keys: torch.Tensor, edges: np.ndarray, key: str) -> torch.Tensor:
+    counts = torch.zeros(len(edges) - 1, dtype=torch.int64, device="cuda")
+    known = torch.from_numpy(edges.astype("f8" if key == "float" else "i8")).cuda()
+    for part in keys.split(1 << 25):
+        wide = part.double() if key == "float" else part.long() & 0xFFFFFFFF
+        places = torch.searchsorted(known, wide, right=True) - 1
+        inside = (places >= 0) & (places < len(edges) - 1)
+        counts += torch.bincount(places[inside], minlength=len(edges) - 1)
+    return counts
+
+
+def main() -> None:
+    cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
+    torch.zeros(1, device="cuda")
+    properties = torch.cuda.get_device_properties(0)
+    sms = properties.multi_processor_count
+    say(f"{properties.name}, {sms} SMs; {N} items of 4 bytes (half as many of 8); PyTorch {torch.__version__}")
+    wanted = [("core/scan.cu", scan_defines(o, i, t, r)) for o, i in [("Sum", "u32"), *OTHER_SCANS] for t, r in SCANS]
+    reduced = [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]
+    wanted += [("core/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
+    wanted += [("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": t}) for t in (128, 256, 512)]
+    variants = {*HISTOGRAMS, *PACKED}
+    wanted += [("arrange/histogram.cu", histogram_defines(k, t, r)) for k in ("u32", "float") for t, r in variants]
+    cubins = compile_all(wanted)
+    copy_limit, read_limit = limits()
+    only = "scan,reduce,select,histogram,splitters,cub"
+    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
+    if "scan" in parts:
+        scans(cubins, copy_limit)
+    if "reduce" in parts:
+        reduces(cubins, read_limit, sms)
+    if "histogram" in parts:
+        histograms(cubins, sms)
+    if "splitters" in parts:
+        splitters(cubins, sms)
+    if "select" in parts:
+        selects(cubins, copy_limit)
+    if cub.wait() == 0 and "cub" in parts:
+        torch.cuda.empty_cache()
+        say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
+    if "--out" in sys.argv:
+        Path(sys.argv[sys.argv.index("--out") + 1]).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

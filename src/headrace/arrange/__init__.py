@@ -1,0 +1,1 @@
+"""Keys counted, split and sorted."""

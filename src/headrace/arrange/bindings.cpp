@@ -1,0 +1,25 @@
+#include "core/bindings.hpp"
+
+#include <nanobind/stl/string_view.h>
+
+#include "arrange/histogram.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+// Addresses and their extents are what core/arrays.py vouches for.
+void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes even,
+                  std::uintptr_t edges, std::uintptr_t result, unsigned threads) {
+    const BucketsGiven how{
+        buckets, {even.c_str(), even.size()}, reinterpret_cast<const void*>(edges), reinterpret_cast<u64*>(result)};
+    const nb::gil_scoped_release release;
+    histogram({key, reinterpret_cast<const void*>(keys), count}, how, threads);
+}
+
+}  // namespace
+
+void bind_arrange(nb::module_& m) { m.def("histogram", &histogram_at); }
+
+}  // namespace headrace

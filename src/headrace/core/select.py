@@ -1,0 +1,84 @@
+"""The items of an array that a mask selects, where they lie: core/select.cu and its CPU twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.core.arrays import Array, empty_like, same_device, take
+from headrace.core.context import Context
+from headrace.core.device_array import DeviceArray
+from headrace.core.errors import OptionError
+from headrace.core.gpu import gpu
+from headrace.core.kernels import kernel
+from headrace.core.scan import zeroed
+
+_THREADS = 256
+_TILE_ITEMS = _THREADS * 16
+_WIDTHS = (1, 2, 4, 8, 16)
+_FLAGS = {"|b1", "|u1", "|i1"}
+
+
+def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
+    """The items whose flag is set, in their order.
+
+    Parameters
+    ----------
+    items
+        Array of one dimension, of items of 1, 2, 4, 8 or 16 bytes. Work runs where it lies.
+    mask
+        Array of as many bools, or bytes that are 0 or not, on the same device.
+    context
+        Threads that may be used.
+
+    Returns
+    -------
+    array
+        Of the same library and type. On a GPU the host waits once, for the number of items.
+
+    Raises
+    ------
+    OptionError
+        They are no such arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> select(np.array([3, 1, 4, 1]), np.array([True, False, True, False]))
+    array([3, 4])
+    """
+    source, flags = take(items, "items"), take(mask, "mask")
+    same_device(source, flags)
+    if flags.typestr not in _FLAGS:
+        raise OptionError(f"mask must be of bools or bytes, not of {flags.typestr!r}")
+    if flags.length != source.length:
+        raise OptionError(f"mask has {flags.length} flags for {source.length} items")
+    if source.width not in _WIDTHS:
+        raise OptionError(f"items have {source.width} bytes; 1, 2, 4, 8 and 16 can be taken")
+    if source.device.kind != "cpu":
+        return _select_on_gpu(source, flags)
+    made: list[Array] = []
+
+    def room(count: int) -> int:
+        made.append(empty_like(source, count))
+        return made[0].address
+
+    _native.select(source.address, flags.address, source.length, source.width, room, (context or Context()).thread_count)
+    return made[0].owner
+
+
+def _select_on_gpu(source: Array, flags: Array) -> Any:
+    result = empty_like(source, source.length)
+    if source.length == 0:
+        return result.owner
+    card = gpu(source.device)
+    tiles = -(-source.length // _TILE_ITEMS)
+    memory = zeroed(card, 16 * (tiles + 1), source.stream)
+    selected = DeviceArray(zeroed(card, 8, source.stream), "<u8", 1)
+    found = kernel("core/select.cu", "select_items", "PPPQPP", {"HR_WIDTH": source.width, "HR_THREADS": _THREADS}, card)
+    args = (source.address, flags.address, result.address, source.length, memory.address, selected.address)
+    found.launch(tiles, _THREADS, args, stream=source.stream)
+    count = int(selected.to_numpy()[0])
+    if isinstance(result.owner, DeviceArray):
+        return DeviceArray(result.owner.buffer, result.typestr, count)
+    return result.owner[:count]

@@ -1,0 +1,282 @@
+"""From a ``.cu`` file to a library that runs its kernels: preprocess, find the kernels, compile, lay out, link; cached.
+
+Shared variables get 64 bytes of nothing around each, so that an access behind one of them is in none: the linker is told
+where each lies, by a script that is made from the names of their sections.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headrace.core.errors import HeadraceError, OptionError
+from headrace.testing.fibers.launch import Checks, Counts, Library, run
+
+_PACKAGE = Path(__file__).parents[2]
+_HERE = Path(__file__).parent
+
+_COMMON = ["-std=c++20", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-fdata-sections", "-ffp-contract=off"]
+_COMMON += ["-fno-strict-aliasing", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-attributes"]
+_UNDEFINED = ["-fsanitize=undefined", "-fno-sanitize=vptr,object-size"]
+_BLOCKS = ["-fsanitize-coverage=trace-pc"]
+_ACCESSES = ["-fsanitize=thread", "--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0"]
+
+BUILDS = {
+    "checked": [*_ACCESSES, *_UNDEFINED, *_BLOCKS],
+    "fast": _BLOCKS,
+    "address": ["-fsanitize=address", *_UNDEFINED, *_BLOCKS],
+}
+"""Flags of the kernel's unit. The fibers themselves are compiled without them."""
+
+_KERNEL = re.compile(r'extern "C"\s+__attribute__\(\(used, noinline\)\)\s+void\s+(\w+)\s*\(')
+_SHARED_SECTION = re.compile(r"^\s*\d+\s+(\.bss\._ZZ\S+)\s", re.MULTILINE)
+_RED_ZONE = 64
+_ENTRY = """
+extern "C" __attribute__((visibility("default"))) const headrace::fibers::Entry fibers_entry_{name} =
+    headrace::fibers::entry_of<&{name}>();
+"""
+
+
+class BuildError(HeadraceError, RuntimeError):
+    """g++ is not there, or does not take the program; its messages are in the text."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program. `program` makes one.
+
+    Parameters
+    ----------
+    path
+        The library.
+    entries
+        Names of its kernels.
+    """
+
+    path: Path
+    entries: tuple[str, ...]
+    build: str
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @functools.cached_property
+    def _library(self) -> Library:
+        return Library(self.path)
+
+    def launch(
+        self,
+        entry: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object],
+        *,
+        shared: int = 0,
+        order: str = "random",
+        seed: int = 0,
+        resident_blocks: int = 4,
+        checks: Checks | None = None,
+    ) -> Counts:
+        """Run a kernel to its end.
+
+        Parameters
+        ----------
+        entry
+            Name of an ``extern "C"`` kernel.
+        grid, block
+            Extents: a number or up to three, x first.
+        args
+            A value for each parameter: for a pointer a NumPy array, which is used in place, or None; for a number a Python or
+            NumPy one; for a structure its bytes (``bytes``, or a NumPy record).
+        shared
+            Bytes of dynamic shared memory.
+        order
+            Which thread is next: ``"forward"`` and ``"reverse"`` go round, ``"random"`` draws.
+        seed
+            Of ``"random"``. The same seed gives the same interleaving, to the last access.
+        resident_blocks
+            Blocks that run interleaved, 1 to 32.
+        checks
+            What else is looked for, and within which limits.
+
+        Returns
+        -------
+        Counts
+            How often threads met, took turns, lost a compare-and-swap.
+
+        Raises
+        ------
+        KernelError
+            The kernel did what it must not; the text tells which threads stand where.
+        OptionError
+            An argument does not fit its parameter, or a limit of CUDA is passed.
+
+        Examples
+        --------
+        >>> import numpy
+        >>> text = 'extern "C" __global__ void twice(int* x) { x[threadIdx.x] *= 2; }'
+        >>> values = numpy.arange(4, dtype=numpy.int32)
+        >>> program(text=text).launch("twice", 1, 4, [values]).threads
+        4
+        >>> values.tolist()
+        [0, 2, 4, 6]
+        """
+        if entry not in self.entries:
+            raise OptionError.unknown("kernel", entry, self.entries)
+        with self._lock:
+            return run(
+                self._library,
+                entry,
+                (grid, block, shared),
+                args,
+                (order, seed, resident_blocks, checks or Checks()),
+            )
+
+
+def program(
+    source: str | Path | None = None,
+    defines: Mapping[str, object] | None = None,
+    *,
+    text: str | None = None,
+    build: str = "checked",
+) -> Program:
+    """Compile a program for the harness, or take it from the cache.
+
+    Parameters
+    ----------
+    source
+        A ``.cu`` file: ``"core/scan.cu"`` of the package, or any path.
+    defines
+        What is ``#define``d: name to value.
+    text
+        The program itself, instead of `source`.
+    build
+        ``"checked"`` looks at every access; ``"fast"`` only runs; ``"address"`` is for a process that has the address
+        sanitizer's library loaded first.
+
+    Returns
+    -------
+    Program
+        Ready to launch.
+
+    Raises
+    ------
+    BuildError
+        g++ is not there, or does not take the program.
+    OptionError
+        The file does not exist, or `build` is unknown.
+    """
+    if build not in BUILDS:
+        raise OptionError.unknown("build", build, BUILDS)
+    if (source is None) == (text is None):
+        raise OptionError("pass either source= or text=")
+    path = None if source is None else _find(source)
+    names = tuple(f"-D{name}={value}" for name, value in sorted((defines or {}).items()))
+    changed = 0 if path is None else path.stat().st_mtime_ns
+    return _program(path, text, names, build, changed)
+
+
+@functools.cache
+def _program(path: Path | None, text: str | None, defines: tuple[str, ...], build: str, _changed: int) -> Program:
+    given = ["-"] if path is None else [str(path)]
+    include = ["-x", "c++", f"-I{_PACKAGE}", "-include", "testing/fibers/cuda.cuh"]
+    preprocessed = _run(["g++", *_COMMON, *defines, "-E", *include, *given], stdin=text)
+    entries = tuple(dict.fromkeys(_KERNEL.findall(preprocessed)))
+    if not entries:
+        raise BuildError(f'{path or "the text"} has no kernel: write extern "C" __global__ void name(...)')
+    for name in entries:
+        preprocessed += (
+            f'\nextern "C" __attribute__((visibility("default"))) const headrace::fibers::Entry fibers_entry_{name} = '
+        )
+        preprocessed += f"headrace::fibers::entry_of<&{name}>();"
+    key = _key(preprocessed, build, *_COMMON, *BUILDS[build])
+    library = _cache() / f"{path.stem if path else 'text'}-{key}.so"
+    if not library.exists():
+        _compile(preprocessed + "\n", build, library)
+    return Program(library, entries, build)
+
+
+def _compile(preprocessed: str, build: str, library: Path) -> None:
+    runtime = _runtime(build)
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        unit, script, made = Path(folder, "kernel.o"), Path(folder, "layout.ld"), Path(folder, library.name)
+        _run(["g++", *_COMMON, *BUILDS[build], "-fpreprocessed", "-x", "c++", "-c", "-", "-o", str(unit)], stdin=preprocessed)
+        if build != "address":  # the address sanitizer has its own
+            renamed = (f"--redefine-sym={name}=fibers_{name}" for name in ("memcpy", "memmove", "memset"))
+            _run(["objcopy", *renamed, str(unit)])
+        sections = _SHARED_SECTION.findall(_run(["objdump", "-hw", str(unit)]))
+        script.write_text(_layout(sections), encoding="utf-8")
+        sanitizer = ["-fsanitize=address"] if build == "address" else []
+        _run(["g++", "-shared", *sanitizer, "-Wl,-z,defs", f"-Wl,-T,{script}", "-o", str(made), str(unit), str(runtime)])
+        made.replace(library)
+
+
+def _layout(sections: list[str]) -> str:
+    """The linker's script: each shared variable with a red zone before and behind."""
+    zone = f". = . + {_RED_ZONE};"
+    variables = "\n".join(f"*kernel.o({name}); {zone}" for name in sections)
+    begin = f"__start_fibers_shared = .; {zone if sections else ''}"
+    return f"""SECTIONS {{ fibers_shared (NOLOAD) : ALIGN(4096) {{ {begin}
+{variables}
+__stop_fibers_shared = .; }} }} INSERT AFTER .bss;
+"""
+
+
+def _runtime(build: str) -> Path:
+    flags = ["-DFIBERS_NO_ACCESS_HOOKS"] if build != "checked" else []
+    made = _cache() / f"runtime-{_key(build, *_COMMON, *flags)}.o"
+    if not made.exists():
+        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+            unit = Path(folder, made.name)
+            header = str(_HERE / "runtime.hpp")
+            _run(["g++", *_COMMON, *flags, f"-I{_PACKAGE}", "-x", "c++", "-c", header, "-o", str(unit)])
+            unit.replace(made)
+    return made
+
+
+def _find(source: str | Path) -> Path:
+    for path in (_PACKAGE / source, Path(source)):
+        if path.is_file():
+            return path.resolve()
+    raise OptionError(f"there is no file {str(source)!r}, in the package or here")
+
+
+def _key(*parts: str) -> str:
+    """Name of what is made of `parts`, by this compiler, with these fibers."""
+    whole = hashlib.sha256()
+    for part in (*parts, _compiler(), *(path.read_text("utf-8") for path in sorted(_HERE.glob("*.[ch]*")))):
+        whole.update(part.encode() + b"\0")
+    return whole.hexdigest()[:24]
+
+
+@functools.cache
+def _compiler() -> str:
+    return _run(["g++", "--version"])
+
+
+@functools.cache
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(base, "headrace", "fibers")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="headrace-fibers-"))
+
+
+def _run(command: list[str], stdin: str | None = None) -> str:
+    try:
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise BuildError(f"{command[0]} is needed to run kernels without a GPU; install g++ and binutils") from error
+    if done.returncode:
+        raise BuildError(f"{command[0]} failed:\n{done.stderr}")
+    return done.stdout

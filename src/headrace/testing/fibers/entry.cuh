@@ -1,0 +1,60 @@
+// A kernel's parameters, for callers that have an array of pointers to values, as cuLaunchKernel takes them. Below the
+// program's text the builder (build.py) puts `fibers_entry_NAME = entry_of<&NAME>()` for each of its extern "C"
+// kernels.
+#pragma once
+#include "testing/fibers/atomics.cuh"
+
+namespace headrace::fibers {
+
+template <class T>
+constexpr Kind kind_of() {
+    if constexpr (__is_class(T) || __is_union(T)) {
+        return Kind::BYTES;
+    } else if constexpr (one_of<T, float, double>) {
+        return Kind::FLOATING;
+    } else if constexpr (__is_enum(T)) {
+        return Kind::UNSIGNED;
+    } else {
+        return static_cast<T>(-1) < static_cast<T>(0) ? Kind::SIGNED : Kind::UNSIGNED;
+    }
+}
+
+template <class T>
+struct Parameter {
+    static constexpr Kind kind = kind_of<T>();
+};
+template <class T>
+struct Parameter<T*> {
+    static constexpr Kind kind = Kind::POINTER;
+};
+
+template <unsigned... I>
+struct Places {};
+
+template <auto kernel, class Signature>
+struct Caller;
+
+template <auto kernel, class... T>
+struct Caller<kernel, void (*)(T...)> {
+    // A last element, so that neither is empty.
+    static constexpr Kind kinds[] = {Parameter<T>::kind..., Kind::BYTES};
+    static constexpr u32 sizes[] = {static_cast<u32>(sizeof(T))..., 0};
+
+    template <unsigned... I>
+    [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, Places<I...>) {
+        kernel(*static_cast<T*>(arguments[I])...);
+    }
+    // The arguments are the caller's memory, which no kernel may touch: this is not looked at.
+    [[gnu::no_sanitize("thread", "address", "undefined"), gnu::no_sanitize_coverage]] static void call(
+        void** arguments) {
+        call_with(arguments, Places<__integer_pack(sizeof...(T))...>());
+    }
+};
+
+template <auto kernel>
+constexpr Entry entry_of() {
+    using Its = Caller<kernel, decltype(kernel)>;
+    return {Its::call, sizeof(Its::sizes) / sizeof(u32) - 1, Its::kinds, Its::sizes};
+}
+
+}  // namespace headrace::fibers

@@ -1,0 +1,130 @@
+// The compiler's own hooks, defined here instead of in its libraries. g++ calls them
+// - before each access to memory (-fsanitize=thread; volatile ones apart by --param tsan-distinguish-volatile=1),
+// - where the language is left (-fsanitize=undefined): an index behind a declared array, a misaligned vector, ...
+// - at each basic block (-fsanitize-coverage=trace-pc), so that a loop that touches nothing is noticed as well.
+#pragma once
+#include "testing/fibers/accesses.hpp"
+
+#define FIBERS_HERE __builtin_return_address(0)
+
+extern "C" {
+using headrace::fibers::Access;
+
+#define FIBERS_ACCESS(size)                                                                                            \
+    void __tsan_read##size(void* p) { headrace::fibers::touch(p, size, Access::READ, true, FIBERS_HERE); }             \
+    void __tsan_write##size(void* p) { headrace::fibers::touch(p, size, Access::WRITE, true, FIBERS_HERE); }           \
+    void __tsan_unaligned_read##size(void* p) { headrace::fibers::touch(p, size, Access::READ, true, FIBERS_HERE); }   \
+    void __tsan_unaligned_write##size(void* p) { headrace::fibers::touch(p, size, Access::WRITE, true, FIBERS_HERE); } \
+    void __tsan_volatile_read##size(void* p) { headrace::fibers::touch_volatile(p, size, false, FIBERS_HERE); }        \
+    void __tsan_volatile_write##size(void* p) { headrace::fibers::touch_volatile(p, size, true, FIBERS_HERE); }        \
+    void __tsan_unaligned_volatile_read##size(void* p) {                                                               \
+        headrace::fibers::touch_volatile(p, size, false, FIBERS_HERE);                                                 \
+    }                                                                                                                  \
+    void __tsan_unaligned_volatile_write##size(void* p) {                                                              \
+        headrace::fibers::touch_volatile(p, size, true, FIBERS_HERE);                                                  \
+    }
+FIBERS_ACCESS(1)
+FIBERS_ACCESS(2)
+FIBERS_ACCESS(4)
+FIBERS_ACCESS(8)
+FIBERS_ACCESS(16)
+#undef FIBERS_ACCESS
+
+void __tsan_read_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::READ, false, FIBERS_HERE); }
+void __tsan_write_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::WRITE, false, FIBERS_HERE); }
+
+// What the compiler makes of loops that copy or fill, and what a kernel asks for by name; the builder renames the
+// calls.
+void* fibers_memcpy(void* to, const void* from, unsigned long n) {
+    headrace::fibers::touch(from, n, Access::READ, false, FIBERS_HERE);
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memcpy(to, from, n);
+}
+void* fibers_memmove(void* to, const void* from, unsigned long n) {
+    headrace::fibers::touch(from, n, Access::READ, false, FIBERS_HERE);
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memmove(to, from, n);
+}
+void* fibers_memset(void* to, int byte, unsigned long n) {
+    headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
+    return memset(to, byte, n);
+}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+
+void __sanitizer_cov_trace_pc() {
+    using namespace headrace::fibers;
+    if (!device.running) return;
+    if (static_cast<char*>(__builtin_frame_address(0)) < device.running->stack + STACK_LEFT)
+        stop(Found::STACK, FIBERS_HERE);
+    ++device.alone;
+#if defined(FIBERS_NO_ACCESS_HOOKS)
+    if (device.alone % 64 == 0) interleave(FIBERS_HERE);
+#else
+    if (device.alone % (1u << 20) == 0) {
+        if (device.alone >= 1u << 29) stop(Found::ENDLESS, FIBERS_HERE);
+        if (now() > device.deadline) stop(Found::TIME, FIBERS_HERE);
+    }
+#endif
+}
+
+// Each of these gets a description that begins with the place in the source: file, line, column.
+struct FibersPlace {
+    const char* file;
+    unsigned line, column;
+};
+
+struct FibersMismatch {
+    FibersPlace place;
+    const void* type;
+    unsigned char log_alignment, kind;
+};
+
+void __ubsan_handle_type_mismatch_v1(FibersMismatch* data, unsigned long p) {
+    using namespace headrace::fibers;
+    device.finding.address = p;
+    const bool misaligned = p && (p & ((1ul << data->log_alignment) - 1));
+    stop(Found::UNDEFINED, FIBERS_HERE,
+         p == 0       ? "a null pointer is used"
+         : misaligned ? "a misaligned access"
+                      : "no room for an object of this type");
+}
+void __ubsan_handle_out_of_bounds(FibersPlace*, unsigned long index) {
+    using namespace headrace::fibers;
+    device.finding.offset = static_cast<long long>(index);
+    char text[64] = "index ";
+    long long rest = static_cast<long long>(index);
+    char digits[24];
+    int n = 0;
+    unsigned long long size =
+        rest < 0 ? 0ull - static_cast<unsigned long long>(rest) : static_cast<unsigned long long>(rest);
+    do digits[n++] = static_cast<char>('0' + size % 10);
+    while (size /= 10);
+    if (rest < 0) digits[n++] = '-';
+    char* to = text + 6;
+    while (n) *to++ = digits[--n];
+    strcpy(to, " is outside the array");
+    stop(Found::OUT_OF_BOUNDS, FIBERS_HERE, text);
+}
+#define FIBERS_UNDEFINED(name, text) \
+    void __ubsan_handle_##name() { headrace::fibers::stop(headrace::fibers::Found::UNDEFINED, FIBERS_HERE, text); }
+FIBERS_UNDEFINED(shift_out_of_bounds, "a shift by more than the type's width, or by a negative count")
+FIBERS_UNDEFINED(add_overflow, "a sum overflows its signed type")
+FIBERS_UNDEFINED(sub_overflow, "a difference overflows its signed type")
+FIBERS_UNDEFINED(mul_overflow, "a product overflows its signed type")
+FIBERS_UNDEFINED(negate_overflow, "a negation overflows its signed type")
+FIBERS_UNDEFINED(divrem_overflow, "a division by zero, or one that overflows")
+FIBERS_UNDEFINED(pointer_overflow, "a pointer leaves the address space, or is made from a null pointer")
+FIBERS_UNDEFINED(load_invalid_value, "a value that its type does not have")
+FIBERS_UNDEFINED(missing_return, "the end of a function that returns a value")
+FIBERS_UNDEFINED(builtin_unreachable, "code that was declared unreachable")
+FIBERS_UNDEFINED(invalid_builtin, "a builtin's argument is 0")
+FIBERS_UNDEFINED(nonnull_arg, "a null pointer for a parameter that must not be null")
+FIBERS_UNDEFINED(nonnull_return_v1, "a null pointer where one must not be returned")
+FIBERS_UNDEFINED(vla_bound_not_positive, "an array with no elements")
+#undef FIBERS_UNDEFINED
+}
+#undef FIBERS_HERE

@@ -1,0 +1,48 @@
+// What a kernel's code asks of the fibers that run it: who am I, and the operations in which threads meet. The kernel
+// is compiled with the compiler's hooks (hooks.hpp), the fibers are not, so everything here is a call into another
+// unit. `line` is the line of the kernel's text that asked: threads may meet only in the same one.
+#pragma once
+#include "core/portable.hpp"
+
+namespace headrace::fibers {
+
+struct Index {
+    unsigned x, y, z;
+};
+
+// What the lanes of a warp do together; the last one has no mask.
+enum class Collective : u8 { SYNC, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, ADD, MIN, MAX, AND, OR, XOR, ACTIVE };
+enum class Barrier : u8 { PLAIN, COUNT, AND, OR };
+enum class Atomic : u8 { ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, COMPARE_AND_SWAP, INCREMENT, DECREMENT };
+enum class Scope : u8 { BLOCK, DEVICE };
+enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
+
+// A fiber's indices never change, so the compiler may ask once (`const`).
+[[gnu::const]] Index thread_index();
+[[gnu::const]] Index block_index();
+[[gnu::const]] Index block_size();
+[[gnu::const]] Index grid_size();
+[[gnu::const]] unsigned lane_index();
+
+u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line);
+int meet_block(Barrier what, int predicate, int line);
+u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected);
+// 16 bytes in one piece, which no volatile access of C++ is.
+void load_16(const void* from, void* to);
+void store_16(void* to, const void* from);
+void fence(Scope scope);
+void pause();
+[[noreturn]] void trap();
+void* dynamic_shared();
+
+// Kinds of parameters, for a caller that has values and no types.
+enum class Kind : u8 { POINTER, UNSIGNED, SIGNED, FLOATING, BYTES };
+
+struct Entry {
+    void (*call)(void** arguments);
+    u32 count;
+    const Kind* kinds;
+    const u32* sizes;
+};
+
+}  // namespace headrace::fibers

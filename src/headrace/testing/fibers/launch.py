@@ -1,0 +1,269 @@
+"""One launch: arguments as the kernel takes them, the limits, and what came of it."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import re
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headrace.core.errors import OptionError
+from headrace.testing.fibers.findings import FindingStruct, Index, KernelError, RangeStruct, ThreadStruct, explain
+
+ORDERS = ("forward", "reverse", "random")
+_MOST_THREADS, _MOST_RESIDENT, _MOST_SHARED = 1024, 32, 227 * 1024
+_LEAST_STACK = 16 << 10
+_KINDS = ("pointer", "unsigned", "signed", "floating", "bytes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    """What a launch looks for beyond what it always finds, and its limits.
+
+    Parameters
+    ----------
+    races
+        Memory that two threads use, one of them writes, and no barrier or fence is between: shared memory and arrays (only in
+        the ``"checked"`` build, as the next).
+    uninitialised
+        Shared memory that nobody wrote is read.
+    spins
+        Threads look at memory that nobody changes any more.
+    starts
+        ``"any"``: blocks start in an order of the launch's own, since CUDA promises none; ``"ascending"``: as hardware
+        does it in fact.
+    poison
+        The byte that shared memory begins with. A result that depends on it depends on what was never written.
+    reachable
+        Arrays that are not arguments, but that pointers inside structures or arrays lead to.
+    unwritten
+        Those of the arguments that hold nothing yet: each byte must be written before it is read.
+    seconds
+        Time limit.
+    stack_bytes
+        Of each thread, for its local arrays.
+    """
+
+    races: bool = True
+    uninitialised: bool = True
+    spins: bool = True
+    starts: str = "any"
+    poison: int = 0xCB
+    reachable: tuple[Any, ...] = ()
+    unwritten: tuple[Any, ...] = ()
+    seconds: float = 60.0
+    stack_bytes: int = 64 << 10
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What happened in a launch.
+
+    Parameters
+    ----------
+    blocks, threads
+        That ran.
+    interleavings
+        Accesses before which another thread might have run: atomic and volatile ones, and fences.
+    switches, block_switches
+        Turns that went to another thread; those that went to another block.
+    barriers, collectives
+        Threads that came to a barrier; lanes that came to a collective.
+    atomics, lost_swaps
+        Atomic operations; compare-and-swaps that found another value than they expected.
+    """
+
+    blocks: int
+    threads: int
+    interleavings: int
+    switches: int
+    block_switches: int
+    barriers: int
+    collectives: int
+    atomics: int
+    lost_swaps: int
+
+
+class _EntryStruct(ctypes.Structure):
+    _fields_ = (("call", ctypes.c_void_p), ("count", ctypes.c_uint32), ("kinds", ctypes.c_void_p), ("sizes", ctypes.c_void_p))
+
+
+class _LaunchStruct(ctypes.Structure):
+    _fields_ = (
+        ("grid", Index),
+        ("block", Index),
+        ("shared", ctypes.c_uint64),
+        ("arguments", ctypes.c_void_p),
+        ("ranges", ctypes.c_void_p),
+        ("range_count", ctypes.c_uint64),
+        ("owners", ctypes.c_void_p),
+        ("seed", ctypes.c_uint64),
+        ("stack_bytes", ctypes.c_uint64),
+        ("seconds", ctypes.c_double),
+        ("order", ctypes.c_uint32),
+        ("resident", ctypes.c_uint32),
+        ("ascending", ctypes.c_uint32),
+        ("poison", ctypes.c_uint32),
+        ("find_races", ctypes.c_uint32),
+        ("find_uninitialised", ctypes.c_uint32),
+        ("find_spins", ctypes.c_uint32),
+    )
+
+
+class _CountsStruct(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in Counts.__dataclass_fields__)
+
+
+class Library:
+    """A program that is loaded, and where its shared variables lie."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.native = ctypes.CDLL(str(path))
+        self.native.fibers_image.restype = ctypes.c_void_p
+        self.native.fibers_statics.restype = ctypes.c_uint64
+        self.variables = _shared_variables(path)
+        # Which variable each byte of the shared section belongs to, from 1; 0 is between them.
+        self.owners = (ctypes.c_uint16 * max(1, self.native.fibers_statics()))()
+        for number, (_, offset, size) in enumerate(self.variables, 1):
+            self.owners[offset : offset + size] = [number] * size
+
+
+def _shared_variables(path: Path) -> list[tuple[str, int, int]]:
+    """Name, offset and size of each."""
+    listed = subprocess.run(["nm", "-SC", str(path)], capture_output=True, text=True, check=True).stdout
+    starts = re.search(r"^([0-9a-f]+) \w __start_fibers_shared$", listed, re.MULTILINE)
+    stops = re.search(r"^([0-9a-f]+) \w __stop_fibers_shared$", listed, re.MULTILINE)
+    if not starts or not stops:
+        return []
+    first, last = int(starts[1], 16), int(stops[1], 16)
+    found = []
+    for address, size, name in re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [bBuVd] (.*)$", listed, re.MULTILINE):
+        if first <= int(address, 16) < last:
+            found.append((name.rpartition("::")[2], int(address, 16) - first, int(size, 16)))
+    return sorted(found, key=lambda variable: variable[1])
+
+
+def run(
+    library: Library,
+    entry: str,
+    shape: tuple[int | Sequence[int], int | Sequence[int], int],
+    args: Sequence[object],
+    how: tuple[str, int, int, Checks],
+) -> Counts:
+    """Launch, and raise what is found."""
+    order, seed, resident, checks = how
+    described = _EntryStruct.in_dll(library.native, f"fibers_entry_{entry}")
+    values, ranges = _marshal(entry, described, args)
+    for array in checks.reachable:
+        ranges.append(_range_of(array, len(args)))
+    for range_ in ranges:
+        range_.unwritten = range_.low in {array.ctypes.data for array in checks.unwritten}
+    if order not in ORDERS:
+        raise OptionError.unknown("order", order, ORDERS)
+    if checks.starts not in {"any", "ascending"}:
+        raise OptionError.unknown("starts", checks.starts, ("any", "ascending"))
+    if not 1 <= resident <= _MOST_RESIDENT:
+        raise OptionError(f"resident_blocks must be 1 to {_MOST_RESIDENT}, not {resident}")
+    if not 0 <= shape[2] <= _MOST_SHARED:
+        raise OptionError(f"shared must be 0 to {_MOST_SHARED} bytes, not {shape[2]}")
+    if not 0 <= checks.poison <= 255:
+        raise OptionError(f"poison must be a byte, not {checks.poison}")
+    if checks.stack_bytes < _LEAST_STACK:
+        raise OptionError(f"stack_bytes must be {_LEAST_STACK} or more, not {checks.stack_bytes}")
+    grid, block = _extents("grid", shape[0]), _extents("block", shape[1])
+    if block.x * block.y * block.z > _MOST_THREADS:
+        raise OptionError(f"a block has at most {_MOST_THREADS} threads, not {block.x} x {block.y} x {block.z}")
+    pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
+    reached = (RangeStruct * max(1, len(ranges)))(*ranges)
+    launch = _LaunchStruct(
+        grid,
+        block,
+        shape[2],
+        ctypes.addressof(pointers),
+        ctypes.addressof(reached),
+        len(ranges),
+        ctypes.addressof(library.owners),
+        seed % 2**64,
+        checks.stack_bytes // 4096 * 4096,
+        checks.seconds,
+        ORDERS.index(order),
+        resident,
+        checks.starts == "ascending",
+        checks.poison,
+        checks.races,
+        checks.uninitialised,
+        checks.spins,
+    )
+    counts, finding = _CountsStruct(), FindingStruct()
+    code = library.native.fibers_launch(
+        ctypes.byref(described), ctypes.byref(launch), ctypes.byref(counts), ctypes.byref(finding)
+    )
+    if code == 2:
+        raise MemoryError("there is no address space for the fibers' stacks")
+    if code:
+        raise _fault(library, finding, len(args))
+    return Counts(*(getattr(counts, name) for name in Counts.__dataclass_fields__))
+
+
+def _fault(library: Library, finding: FindingStruct, argument_count: int) -> KernelError:
+    threads = ctypes.POINTER(ThreadStruct)()
+    count = library.native.fibers_threads(ctypes.byref(threads))
+    return explain(finding, threads[:count], (library.path, library.native.fibers_image()), library.variables, argument_count)
+
+
+def _extents(what: str, given: int | Sequence[int]) -> Index:
+    sizes = [given] if isinstance(given, int) else list(given)
+    if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
+        raise OptionError(f"{what} must be one to three positive numbers, not {given!r}")
+    return Index(*(int(size) for size in (*sizes, 1, 1)[:3]))
+
+
+def _marshal(entry: str, described: _EntryStruct, args: Sequence[object]) -> tuple[list[Any], list[RangeStruct]]:
+    """Each value in memory of its own, and the arrays' ranges."""
+    if len(args) != described.count:
+        raise OptionError(f"{entry} takes {described.count} arguments, not {len(args)}")
+    kinds = ctypes.cast(described.kinds, ctypes.POINTER(ctypes.c_uint8))
+    sizes = ctypes.cast(described.sizes, ctypes.POINTER(ctypes.c_uint32))
+    values, ranges = [], []
+    for number, arg in enumerate(args):
+        kind, size = _KINDS[kinds[number]], sizes[number]
+        if kind == "pointer" and arg is not None:
+            ranges.append(_range_of(arg, number))
+            word = struct.pack("<Q", ranges[-1].low)
+        else:
+            word = _word(f"argument {number} of {entry}", kind, size, arg)
+        values.append(ctypes.create_string_buffer(word, max(1, len(word))))
+    return values, ranges
+
+
+def _range_of(array: Any, number: int) -> RangeStruct:
+    view = getattr(array, "__array_interface__", None)
+    if view is None:
+        raise OptionError(f"argument {number} must be a NumPy array, not {type(array).__name__}")
+    if view.get("strides") is not None:
+        raise OptionError(f"argument {number} must be contiguous")
+    address, read_only = view["data"]
+    return RangeStruct(address, array.nbytes, number, not read_only)
+
+
+def _word(what: str, kind: str, size: int, arg: Any) -> bytes:
+    """The bytes of an argument that is no array."""
+    try:
+        if kind == "pointer":
+            return bytes(8)
+        if kind == "floating":
+            return struct.pack("<f" if size == 4 else "<d", arg)
+        if kind == "bytes":
+            word = arg.tobytes() if hasattr(arg, "tobytes") else bytes(arg)
+            if len(word) != size:
+                raise OptionError(f"{what} must have {size} bytes, not {len(word)}")
+            return word
+        return operator.index(arg).to_bytes(size, "little", signed=kind == "signed")
+    except (OverflowError, TypeError, struct.error) as error:
+        raise OptionError(f"{what} must be {kind} of {size} bytes, not {arg!r}") from error

@@ -1,0 +1,298 @@
+// One launch: blocks get slots, their threads fibers, and the first one runs; when all have returned, or something was
+// found, control is back here. Compiled once, without the compiler's hooks, and linked to each program.
+#include "testing/fibers/collectives.hpp"
+#if defined(FIBERS_NO_ACCESS_HOOKS)
+extern "C" void __asan_unpoison_memory_region(const volatile void*, unsigned long) __attribute__((weak));
+#endif
+#include "testing/fibers/hooks.hpp"
+
+namespace headrace::fibers {
+
+Device device;
+
+Index thread_index() { return device.running->thread; }
+Index block_index() { return device.running->block->index; }
+Index block_size() { return device.launch->block; }
+Index grid_size() { return device.launch->grid; }
+unsigned lane_index() { return device.running->lane; }
+void* dynamic_shared() { return device.running->block->dynamic; }
+
+constexpr u64 CANARY = 0xC0FFEE0DDBA11AD5, DYNAMIC_ALIGNMENT = 1024;
+
+inline char* map(u64 bytes) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? nullptr : static_cast<char*>(p);
+}
+
+// Memory of a slot, from zeroed pages: block, stacks, statics, cells, dynamic memory.
+struct Room {
+    u64 stacks, statics, cells, dynamic, bytes;
+};
+
+inline u64 pages(u64 bytes) { return (bytes + 4095) / 4096 * 4096 + 4096; }
+
+inline Room room_for(const Launch& launch) {
+    Room room{};
+    room.stacks = pages(sizeof(Block));
+    room.statics = room.stacks + pages(launch.stack_bytes * device.threads);
+    room.cells = room.statics + pages(statics_size());
+    room.dynamic = room.cells + pages((statics_size() + launch.shared) * sizeof(Cell));
+    room.bytes = room.dynamic + pages(launch.shared) + DYNAMIC_ALIGNMENT;
+    return room;
+}
+
+// The memory of the last launch, for one of the same shape: fresh pages cost more than a small launch. Epochs go on, so
+// that no cell of it speaks of this launch.
+struct Kept {
+    char* memory;
+    u64 bytes;
+    Room room;
+    u32 threads, slots;
+};
+Kept kept;
+constexpr u32 MOST_KEPT_THREADS = 4096;
+
+inline void drop_memory() {
+    if (kept.memory) munmap(kept.memory, kept.bytes);
+    kept = {};
+}
+
+inline char* take_memory(const Room& room) {
+    const bool same = kept.memory && memcmp(&kept.room, &room, sizeof room) == 0 && kept.threads == device.threads &&
+                      kept.slots == device.slots;
+    if (same && device.epochs < 1u << 31) return kept.memory;
+    drop_memory();
+    device.epochs = 0;
+    char* memory = map(room.bytes * device.slots);
+    if (memory) kept = {memory, room.bytes * device.slots, room, device.threads, device.slots};
+    return memory;
+}
+
+[[noreturn]] void run_thread();
+
+inline Index index_of(u64 number, Index size) {
+    return {static_cast<u32>(number % size.x), static_cast<u32>(number / size.x % size.y),
+            static_cast<u32>(number / size.x / size.y)};
+}
+
+inline void begin_thread(Block& block, u32 i) {
+    const Launch& launch = *device.launch;
+    Fiber& fiber = block.fibers[i];
+    char* stack = block.stacks + i * launch.stack_bytes;
+    fiber = {};
+    fiber.stack = stack;
+    fiber.block = &block;
+    fiber.thread = index_of(i, launch.block);
+    fiber.number = static_cast<u16>(i);
+    fiber.lane = static_cast<u16>(i % LANES);
+    fiber.warp = static_cast<u16>(i / LANES);
+    memcpy(stack, &CANARY, sizeof CANARY);
+    // Tops differ in their low bits, or all stacks would share a few lines of the cache.
+    u64* top = reinterpret_cast<u64*>(stack + launch.stack_bytes - 64 - i % 16 * 192);
+    *--top = 0;
+    *--top = reinterpret_cast<u64>(&run_thread);
+    for (int saved = 0; saved < 6; ++saved) *--top = 0;
+    fiber.stack_pointer = top;
+    Warp& warp = block.warps[fiber.warp];
+    warp.live |= 1u << fiber.lane;
+}
+
+// The number of the block that starts as the `turn`-th: CUDA promises no order.
+inline u64 number_of(u64 turn) {
+    const Launch& launch = *device.launch;
+    if (launch.ascending || launch.order == Order::FORWARD) return turn;
+    if (launch.order == Order::REVERSE) return device.total - 1 - turn;
+    __extension__ using u128 = unsigned __int128;
+    return static_cast<u64>((static_cast<u128>(turn) * device.stride + device.first) % device.total);
+}
+
+inline void begin_block(Block& block) {
+    const Launch& launch = *device.launch;
+    block.number = static_cast<u32>(number_of(device.started++));
+    block.index = index_of(block.number, launch.grid);
+    block.live = device.threads;
+    block.at_barrier = block.ready_warps = 0;
+    block.barrier_open = false;
+    block.epoch = block.first_epoch = ++device.epochs;
+    memset(block.warps, 0, sizeof block.warps);
+#if defined(FIBERS_NO_ACCESS_HOOKS)
+    if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(block.stacks, launch.stack_bytes * device.threads);
+#endif
+    for (u32 i = 0; i < device.threads; ++i) begin_thread(block, i);
+    for (u32 i = 0; i < device.warps; ++i) {
+        block.warps[i].epoch = ++device.epochs;
+        make_ready(block, i, block.warps[i].live);
+    }
+    fill_bytes(block.dynamic, launch.poison, launch.shared);
+    const u64 low = device.touched_low, n = low < device.touched_high ? device.touched_high - low : 0;
+    if (device.loaded == &block) {
+        fill_bytes(reinterpret_cast<char*>(low), launch.poison, n);
+    } else {
+        fill_bytes(block.statics, launch.poison, statics_size());
+    }
+    ++device.counts.blocks;
+    device.counts.threads += device.threads;
+    progress();
+}
+
+void run_thread() {
+    device.entry->call(device.launch->arguments);
+    Fiber& me = *device.running;
+    Block& block = *me.block;
+    Warp& warp = block.warps[me.warp];
+    u64 canary;
+    memcpy(&canary, me.stack, sizeof canary);
+    if (canary != CANARY) stop(Found::STACK, me.where);
+    me.doing = Doing::DONE;
+    device.alone = 0;
+    warp.live &= ~(1u << me.lane);
+    make_wait(block, me.warp, 1u << me.lane);
+    finish_all(block, me.warp);
+    if (--block.live == 0) {
+        if (device.started < device.total) {
+            device.vacant = &block;
+            void* nowhere;
+            fibers_switch(&nowhere, device.caller);
+        }
+        bool all = true;
+        for (u32 slot = 0; slot < device.slots; ++slot) all &= device.resident[slot]->live == 0;
+        device.finished = all;
+    } else if (block.at_barrier == block.live) {
+        release(block);
+    }
+    progress();
+    leave();
+    __builtin_unreachable();
+}
+
+inline u64 greatest_divisor(u64 a, u64 b) {
+    while (b) {
+        const u64 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+inline void prepare(const Launch& launch) {
+    device.threads = launch.block.x * launch.block.y * launch.block.z;
+    device.warps = (device.threads + LANES - 1) / LANES;
+    device.total = static_cast<u64>(launch.grid.x) * launch.grid.y * launch.grid.z;
+    device.slots = static_cast<u32>(launch.resident < device.total ? launch.resident : device.total);
+    device.random = (launch.seed + 1) * 0x9E3779B97F4A7C15ull | 1;
+    for (int i = 0; i < 8; ++i) draw();
+    device.first = draw() % device.total;
+    do device.stride = draw() % device.total;
+    while (device.total > 1 && greatest_divisor(device.stride, device.total) != 1);
+    // So often that a thread which could go on has had its turn, whatever is drawn.
+    device.spin_limit = 4096 + 512ull * device.threads * device.slots;
+    device.deadline = now() + launch.seconds;
+    device.touched_low = ~0ull;
+#if defined(FIBERS_NO_ACCESS_HOOKS)
+    device.spin_limit = ~0ull;  // plain stores, which are progress, are not seen
+    device.touched_low = statics_low();
+    device.touched_high = statics_low() + statics_size();
+#endif
+}
+
+// A thread of a resident block, for the report.
+struct Told {
+    headrace::fibers::Index block, thread;
+    u32 doing, what;
+    const void* where;
+};
+
+constexpr u32 MOST_TOLD = MOST_THREADS * MOST_RESIDENT;
+Told told[MOST_TOLD];
+u32 told_count;
+
+inline void tell_threads() {
+    told_count = 0;
+    for (u32 slot = 0; slot < device.slots; ++slot) {
+        const Block& block = *device.resident[slot];
+        for (u32 i = 0; i < device.threads; ++i) {
+            const Fiber& fiber = block.fibers[i];
+            told[told_count++] = {block.index, fiber.thread, static_cast<u32>(fiber.doing),
+                                  static_cast<u32>(fiber.what), fiber.where};
+        }
+    }
+}
+
+#define FIBERS_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Cells of the arrays that are written and looked at: pages that stay untouched cost nothing.
+inline u64 followed_bytes(const Launch& launch) {
+    u64 bytes = pages(launch.range_count * sizeof(Written*)) + pages(device.total * sizeof(u32));
+    for (u64 i = 0; i < launch.range_count; ++i) {
+        const Range& range = launch.ranges[i];
+        if (range.writable && range.size <= MOST_FOLLOWED) bytes += pages(range.size * sizeof(Written));
+    }
+    return bytes;
+}
+
+inline void lay_out(const Launch& launch, char* memory) {
+    device.written = reinterpret_cast<Written**>(memory);
+    memory += pages(launch.range_count * sizeof(Written*));
+    device.fenced = reinterpret_cast<u32*>(memory);
+    memory += pages(device.total * sizeof(u32));
+    for (u64 i = 0; i < launch.range_count; ++i) {
+        const Range& range = launch.ranges[i];
+        if (!range.writable || range.size > MOST_FOLLOWED) continue;
+        device.written[i] = reinterpret_cast<Written*>(memory);
+        memory += pages(range.size * sizeof(Written));
+    }
+    device.time = 1;
+}
+
+// Runs the kernel. 0: all threads have returned; 1: see `finding`; 2: no memory for the fibers.
+FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts* counts, Finding* finding) {
+    const u32 epochs = device.epochs;
+    device = Device{};
+    device.epochs = epochs;
+    device.launch = launch;
+    device.entry = entry;
+    prepare(*launch);
+    const Room room = room_for(*launch);
+    char* memory = take_memory(room);
+    const u64 followed = followed_bytes(*launch);
+    char* cells = map(followed);
+    if (!memory || !cells) return 2;
+    lay_out(*launch, cells);
+    fill_bytes(__start_fibers_shared, launch->poison, statics_size());
+    for (u32 slot = 0; slot < device.slots; ++slot) {
+        char* at = memory + slot * room.bytes;
+        Block& block = *reinterpret_cast<Block*>(at);
+        block.slot = slot;
+        block.stacks = at + room.stacks;
+        block.statics = at + room.statics;
+        block.cells = reinterpret_cast<Cell*>(at + room.cells);
+        block.dynamic = reinterpret_cast<char*>((reinterpret_cast<u64>(at + room.dynamic) + DYNAMIC_ALIGNMENT - 1) /
+                                                DYNAMIC_ALIGNMENT * DYNAMIC_ALIGNMENT);
+        device.resident[slot] = &block;
+        begin_block(block);
+    }
+    do {
+        if (device.vacant) begin_block(*device.vacant);
+        device.vacant = nullptr;
+        device.running = any_of(*device.resident[pick(device.ready_blocks, before_first())]);
+        if (device.loaded != device.running->block) load_statics(*device.running->block);
+        fibers_switch(&device.caller, device.running->stack_pointer);
+    } while (device.vacant);
+    device.running = nullptr;
+    if (device.finding.found != Found::NOTHING) tell_threads();
+    munmap(cells, followed);
+    if (device.threads * device.slots > MOST_KEPT_THREADS) drop_memory();
+    *counts = device.counts;
+    *finding = device.finding;
+    return device.finding.found != Found::NOTHING;
+}
+
+FIBERS_EXPORT u32 fibers_threads(const Told** threads) {
+    *threads = told;
+    return told_count;
+}
+
+FIBERS_EXPORT const void* fibers_image() { return __ehdr_start; }
+FIBERS_EXPORT u64 fibers_statics() { return statics_size(); }
+
+}  // namespace headrace::fibers

@@ -1,0 +1,52 @@
+"""Bucket expressions: the kernel, the CPU and plain Python agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import key
+from headrace.core.errors import OptionError
+from headrace.testing import fibers
+
+KEYS = np.concatenate([np.random.default_rng(1).integers(0, 2**32, 3000, dtype="u4"), np.array([0, 1, 2**31, 2**32 - 1], "u4")])
+CASES = {
+    "shift": (key >> 24, lambda k: k >> 24),
+    "hash": (key * 2654435761 >> 25, lambda k: k * 2654435761 % 2**32 >> 25),
+    "remainder": ((key + 5) % 97, lambda k: (k + 5) % 2**32 % 97),
+    "difference": ((3 - key) & 127, lambda k: (3 - k) & 127),
+    "mixed": ((key ^ key >> 16 | 5) // 33554432 << 1, lambda k: ((k ^ k >> 16 | 5) // 33554432 << 1) % 2**32),
+    "reversed": (7 ^ (2 * key | 1 & key), lambda k: 7 ^ (2 * k % 2**32 | 1 & k)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_expression(name: str) -> None:
+    expression, plain = CASES[name]
+    places = np.array([plain(k) for k in KEYS.tolist()])
+    expected = np.bincount(places[places < 256], minlength=256)
+    np.testing.assert_array_equal(headrace.histogram(KEYS, bucket=expression), expected)
+    defines = {"HR_KEY": "u32", "HR_THREADS": 64, "HR_ROWS": 2, "HR_BUCKET": expression.as_c()}
+    result = np.zeros(256, "u8")
+    args = [KEYS, len(KEYS), result, 256, 1, bytes(32)]
+    fibers.program(source="arrange/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=1024)
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: key >> 32, "from 0 to 31"),
+        (lambda: key >> key, "from 0 to 31"),
+        (lambda: key % 0, "positive number"),
+        (lambda: key + 1.5, "whole, from 0"),
+        (lambda: key + -1, "whole, from 0"),
+        (lambda: headrace.histogram(KEYS, bucket=lambda k: k), "built from headrace.key"),
+        (lambda: headrace.histogram(KEYS.view("i4"), bucket=key), "uint32 keys"),
+        (lambda: headrace.histogram(KEYS, range=(0, 999), bucket=key), "pass one of them"),
+    ],
+)
+def test_misuse(build, said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        build()

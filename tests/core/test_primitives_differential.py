@@ -1,0 +1,145 @@
+"""Scan, reduce and select kernels under the fiber harness, against NumPy and plain Python, at sizes around a tile's edge."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace.testing import fibers
+
+AFFINE = np.dtype([("scale", "u4"), ("offset", "u4")])
+NUMPY_TYPE = {"u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "float": "f4", "double": "f8"}
+OPERATORS = [
+    ("Sum", "u32"),
+    ("Sum", "u64"),
+    ("Min", "i32"),
+    ("Max", "u32"),
+    ("Max", "i64"),
+    ("Min", "float"),
+    ("Max", "double"),
+    ("Compose", "u32"),
+]
+THREADS, ROWS = 64, 2
+
+
+def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
+    random = np.random.default_rng(zlib.crc32(f"{operator} {item} {count}".encode()))
+    if operator == "Compose":
+        items = np.empty(count, AFFINE)
+        items["scale"], items["offset"] = random.integers(0, 2**32, (2, count), dtype="u4")
+        return items
+    dtype = np.dtype(NUMPY_TYPE[item])
+    if dtype.kind == "f":
+        return (random.integers(-1000, 1000, count) / 8).astype(dtype)
+    limits = np.iinfo(dtype)
+    return random.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
+
+
+def scanned(operator: str, items: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The inclusive scan, by NumPy; of maps, one by one."""
+    if operator == "Compose":
+        result, scale, offset = np.empty_like(items), 1, 0
+        for i, (a, b) in enumerate(items.tolist()):
+            scale, offset = a * scale % 2**32, (a * offset + b) % 2**32
+            result[i] = scale, offset
+        return result
+    if operator == "Sum":
+        return np.cumsum(items, dtype=items.dtype)
+    return {"Min": np.minimum, "Max": np.maximum}[operator].accumulate(items)
+
+
+def sizes(tile: int) -> list[int]:
+    return [1, 2, 31, tile - 1, tile, tile + 1, 3 * tile + 7, 40 * tile + 1]
+
+
+def tile_of(items: NDArray[np.generic]) -> int:
+    return THREADS * ROWS * 16 // items.dtype.itemsize
+
+
+def identity(operator: str, items: NDArray[np.generic]) -> object:
+    if operator == "Compose":
+        return (1, 0)
+    if operator == "Sum":
+        return 0
+    limits = np.iinfo(items.dtype) if items.dtype.kind in "iu" else None
+    if operator == "Min":
+        return limits.max if limits else np.inf
+    return limits.min if limits else -np.inf
+
+
+@pytest.mark.parametrize(("operator", "item"), OPERATORS)
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_scan(operator: str, item: str, order: str) -> None:
+    program = fibers.program(
+        source="core/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": THREADS, "HR_ROWS": ROWS}
+    )
+    for count in sizes(tile_of(items_of(operator, item, 1))):
+        items = items_of(operator, item, count)
+        tiles = -(-count // tile_of(items))
+        expected = scanned(operator, items)
+        for exclusive in (0, 1):
+            out = np.empty_like(items)
+            memory = np.zeros((tiles + 1) * (16 if items.dtype.itemsize == 8 else 8), "u1").view("u8")
+            program.launch("scan", tiles, THREADS, [items, out, count, memory, exclusive], order=order, seed=count)
+            if exclusive:
+                assert out[0].item() == identity(operator, items)
+                np.testing.assert_array_equal(out[1:], expected[:-1])
+            else:
+                np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(("operator", "item"), OPERATORS)
+@pytest.mark.parametrize("blocks", [1, 3, 70])
+def test_reduce(operator: str, item: str, blocks: int) -> None:
+    program = fibers.program(
+        source="core/reduce.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": THREADS, "HR_ROWS": ROWS}
+    )
+    finished = np.zeros(1, "u4")
+    for count in sizes(tile_of(items_of(operator, item, 1))):
+        items = items_of(operator, item, count)
+        parts, result = np.empty(blocks, items.dtype), np.empty(1, items.dtype)
+        program.launch("reduce", blocks, THREADS, [items, count, parts, finished, result], order="random", seed=count)
+        assert result[0] == scanned(operator, items)[-1]
+        assert finished[0] == 0
+
+
+def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
+    program = fibers.program(
+        source="core/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", "HR_THREADS": THREADS, "HR_ROWS": ROWS}
+    )
+    nans = np.array([3, 0x7FC00001, 0, 0x7FC00002, 5], "u4").view("f4")
+    for items, wanted in ((nans, 0x7FC00001), (np.array([0.0, -0.0], "f4"), 0), (np.array([-0.0, 0.0], "f4"), 0x80000000)):
+        result = np.empty(1, "f4")
+        program.launch("reduce", 2, THREADS, [items, len(items), np.empty(2, "f4"), np.zeros(1, "u4"), result])
+        assert result.view("u4")[0] == wanted
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
+def test_select(width: int, share: float) -> None:
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, "HR_THREADS": THREADS})
+    tile = THREADS * 16
+    random = np.random.default_rng(zlib.crc32(f"select {width} {share}".encode()))
+    for count in sizes(tile)[:-1]:
+        items = random.integers(0, 256, (count, width), dtype="u1")
+        flags = (random.random(count) < share).astype("u1") * random.integers(1, 256, count, dtype="u1")
+        tiles = -(-count // tile)
+        out, selected = np.empty_like(items), np.zeros(1, "u8")
+        memory = np.zeros(2 * (tiles + 1), "u8")
+        program.launch("select_items", tiles, THREADS, [items, flags, out, count, memory, selected], order="random", seed=count)
+        expected = items[flags != 0]
+        assert selected[0] == len(expected)
+        np.testing.assert_array_equal(out[: len(expected)], expected)
+
+
+def test_arrays_off_a_16_byte_boundary() -> None:
+    program = fibers.program(
+        source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", "HR_THREADS": THREADS, "HR_ROWS": ROWS}
+    )
+    items = items_of("Sum", "u32", 2000)[1:]
+    out, memory = np.empty_like(items), np.zeros(40, "u8")
+    program.launch("scan", -(-1999 // tile_of(items)), THREADS, [items, out, 1999, memory, 0])
+    np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))

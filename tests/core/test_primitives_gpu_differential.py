@@ -1,0 +1,58 @@
+"""The public scan, reduce, select and histogram on a GPU: the same answers as on the CPU, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.core.device_array import DeviceArray
+from headrace.core.gpu import gpu
+from tests.arrange.test_histogram_kernels_differential import keys_of
+from tests.core.test_primitives_differential import items_of
+from tests.core.test_scan_differential import CASES
+
+pytestmark = pytest.mark.gpu
+
+SIZES = (1, 3, 1023, 4095, 4096, 4097, 100_003, 5_000_011)
+
+
+def on_gpu(array):
+    return DeviceArray.from_host(array, gpu())
+
+
+@pytest.mark.parametrize(("join", "item"), CASES)
+def test_scan_and_reduce(join, item):
+    for count in SIZES:
+        items = items_of(join, item, count)
+        moved = on_gpu(items)
+        for exclusive in (False, True):
+            result = headrace.scan(moved, join.lower(), exclusive=exclusive).to_numpy()
+            assert result.tobytes() == headrace.scan(items, join.lower(), exclusive=exclusive).tobytes()
+        assert headrace.reduce(moved, join.lower()).to_numpy().tobytes() == headrace.reduce(items, join.lower()).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "i8"])
+@pytest.mark.parametrize("share", [0, 0.1, 1])
+def test_select(dtype, share):
+    random = np.random.default_rng(3)
+    for count in (0, *SIZES):
+        items, mask = random.integers(0, 100, count).astype(dtype), (random.random(count) < share).astype("u1")
+        np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask != 0])
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
+def test_histogram(dtype, kind):
+    low, high = {"u4": (0, 2**32), "i4": (-(2**31), 2**31), "f4": (0, 1024)}[dtype]
+    for count in SIZES:
+        keys = keys_of(dtype, kind, count, low, high)
+        moved = on_gpu(keys)
+        for bins in (2, 3, 32, 256, 2048, 10_000, 65536):
+            result = headrace.histogram(moved, bins, range=(low, high)).to_numpy()
+            np.testing.assert_array_equal(result, headrace.histogram(keys, bins, range=(low, high)))
+        for buckets in (2, 256, 3000, 50_000):
+            edges = np.sort(np.random.default_rng(buckets).uniform(low, high - 200, buckets + 1)).astype(dtype)
+            np.testing.assert_array_equal(
+                headrace.histogram(moved, splitters=edges).to_numpy(), headrace.histogram(keys, splitters=edges)
+            )
