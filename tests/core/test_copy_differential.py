@@ -12,14 +12,14 @@ from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
 from headrace.core.staging import Crossings, staging
 
-TILES = (device_copy.COPY_TILE, device_copy.READ_TILE)
+TILES = (device_copy.COPY_TILE, device_copy.FILL_TILE, device_copy.READ_TILE)
 WIDTHS = (1, 2, 4, 8, 16)
 GUARD = 64
 
 
 def counts_of(width):
     edges = {tile // width + more for tile in TILES for more in (-1, 0, 1)}
-    return sorted({0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 257, 3 * TILES[1] // width + 5, 1_000_003} | edges)
+    return sorted({0, 1, 2, 3, 15, 16, 17, 31, 33, 255, 257, 3 * TILES[2] // width + 5, 1_000_003} | edges)
 
 
 def upload(array):

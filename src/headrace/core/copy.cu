@@ -1,24 +1,33 @@
 // Fill, copy and read of device memory by the width of an item: the limit that every other kernel is measured against.
 //
-// Copy and fill: a thread moves one vector of 16 bytes, neighbours side by side, a block 2 KiB, and nothing is kept
-// between blocks: what hides the latency is the number of small blocks, not loads in flight per thread. On an H200 that
-// copies 4284 GB/s, as the driver's own copy does (4270); four vectors a thread, the usual advice (Volkov, "Better
-// performance at lower occupancy", GTC 2010), 4080: bench/results/h200/2026-11-21-copy-shapes.md. The cache is told
-// that nothing is used twice (.cs).
+// What hides the latency of memory is the number of blocks and the bytes that each has under way; nothing is kept
+// between blocks. (Volkov, "Better performance at lower occupancy", GTC 2010, is the usual advice of few blocks with
+// much work: a copy does not want it.) Neighbouring threads have neighbouring vectors of 16 bytes, and the cache is
+// told that nothing is used twice (.cs).
 //
-// Read: four vectors a thread, since what is read has to be added up, and that is dear for each block.
+// Copy: one vector a thread, 2 KiB a block of 128. On an H200 4300 GB/s of 4 GiB, the driver's own copy 4286.
+// Fill: two vectors a thread; with one, 3382 GB/s instead of 4680, because a new block costs more than its stores.
+// Read: eight vectors a thread, added up within the block, and one atomic operation a block: 4592 GB/s. With one for
+// each warp of four vectors a thread it was 1350: operations on one address go one by one.
+// bench/results/h200/2026-11-21-limits.md has what is shipped, 2026-11-21-copy-shapes.md the shapes that were tried.
 //
 // Items before the first and behind the last 16-byte boundary are moved one by one, by the first block.
 //
-// Bytes moved per item of width w: fill w, copy 2 w, read w (and 8 for each warp).
-#include "core/portable.hpp"
+// Bytes moved per item of width w: fill w, copy 2 w, read w (and 8 for each block).
+#include "core/tile/block.cuh"
 
 namespace headrace {
 
 // core/copy.py has these numbers too.
-constexpr u32 copy_threads = 128;
+constexpr u32 copy_threads = 128;  // of a fill, too
+constexpr u32 fill_vectors = 2;    // of a thread
 constexpr u32 read_threads = 256;
-constexpr u32 read_vectors = 4;  // of a thread
+constexpr u32 read_vectors = 8;
+
+struct ExclusiveOr {
+    HR_FN u64 identity() { return 0; }
+    HR_FN u64 join(u64 a, u64 b) { return a ^ b; }
+};
 
 struct alignas(16) Vector {
     u64 low;
@@ -97,18 +106,22 @@ HR_FN Vector repeated(Item item) {
 
 using namespace headrace;
 
-// Every item of `out` becomes `value`. Blocks: one for each 2 KiB of the items, and one at least.
+// Every item of `out` becomes `value`. Blocks: one for each 4 KiB of the items, and one at least.
 extern "C" __global__ void __launch_bounds__(128) fill_items(Item* out, i64 count, Item value) {
     const Parts parts = parts_of(out, count);
-    const i64 at = static_cast<i64>(blockIdx.x) * copy_threads + threadIdx.x;
-    if (at < parts.vectors) store_once(reinterpret_cast<Vector*>(out + parts.head) + at, repeated(value));
+    const i64 at = static_cast<i64>(blockIdx.x) * copy_threads * fill_vectors + threadIdx.x;
+    Vector* const vectors = reinterpret_cast<Vector*>(out + parts.head);
+#pragma unroll
+    for (u32 i = 0; i < fill_vectors; ++i) {
+        if (at + i * copy_threads < parts.vectors) store_once(vectors + at + i * copy_threads, repeated(value));
+    }
     const i64 tail = parts.head + parts.vectors * items_per_vector;
     if (at < parts.head) out[at] = value;
     if (tail + at < count && at < items_per_vector) out[tail + at] = value;
 }
 
-// The items of `in` to `out`, which must not overlap. Blocks as for fill_items. Where in and out lie differently within
-// 16 bytes, items go one by one.
+// The items of `in` to `out`, which must not overlap. Blocks: one for each 2 KiB, and one at least. Where in and out
+// lie differently within 16 bytes, items go one by one.
 extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Item* out, i64 count) {
     const bool alike = (reinterpret_cast<u64>(in) - reinterpret_cast<u64>(out)) % 16 == 0;
     const i64 at = static_cast<i64>(blockIdx.x) * copy_threads + threadIdx.x;
@@ -128,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Ite
 }
 
 // Exclusive or of all bytes of `in`, folded to 8 bytes that repeat every 8 bytes of memory from address 0 on, into
-// `*out`, which is 0 before: what must be read to know it is every item. Blocks: one for each 16 KiB, and one at least.
+// `*out`, which is 0 before: what must be read to know it is every item. Blocks: one for each 32 KiB, and one at least.
 extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64* out, i64 count) {
     const Parts parts = parts_of(in, count);
     const Vector* vectors = reinterpret_cast<const Vector*>(in + parts.head);
@@ -149,6 +162,7 @@ extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64
     if (blockIdx.x == 0 && tail + threadIdx.x < count)
         folded ^= static_cast<u64>(in[tail + threadIdx.x]) << (reinterpret_cast<u64>(in + tail + threadIdx.x) % 8 * 8);
 #endif
-    for (u32 lanes = 16; lanes != 0; lanes /= 2) folded ^= __shfl_xor_sync(0xFFFFFFFFu, folded, lanes);
-    if (threadIdx.x % 32 == 0 && folded != 0) atomicXor(out, folded);
+    __shared__ u64 totals[read_threads / tile::lanes];
+    folded = tile::reduce_block<ExclusiveOr, read_threads>(folded, totals);
+    if (threadIdx.x == 0 && folded != 0) atomicXor(out, folded);
 }

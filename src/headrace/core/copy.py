@@ -14,7 +14,8 @@ from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import Kernel, kernel
 
 COPY_THREADS, COPY_TILE = 128, 2 << 10
-READ_THREADS, READ_TILE = 256, 16 << 10
+FILL_THREADS, FILL_TILE = 128, 4 << 10
+READ_THREADS, READ_TILE = 256, 32 << 10
 """Threads of a block and bytes that it moves; core/copy.cu has these numbers too."""
 
 _FILE = "core/copy.cu"
@@ -88,8 +89,8 @@ def fill(target: Array, value: bytes) -> None:
         raise OptionError(f"the array begins at an address that is no multiple of {target.width}")
     card = gpu(target.device)
     given = value if target.width == 16 else int.from_bytes(value, "little")
-    blocks = blocks_of(target.nbytes, COPY_TILE)
-    fill_kernel(target.width, card).launch(blocks, COPY_THREADS, (target.address, target.length, given), stream=target.stream)
+    blocks = blocks_of(target.nbytes, FILL_TILE)
+    fill_kernel(target.width, card).launch(blocks, FILL_THREADS, (target.address, target.length, given), stream=target.stream)
 
 
 def start_reading(source: Array, folded: DeviceBuffer) -> None:
@@ -102,7 +103,7 @@ def start_reading(source: Array, folded: DeviceBuffer) -> None:
 def fold_buffer(card: Gpu, stream: int | None = None) -> DeviceBuffer:
     """Eight bytes of zeros for `start_reading`."""
     buffer = device_pool(card).take(8, stream)
-    fill_kernel(8, card).launch(1, COPY_THREADS, (buffer.address, 1, 0), stream=stream)
+    fill_kernel(8, card).launch(1, FILL_THREADS, (buffer.address, 1, 0), stream=stream)
     return buffer
 
 
