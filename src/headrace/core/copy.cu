@@ -6,9 +6,9 @@
 // told that nothing is used twice (.cs).
 //
 // Copy: one vector a thread, 2 KiB a block of 128. On an H200 4296 GB/s (4 GiB), the driver's own copy 4285.
-// Fill: two vectors a thread; 4678 GB/s; with one, 3382: a new block costs more than its 2 KiB.
-// Read: eight vectors a thread, added up within the block, and one atomic operation a block: 4585 GB/s. With one for
-// each warp of four vectors a thread it was 1350: operations on one address go one by one.
+// Fill: two vectors a thread, 4678 GB/s; with one, 3382 whatever the store: blocks of 2 KiB cannot begin as fast, it
+// seems. Read: eight vectors a thread, added up within the block, and one atomic operation a block: 4585 GB/s. With one
+// for each warp of four vectors a thread it was 1350: operations on one address go one by one.
 // bench/results/h200/2026-11-21-limits.md has what is shipped, *-copy-shapes.md and *-fill-and-read-shapes.md the rest.
 //
 // Items before the first and behind the last 16-byte boundary are moved one by one, by the first block.
