@@ -3,6 +3,24 @@
 // look-back".) Items keep their order, so the operator need not commute.
 //
 // Bytes moved per item of width w: 2 w, and for each tile a state of 8 or 16 bytes.
+#ifndef HR_WINDOW
+#define HR_WINDOW 4
+#endif
+#ifndef HR_AHEAD
+#define HR_AHEAD 2
+#endif
+#ifndef HR_SLACK
+#define HR_SLACK 1
+#endif
+#ifndef HR_LOOK
+#define HR_LOOK 1
+#endif
+#ifndef HR_BLOCKS
+#define HR_BLOCKS 1
+#endif
+#ifndef HR_NAP
+#define HR_NAP 0
+#endif
 #include "core/tile/block.cuh"
 #include "core/tile/look_back.cuh"
 #include "core/tile/rows.cuh"
@@ -11,65 +29,155 @@ using namespace headrace;
 
 using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
+using Vector = tile::Vector<Item>;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
+constexpr u32 ahead = HR_AHEAD;
+constexpr u32 slack = HR_SLACK;
+constexpr u32 stages = ahead + slack + 1;
 constexpr u32 tile_items = threads * rows * tile::per_vector<Item>;
+constexpr u32 none = ~0u;
 
-// `memory`: a word for the ticket and one for each tile, all zero. `exclusive`: item i of the result joins the items
-// before i, otherwise i too. `out` may not overlap `in`.
-extern "C" __global__ void __launch_bounds__(threads)
-    scan(const Item* in, Item* out, i64 count, tile::LookBack<Item>::Word* memory, u32 exclusive) {
-    __shared__ Item totals[threads / tile::lanes];
-    __shared__ u32 taken;
-    __shared__ Item tiles_before;
-    tile::LookBack<Item> look_back(memory);
-    if (threadIdx.x == 0) taken = look_back.take_tile();
-    __syncthreads();
-    const u32 number = taken;
-    const i64 begin = static_cast<i64>(number) * tile_items;
-    const i64 left = count - begin;
-    const bool whole = left >= tile_items && tile::aligned(in, out);
+// Starts to load a tile's part of this thread.
+__device__ __forceinline__ void fetch(Vector* mine, const Item* in, i64 left, bool whole) {
+    if (whole) {
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            tile::copy_async(reinterpret_cast<uint4*>(&mine[row * threads]), reinterpret_cast<const uint4*>(in + tile::row_begin<Item, rows>(row)));
+        }
+    } else {
+        tile::Rows<Item, rows> items;
+        tile::load_rows(items, in, left, false, Op::identity());
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) mine[row * threads] = items.row[row];
+    }
+}
 
+// Scans a warp's part of a tile in place and returns what it comes to.
+__device__ __forceinline__ Item scan_part(Vector* mine, bool exclusive) {
     tile::Rows<Item, rows> items;
-    tile::load_rows(items, in + begin, left, whole, Op::identity());
-
-    // What the lanes before this one come to in each row, and then what the rows before it do.
-    Item lane_before[rows];
-    Item row_before[rows];
-    Item own[rows];
+    Item upto[rows];
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
-        own[row] = items.row[row].item[0];
+        items.row[row] = mine[row * threads];
+        upto[row] = items.row[row].item[0];
 #pragma unroll
-        for (u32 k = 1; k < tile::per_vector<Item>; ++k) own[row] = Op::join(own[row], items.row[row].item[k]);
-        own[row] = tile::scan_warp<Op>(own[row]);
+        for (u32 k = 1; k < tile::per_vector<Item>; ++k) upto[row] = Op::join(upto[row], items.row[row].item[k]);
+        upto[row] = tile::scan_warp<Op>(upto[row]);
     }
-    Item warp_total = Op::identity();
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        lane_before[row] = tile::shuffle_up(own[row], 1);
-        if (tile::lane() == 0) lane_before[row] = Op::identity();
-        row_before[row] = warp_total;
-        warp_total = Op::join(warp_total, tile::shuffle(own[row], tile::lanes - 1));
-    }
-
-    const tile::Before<Item> block = tile::scan_warps<Op, threads>(warp_total, totals);
-    if (tile::warp() == 0) {
-        const Item before = look_back.prefix<Op>(number, block.total);
-        if (tile::lane() == 0) tiles_before = before;
-    }
-    __syncthreads();
-    const Item warp_before = Op::join(tiles_before, block.before);
+    Item total = Op::identity();
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
-        Item before = Op::join(Op::join(warp_before, row_before[row]), lane_before[row]);
-        tile::Vector<Item> result;
+        const Item lanes_before = tile::shuffle_up(upto[row], 1);
+        Item before = tile::lane() == 0 ? total : Op::join(total, lanes_before);
+        total = Op::join(total, tile::shuffle(upto[row], tile::lanes - 1));
 #pragma unroll
         for (u32 k = 0; k < tile::per_vector<Item>; ++k) {
             const Item after = Op::join(before, items.row[row].item[k]);
-            result.item[k] = exclusive ? before : after;
+            items.row[row].item[k] = exclusive ? before : after;
             before = after;
         }
-        tile::store_row<Item, rows>(result, row, out + begin, left, whole);
+        mine[row * threads] = items.row[row];
+    }
+    return total;
+}
+
+// `memory`: a word for the ticket and one for each tile, all zero. `exclusive`: item i of the result joins the items
+// before i, otherwise i too. `out` may not overlap `in`.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    scan(const Item* in, Item* out, i64 count, tile::LookBack<Item>::Word* memory, u32 exclusive) {
+    HR_DYNAMIC_SHARED(Vector, shared);
+    __shared__ Item totals[slack + 1][threads / tile::lanes];
+    __shared__ u32 taken[ahead + 1];
+    __shared__ Item tiles_before;
+    tile::LookBack<Item, HR_WINDOW> look_back(memory);
+    const u32 tiles = static_cast<u32>((count + tile_items - 1) / tile_items);
+    const bool vectors = tile::aligned(in, out);
+
+    // Of the tiles in flight, the oldest first: `slack` whose totals are posted, one to scan, `ahead` on their way.
+    u32 number[stages];
+    if (threadIdx.x <= ahead) taken[threadIdx.x] = look_back.take_tile();
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < stages; ++i) number[i] = i < slack ? none : taken[i - slack];
+    // Tickets of one warp come in any order.
+#pragma unroll
+    for (u32 i = slack; i < stages; ++i) {
+#pragma unroll
+        for (u32 k = i + 1; k < stages; ++k) {
+            const u32 low = number[i] < number[k] ? number[i] : number[k];
+            number[k] ^= number[i] ^ low;
+            number[i] = low;
+        }
+    }
+    u32 fresh = 0;  // where the newest tile goes
+#pragma unroll
+    for (u32 i = slack; i + 1 < stages; ++i) {
+        const i64 begin = static_cast<i64>(number[i]) * tile_items;
+        if (number[i] < tiles) fetch(shared + fresh * threads * rows + threadIdx.x, in + begin, count - begin, vectors && count - begin >= tile_items);
+        tile::commit_copies();
+        ++fresh;
+    }
+    u32 current = 0, oldest = stages - slack, turn = 0;
+    if (slack == 0) oldest = 0;
+    while (true) {
+        u32 ticket = 0;
+        if (threadIdx.x == 0) ticket = look_back.take_tile();
+        if (number[stages - 1] < tiles) {
+            const i64 begin = static_cast<i64>(number[stages - 1]) * tile_items;
+            fetch(shared + fresh * threads * rows + threadIdx.x, in + begin, count - begin, vectors && count - begin >= tile_items);
+        }
+        tile::commit_copies();
+        tile::wait_for_copies<ahead>();
+        const u32 newest = number[slack];
+        if (newest < tiles) {
+            const Item total = scan_part(shared + current * threads * rows + threadIdx.x, exclusive != 0);
+            if (tile::lane() == 0) totals[turn][tile::warp()] = total;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) taken[0] = ticket;
+        if (tile::warp() == 0 && newest < tiles) {
+            const Item mine = tile::lane() < threads / tile::lanes ? totals[turn][tile::lane()] : Op::identity();
+            const Item total = tile::reduce_warp<Op>(mine);
+            if (tile::lane() == 0) look_back.post<Op>(newest, total);
+        }
+        turn = turn == slack ? 0 : turn + 1;  // now the oldest's
+        const u32 last = number[0];
+        if (last < tiles) {
+            const Item mine = tile::lane() < threads / tile::lanes ? totals[turn][tile::lane()] : Op::identity();
+            const Item joined = tile::scan_warp<Op>(mine);
+            Item before = tile::shuffle(joined, tile::warp() == 0 ? 0 : tile::warp() - 1);
+            if (tile::warp() == 0) {
+                before = Op::identity();
+#if HR_LOOK
+                const Item prefix = look_back.prefix<Op>(last, tile::shuffle(joined, threads / tile::lanes - 1));
+#else
+                const Item prefix = joined;
+#endif
+                if (tile::lane() == 0) tiles_before = prefix;
+            }
+            __syncthreads();
+            before = Op::join(tiles_before, before);
+            const i64 begin = static_cast<i64>(last) * tile_items;
+            const i64 left = count - begin;
+            const bool whole = vectors && left >= tile_items;
+            const Vector* mine_of_tile = shared + oldest * threads * rows + threadIdx.x;
+#pragma unroll
+            for (u32 row = 0; row < rows; ++row) {
+                Vector result = mine_of_tile[row * threads];
+#pragma unroll
+                for (u32 k = 0; k < tile::per_vector<Item>; ++k) result.item[k] = Op::join(before, result.item[k]);
+                tile::store_row<Item, rows>(result, row, out + begin, left, whole);
+            }
+        } else {
+            if (last != none) return;
+            __syncthreads();
+        }
+#pragma unroll
+        for (u32 i = 0; i + 1 < stages; ++i) number[i] = number[i + 1];
+        number[stages - 1] = taken[0];
+        fresh = fresh + 1 == stages ? 0 : fresh + 1;
+        current = current + 1 == stages ? 0 : current + 1;
+        oldest = oldest + 1 == stages ? 0 : oldest + 1;
     }
 }

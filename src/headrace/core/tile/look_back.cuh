@@ -33,7 +33,7 @@ struct StateOf<T> {
 };
 
 // All states of a launch, and before them the ticket; all zero when it begins.
-template <class T>
+template <class T, u32 window = 4>
 class LookBack {
     using State = StateOf<T>;
 
@@ -45,36 +45,62 @@ public:
     // By one thread of a block.
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
 
-    // By all lanes of one warp: the items of all tiles before this one, joined.
+    // By one thread, as soon as a tile's total is known: it waits for nothing.
+    template <class Op>
+    __device__ __forceinline__ void post(u32 tile, T total) {
+        store_relaxed(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
+    }
+
+    // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
     template <class Op>
     __device__ __forceinline__ T prefix(u32 tile, T total) {
-        if (tile == 0) {
-            if (lane() == 0) store_relaxed(&states_[0], State::pack(stage_prefix, total));
-            return Op::identity();
-        }
-        if (lane() == 0) store_relaxed(&states_[tile], State::pack(stage_total, total));
+        if (tile == 0) return Op::identity();
         const T before = walk<Op>(tile);
         if (lane() == 0) store_relaxed(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
         return before;
     }
 
 private:
-    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix.
+    // A lane takes `window` tiles, lane 0 the nearest, all loads in flight at once, until one of them has its prefix.
     template <class Op>
     __device__ __forceinline__ T walk(u32 tile) {
         T joined = Op::identity();
-        for (i64 nearest = static_cast<i64>(tile) - 1;; nearest -= lanes) {
-            const i64 mine = nearest - static_cast<i64>(lane());
-            Word state = State::pack(stage_prefix, Op::identity());
-            if (mine >= 0) state = load_relaxed(&states_[mine]);
-            while (__any_sync(all_lanes, State::stage(state) == stage_none)) {
-                if (State::stage(state) == stage_none) state = load_relaxed(&states_[mine]);
+        for (i64 nearest = static_cast<i64>(tile) - 1;; nearest -= lanes * window) {
+            const i64 mine = nearest - static_cast<i64>(lane() * window);
+            Word state[window];
+#pragma unroll
+            for (u32 k = 0; k < window; ++k) {
+                state[k] = State::pack(stage_prefix, Op::identity());
+                if (mine >= k) state[k] = load_relaxed(&states_[mine - k]);
             }
-            const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
-            const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
-            const T value = lane() <= last ? State::value(state) : Op::identity();
-            joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
-            if (with_prefix != 0) return joined;
+            while (true) {
+                T value = Op::identity();
+                bool waits = false, found = false;
+#pragma unroll
+                for (u32 k = 0; k < window; ++k) {
+                    if (!found && !waits) {
+                        waits = State::stage(state[k]) == stage_none;
+                        if (!waits) value = Op::join(State::value(state[k]), value);
+                        found = State::stage(state[k]) == stage_prefix;
+                    }
+                }
+                const u32 with_prefix = __ballot_sync(all_lanes, found);
+                const u32 waiting = __ballot_sync(all_lanes, waits);
+                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
+                if ((waiting & ((2u << last) - 1)) == 0) {
+                    if (lane() > last) value = Op::identity();
+                    joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
+                    if (with_prefix != 0) return joined;
+                    break;
+                }
+#if defined(__CUDACC__) && HR_NAP > 0
+                __nanosleep(HR_NAP);
+#endif
+#pragma unroll
+                for (u32 k = 0; k < window; ++k) {
+                    if (State::stage(state[k]) == stage_none) state[k] = load_relaxed(&states_[mine - k]);
+                }
+            }
         }
     }
 
