@@ -84,7 +84,7 @@ def test_scan(operator: str, item: str, order: str) -> None:
         for exclusive in (0, 1):
             out = np.empty_like(items)
             memory = np.zeros((tiles + 1) * (16 if items.dtype.itemsize == 8 else 8), "u1").view("u8")
-            program.launch("scan", tiles, THREADS, [items, out, count, memory, exclusive], shared=SHARED, order=order, seed=count)
+            program.launch("scan", min(tiles, 9), THREADS + 32, [items, out, count, memory, exclusive], shared=SHARED, order=order, seed=count)
             if exclusive:
                 assert out[0].item() == identity(operator, items)
                 np.testing.assert_array_equal(out[1:], expected[:-1])
@@ -142,5 +142,5 @@ def test_arrays_off_a_16_byte_boundary() -> None:
     )
     items = items_of("Sum", "u32", 2000)[1:]
     out, memory = np.empty_like(items), np.zeros(40, "u8")
-    program.launch("scan", -(-1999 // tile_of(items)), THREADS, [items, out, 1999, memory, 0], shared=SHARED)
+    program.launch("scan", -(-1999 // tile_of(items)), THREADS + 32, [items, out, 1999, memory, 0], shared=SHARED)
     np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))

@@ -36,7 +36,9 @@ constexpr u32 ahead = HR_AHEAD;
 constexpr u32 slack = HR_SLACK;
 constexpr u32 stages = ahead + slack + 1;
 constexpr u32 tile_items = threads * rows * tile::per_vector<Item>;
+constexpr u32 warps = threads / tile::lanes;
 constexpr u32 none = ~0u;
+static_assert(slack >= 1 && ahead >= 1 && ahead < tile::lanes);
 
 // Starts to load a tile's part of this thread.
 __device__ __forceinline__ void fetch(Vector* mine, const Item* in, i64 left, bool whole) {
@@ -83,99 +85,99 @@ __device__ __forceinline__ Item scan_part(Vector* mine, bool exclusive) {
 }
 
 // `memory`: a word for the ticket and one for each tile, all zero. `exclusive`: item i of the result joins the items
-// before i, otherwise i too. `out` may not overlap `in`.
-extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+// before i, otherwise i too. `out` may not overlap `in`. Blocks of `threads` + 32 threads, as many as fit.
+extern "C" __global__ void __launch_bounds__(threads + tile::lanes, HR_BLOCKS)
     scan(const Item* in, Item* out, i64 count, tile::LookBack<Item>::Word* memory, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, shared);
-    __shared__ Item totals[slack + 1][threads / tile::lanes];
-    __shared__ u32 taken[ahead + 1];
-    __shared__ Item tiles_before;
+    __shared__ Item totals[slack + 1][warps];
+    __shared__ Item warps_before[2][warps];
+    __shared__ u32 taken[ahead + 2];
     tile::LookBack<Item, HR_WINDOW> look_back(memory);
     const u32 tiles = static_cast<u32>((count + tile_items - 1) / tile_items);
     const bool vectors = tile::aligned(in, out);
+    const bool looks_back = tile::warp() == warps;
+    constexpr u32 stage_vectors = threads * rows;
+    Vector* const mine = shared + threadIdx.x;
 
-    // Of the tiles in flight, the oldest first: `slack` whose totals are posted, one to scan, `ahead` on their way.
-    u32 number[stages];
-    if (threadIdx.x <= ahead) taken[threadIdx.x] = look_back.take_tile();
+    if (threadIdx.x == 0) {
+#pragma unroll
+        for (u32 i = 0; i <= ahead; ++i) taken[i] = look_back.take_tile();
+    }
     __syncthreads();
+    // Of the tiles in flight, the oldest first: `slack` whose totals are known, one to scan, `ahead` on their way.
+    u32 number[stages];
 #pragma unroll
     for (u32 i = 0; i < stages; ++i) number[i] = i < slack ? none : taken[i - slack];
-    // Tickets of one warp come in any order.
-#pragma unroll
-    for (u32 i = slack; i < stages; ++i) {
-#pragma unroll
-        for (u32 k = i + 1; k < stages; ++k) {
-            const u32 low = number[i] < number[k] ? number[i] : number[k];
-            number[k] ^= number[i] ^ low;
-            number[i] = low;
-        }
-    }
-    u32 fresh = 0;  // where the newest tile goes
+    __syncthreads();
+    u32 fresh = 0, current = 0, oldest = ahead + 1;  // their places in shared memory
 #pragma unroll
     for (u32 i = slack; i + 1 < stages; ++i) {
         const i64 begin = static_cast<i64>(number[i]) * tile_items;
-        if (number[i] < tiles) fetch(shared + fresh * threads * rows + threadIdx.x, in + begin, count - begin, vectors && count - begin >= tile_items);
-        tile::commit_copies();
+        if (!looks_back) {
+            if (number[i] < tiles) fetch(mine + fresh * stage_vectors, in + begin, count - begin, vectors && count - begin >= tile_items);
+            tile::commit_copies();
+        }
         ++fresh;
     }
-    u32 current = 0, oldest = stages - slack, turn = 0;
-    if (slack == 0) oldest = 0;
+    u32 turn = 0, parity = 0;
     while (true) {
-        u32 ticket = 0;
-        if (threadIdx.x == 0) ticket = look_back.take_tile();
-        if (number[stages - 1] < tiles) {
-            const i64 begin = static_cast<i64>(number[stages - 1]) * tile_items;
-            fetch(shared + fresh * threads * rows + threadIdx.x, in + begin, count - begin, vectors && count - begin >= tile_items);
-        }
-        tile::commit_copies();
-        tile::wait_for_copies<ahead>();
-        const u32 newest = number[slack];
-        if (newest < tiles) {
-            const Item total = scan_part(shared + current * threads * rows + threadIdx.x, exclusive != 0);
-            if (tile::lane() == 0) totals[turn][tile::warp()] = total;
+        const u32 last = number[0];
+        const u32 after_turn = turn == slack ? 0 : turn + 1;
+        if (looks_back) {
+            u32 ticket = 0;
+            if (tile::lane() == 0) ticket = look_back.take_tile();
+            const u32 known = number[slack - 1];
+            if (known < tiles) {
+                const Item total = tile::reduce_warp<Op>(tile::lane() < warps ? totals[turn == 0 ? slack : turn - 1][tile::lane()] : Op::identity());
+                if (tile::lane() == 0) look_back.post<Op>(known, total);
+            }
+            if (last < tiles) {
+                const Item joined = tile::scan_warp<Op>(tile::lane() < warps ? totals[after_turn][tile::lane()] : Op::identity());
+                Item before = tile::shuffle_up(joined, 1);
+                if (tile::lane() == 0) before = Op::identity();
+#if HR_LOOK
+                const Item prefix = look_back.prefix<Op>(last, tile::shuffle(joined, warps - 1));
+#else
+                const Item prefix = Op::identity();
+#endif
+                if (tile::lane() < warps) warps_before[parity][tile::lane()] = Op::join(prefix, before);
+            }
+            if (tile::lane() == 0) taken[parity] = ticket;
+        } else {
+            if (number[stages - 1] < tiles) {
+                const i64 begin = static_cast<i64>(number[stages - 1]) * tile_items;
+                fetch(mine + fresh * stage_vectors, in + begin, count - begin, vectors && count - begin >= tile_items);
+            }
+            tile::commit_copies();
+            tile::wait_for_copies<ahead>();
+            if (number[slack] < tiles) {
+                const Item total = scan_part(mine + current * stage_vectors, exclusive != 0);
+                if (tile::lane() == 0) totals[turn][tile::warp()] = total;
+            }
         }
         __syncthreads();
-        if (threadIdx.x == 0) taken[0] = ticket;
-        if (tile::warp() == 0 && newest < tiles) {
-            const Item mine = tile::lane() < threads / tile::lanes ? totals[turn][tile::lane()] : Op::identity();
-            const Item total = tile::reduce_warp<Op>(mine);
-            if (tile::lane() == 0) look_back.post<Op>(newest, total);
-        }
-        turn = turn == slack ? 0 : turn + 1;  // now the oldest's
-        const u32 last = number[0];
         if (last < tiles) {
-            const Item mine = tile::lane() < threads / tile::lanes ? totals[turn][tile::lane()] : Op::identity();
-            const Item joined = tile::scan_warp<Op>(mine);
-            Item before = tile::shuffle(joined, tile::warp() == 0 ? 0 : tile::warp() - 1);
-            if (tile::warp() == 0) {
-                before = Op::identity();
-#if HR_LOOK
-                const Item prefix = look_back.prefix<Op>(last, tile::shuffle(joined, threads / tile::lanes - 1));
-#else
-                const Item prefix = joined;
-#endif
-                if (tile::lane() == 0) tiles_before = prefix;
-            }
-            __syncthreads();
-            before = Op::join(tiles_before, before);
-            const i64 begin = static_cast<i64>(last) * tile_items;
-            const i64 left = count - begin;
-            const bool whole = vectors && left >= tile_items;
-            const Vector* mine_of_tile = shared + oldest * threads * rows + threadIdx.x;
+            if (!looks_back) {
+                const Item before = warps_before[parity][tile::warp()];
+                const i64 begin = static_cast<i64>(last) * tile_items;
+                const i64 left = count - begin;
+                const bool whole = vectors && left >= tile_items;
 #pragma unroll
-            for (u32 row = 0; row < rows; ++row) {
-                Vector result = mine_of_tile[row * threads];
+                for (u32 row = 0; row < rows; ++row) {
+                    Vector result = mine[oldest * stage_vectors + row * threads];
 #pragma unroll
-                for (u32 k = 0; k < tile::per_vector<Item>; ++k) result.item[k] = Op::join(before, result.item[k]);
-                tile::store_row<Item, rows>(result, row, out + begin, left, whole);
+                    for (u32 k = 0; k < tile::per_vector<Item>; ++k) result.item[k] = Op::join(before, result.item[k]);
+                    tile::store_row<Item, rows>(result, row, out + begin, left, whole);
+                }
             }
-        } else {
-            if (last != none) return;
-            __syncthreads();
+        } else if (last != none) {
+            return;
         }
 #pragma unroll
         for (u32 i = 0; i + 1 < stages; ++i) number[i] = number[i + 1];
-        number[stages - 1] = taken[0];
+        number[stages - 1] = taken[parity];
+        turn = after_turn;
+        parity ^= 1;
         fresh = fresh + 1 == stages ? 0 : fresh + 1;
         current = current + 1 == stages ? 0 : current + 1;
         oldest = oldest + 1 == stages ? 0 : oldest + 1;

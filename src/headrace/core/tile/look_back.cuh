@@ -61,45 +61,32 @@ public:
     }
 
 private:
-    // A lane takes `window` tiles, lane 0 the nearest, all loads in flight at once, until one of them has its prefix.
+    // 32 tiles at a step, the nearest in lane 0, `window` steps' loads in flight at once, until a tile has its prefix.
     template <class Op>
     __device__ __forceinline__ T walk(u32 tile) {
         T joined = Op::identity();
-        for (i64 nearest = static_cast<i64>(tile) - 1;; nearest -= lanes * window) {
-            const i64 mine = nearest - static_cast<i64>(lane() * window);
+        for (i64 nearest = static_cast<i64>(tile) - 1 - lane();; nearest -= lanes * window) {
             Word state[window];
 #pragma unroll
             for (u32 k = 0; k < window; ++k) {
+                const i64 at = nearest - k * lanes;
                 state[k] = State::pack(stage_prefix, Op::identity());
-                if (mine >= k) state[k] = load_relaxed(&states_[mine - k]);
+                if (at >= 0) state[k] = load_relaxed(&states_[at]);
             }
-            while (true) {
-                T value = Op::identity();
-                bool waits = false, found = false;
 #pragma unroll
-                for (u32 k = 0; k < window; ++k) {
-                    if (!found && !waits) {
-                        waits = State::stage(state[k]) == stage_none;
-                        if (!waits) value = Op::join(State::value(state[k]), value);
-                        found = State::stage(state[k]) == stage_prefix;
-                    }
+            for (u32 k = 0; k < window; ++k) {
+                const i64 at = nearest - k * lanes;
+                u32 with_prefix, last;
+                while (true) {
+                    with_prefix = __ballot_sync(all_lanes, State::stage(state[k]) == stage_prefix);
+                    last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
+                    const u32 missing = __ballot_sync(all_lanes, State::stage(state[k]) == stage_none);
+                    if ((missing & ((2u << last) - 1)) == 0) break;
+                    if (State::stage(state[k]) == stage_none) state[k] = load_relaxed(&states_[at]);
                 }
-                const u32 with_prefix = __ballot_sync(all_lanes, found);
-                const u32 waiting = __ballot_sync(all_lanes, waits);
-                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
-                if ((waiting & ((2u << last) - 1)) == 0) {
-                    if (lane() > last) value = Op::identity();
-                    joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
-                    if (with_prefix != 0) return joined;
-                    break;
-                }
-#if defined(__CUDACC__) && HR_NAP > 0
-                __nanosleep(HR_NAP);
-#endif
-#pragma unroll
-                for (u32 k = 0; k < window; ++k) {
-                    if (State::stage(state[k]) == stage_none) state[k] = load_relaxed(&states_[mine - k]);
-                }
+                const T value = lane() <= last ? State::value(state[k]) : Op::identity();
+                joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
+                if (with_prefix != 0) return joined;
             }
         }
     }
