@@ -1,27 +1,15 @@
-// Scan of an array in one pass: a block loads a tile into registers, scans it there, learns by look-back what all tiles
-// before it come to, and stores. (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled
-// look-back".) Items keep their order, so the operator need not commute.
+// Scan of an array in one pass, by blocks that stay. A tile goes through a ring of shared memory: `ahead` tiles are on
+// their way from device memory, one is scanned in place, and `slack` scanned ones wait until it is known what all tiles
+// before them come to; then they are stored. A warp of its own posts totals and looks back, so that its round trips to
+// memory are nobody else's. (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back".)
+// Items keep their order, so the operator need not commute.
+//
+// Why so: without look-back every shape of this kernel and of a plain one reaches the rate of a copy
+// (bench/results/h200/ 2026-11-21-scan-shapes.md). What is lost is the wait for the slowest of the tiles before, so a
+// tile must be able to wait while others move. Forward progress: a block posts a tile's total before it waits for any
+// tile before it.
 //
 // Bytes moved per item of width w: 2 w, and for each tile a state of 8 or 16 bytes.
-#ifndef HR_WINDOW
-#define HR_WINDOW 4
-#endif
-#ifndef HR_AHEAD
-#define HR_AHEAD 2
-#endif
-#ifndef HR_SLACK
-#define HR_SLACK 1
-#endif
-#ifndef HR_LOOK
-#define HR_LOOK 1
-#endif
-#ifndef HR_BLOCKS
-#define HR_BLOCKS 1
-#endif
-#ifndef HR_NAP
-#define HR_NAP 0
-#endif
-#include "core/tile/block.cuh"
 #include "core/tile/look_back.cuh"
 #include "core/tile/rows.cuh"
 
@@ -38,14 +26,15 @@ constexpr u32 stages = ahead + slack + 1;
 constexpr u32 tile_items = threads * rows * tile::per_vector<Item>;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 none = ~0u;
-static_assert(slack >= 1 && ahead >= 1 && ahead < tile::lanes);
+static_assert(slack >= 1 && ahead < tile::lanes);
 
 // Starts to load a tile's part of this thread.
 __device__ __forceinline__ void fetch(Vector* mine, const Item* in, i64 left, bool whole) {
     if (whole) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
-            tile::copy_async(reinterpret_cast<uint4*>(&mine[row * threads]), reinterpret_cast<const uint4*>(in + tile::row_begin<Item, rows>(row)));
+            tile::copy_async(reinterpret_cast<uint4*>(&mine[row * threads]),
+                             reinterpret_cast<const uint4*>(in + tile::row_begin<Item, rows>(row)));
         }
     } else {
         tile::Rows<Item, rows> items;
@@ -86,13 +75,13 @@ __device__ __forceinline__ Item scan_part(Vector* mine, bool exclusive) {
 
 // `memory`: a word for the ticket and one for each tile, all zero. `exclusive`: item i of the result joins the items
 // before i, otherwise i too. `out` may not overlap `in`. Blocks of `threads` + 32 threads, as many as fit.
-extern "C" __global__ void __launch_bounds__(threads + tile::lanes, HR_BLOCKS)
+extern "C" __global__ void __launch_bounds__(threads + tile::lanes)
     scan(const Item* in, Item* out, i64 count, tile::LookBack<Item>::Word* memory, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, shared);
     __shared__ Item totals[slack + 1][warps];
     __shared__ Item warps_before[2][warps];
     __shared__ u32 taken[ahead + 2];
-    tile::LookBack<Item, HR_WINDOW> look_back(memory);
+    tile::LookBack<Item> look_back(memory);
     const u32 tiles = static_cast<u32>((count + tile_items - 1) / tile_items);
     const bool vectors = tile::aligned(in, out);
     const bool looks_back = tile::warp() == warps;
@@ -114,7 +103,8 @@ extern "C" __global__ void __launch_bounds__(threads + tile::lanes, HR_BLOCKS)
     for (u32 i = slack; i + 1 < stages; ++i) {
         const i64 begin = static_cast<i64>(number[i]) * tile_items;
         if (!looks_back) {
-            if (number[i] < tiles) fetch(mine + fresh * stage_vectors, in + begin, count - begin, vectors && count - begin >= tile_items);
+            if (number[i] < tiles)
+                fetch(mine + fresh * stage_vectors, in + begin, count - begin, vectors && count - begin >= tile_items);
             tile::commit_copies();
         }
         ++fresh;
@@ -124,25 +114,22 @@ extern "C" __global__ void __launch_bounds__(threads + tile::lanes, HR_BLOCKS)
         const u32 last = number[0];
         const u32 after_turn = turn == slack ? 0 : turn + 1;
         if (looks_back) {
-            u32 ticket = 0;
-            if (tile::lane() == 0) ticket = look_back.take_tile();
             const u32 known = number[slack - 1];
             if (known < tiles) {
-                const Item total = tile::reduce_warp<Op>(tile::lane() < warps ? totals[turn == 0 ? slack : turn - 1][tile::lane()] : Op::identity());
+                const Item total = tile::reduce_warp<Op>(
+                    tile::lane() < warps ? totals[turn == 0 ? slack : turn - 1][tile::lane()] : Op::identity());
                 if (tile::lane() == 0) look_back.post<Op>(known, total);
             }
             if (last < tiles) {
-                const Item joined = tile::scan_warp<Op>(tile::lane() < warps ? totals[after_turn][tile::lane()] : Op::identity());
+                const Item joined =
+                    tile::scan_warp<Op>(tile::lane() < warps ? totals[after_turn][tile::lane()] : Op::identity());
                 Item before = tile::shuffle_up(joined, 1);
                 if (tile::lane() == 0) before = Op::identity();
-#if HR_LOOK
                 const Item prefix = look_back.prefix<Op>(last, tile::shuffle(joined, warps - 1));
-#else
-                const Item prefix = Op::identity();
-#endif
                 if (tile::lane() < warps) warps_before[parity][tile::lane()] = Op::join(prefix, before);
             }
-            if (tile::lane() == 0) taken[parity] = ticket;
+            // As late as it can be: a tile that is taken and not yet read keeps all later ones waiting.
+            if (tile::lane() == 0) taken[parity] = look_back.take_tile();
         } else {
             if (number[stages - 1] < tiles) {
                 const i64 begin = static_cast<i64>(number[stages - 1]) * tile_items;

@@ -68,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (mine.item[k] != 0) places[place++] = static_cast<u16>(first + k);
     }
     if (tile::warp() == 0) {
+        if (tile::lane() == 0) look_back.post<Sum<u64>>(number, block.total);
         const u64 before = look_back.prefix<Sum<u64>>(number, static_cast<u64>(block.total));
         if (tile::lane() == 0) {
             tiles_before = before;

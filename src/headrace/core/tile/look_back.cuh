@@ -33,7 +33,7 @@ struct StateOf<T> {
 };
 
 // All states of a launch, and before them the ticket; all zero when it begins.
-template <class T, u32 window = 4>
+template <class T>
 class LookBack {
     using State = StateOf<T>;
 
@@ -61,32 +61,23 @@ public:
     }
 
 private:
-    // 32 tiles at a step, the nearest in lane 0, `window` steps' loads in flight at once, until a tile has its prefix.
+    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix. More tiles at a step were slower on
+    // an H200: states read early are old, and hide a prefix that has come since. So all lanes look again, too.
     template <class Op>
     __device__ __forceinline__ T walk(u32 tile) {
         T joined = Op::identity();
-        for (i64 nearest = static_cast<i64>(tile) - 1 - lane();; nearest -= lanes * window) {
-            Word state[window];
-#pragma unroll
-            for (u32 k = 0; k < window; ++k) {
-                const i64 at = nearest - k * lanes;
-                state[k] = State::pack(stage_prefix, Op::identity());
-                if (at >= 0) state[k] = load_relaxed(&states_[at]);
-            }
-#pragma unroll
-            for (u32 k = 0; k < window; ++k) {
-                const i64 at = nearest - k * lanes;
-                u32 with_prefix, last;
-                while (true) {
-                    with_prefix = __ballot_sync(all_lanes, State::stage(state[k]) == stage_prefix);
-                    last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
-                    const u32 missing = __ballot_sync(all_lanes, State::stage(state[k]) == stage_none);
-                    if ((missing & ((2u << last) - 1)) == 0) break;
-                    if (State::stage(state[k]) == stage_none) state[k] = load_relaxed(&states_[at]);
-                }
-                const T value = lane() <= last ? State::value(state[k]) : Op::identity();
+        for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
+            while (true) {
+                const Word seen = load_relaxed(&states_[mine >= 0 ? mine : 0]);
+                const Word state = mine >= 0 ? seen : State::pack(stage_prefix, Op::identity());
+                const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
+                const u32 missing = __ballot_sync(all_lanes, State::stage(state) == stage_none);
+                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
+                if ((missing & ((2u << last) - 1)) != 0) continue;
+                const T value = lane() <= last ? State::value(state) : Op::identity();
                 joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
                 if (with_prefix != 0) return joined;
+                break;
             }
         }
     }

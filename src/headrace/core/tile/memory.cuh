@@ -114,9 +114,9 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #endif
 }
 
-// 16 bytes from device memory to this thread's place in shared memory, in flight until this thread waits: `commit_copies`
-// closes a group of them, `wait_for_copies<n>` returns when all but the n newest groups have arrived. (PTX ISA,
-// "cp.async", sm_80.)
+// 16 bytes from device memory to this thread's place in shared memory, in flight until this thread waits:
+// `commit_copies` closes a group of them, `wait_for_copies<n>` returns when all but the n newest groups have arrived.
+// (PTX ISA, "cp.async", sm_80.)
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if defined(__CUDACC__)
     const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
