@@ -23,6 +23,9 @@ OPERATORS = [
     ("Compose", "u32"),
 ]
 THREADS, ROWS = 64, 2
+SHAPE = {"HR_THREADS": THREADS, "HR_ROWS": ROWS}
+RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
+SHARED = 5 * THREADS * ROWS * 16
 
 
 def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
@@ -73,9 +76,7 @@ def identity(operator: str, items: NDArray[np.generic]) -> object:
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_scan(operator: str, item: str, order: str) -> None:
-    program = fibers.program(
-        source="core/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    )
+    program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE, **RING})
     for count in sizes(tile_of(items_of(operator, item, 1))):
         items = items_of(operator, item, count)
         tiles = -(-count // tile_of(items))
@@ -83,7 +84,15 @@ def test_scan(operator: str, item: str, order: str) -> None:
         for exclusive in (0, 1):
             out = np.empty_like(items)
             memory = np.zeros((tiles + 1) * (16 if items.dtype.itemsize == 8 else 8), "u1").view("u8")
-            program.launch("scan", tiles, THREADS, [items, out, count, memory, exclusive], order=order, seed=count)
+            program.launch(
+                "scan",
+                min(tiles, 9),
+                THREADS + 32,
+                [items, out, count, memory, exclusive],
+                shared=SHARED,
+                order=order,
+                seed=count,
+            )
             if exclusive:
                 assert out[0].item() == identity(operator, items)
                 np.testing.assert_array_equal(out[1:], expected[:-1])
@@ -94,9 +103,7 @@ def test_scan(operator: str, item: str, order: str) -> None:
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("blocks", [1, 3, 70])
 def test_reduce(operator: str, item: str, blocks: int) -> None:
-    program = fibers.program(
-        source="core/reduce.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    )
+    program = fibers.program(source="core/reduce.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE})
     finished = np.zeros(1, "u4")
     for count in sizes(tile_of(items_of(operator, item, 1))):
         items = items_of(operator, item, count)
@@ -107,9 +114,7 @@ def test_reduce(operator: str, item: str, blocks: int) -> None:
 
 
 def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
-    program = fibers.program(
-        source="core/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    )
+    program = fibers.program(source="core/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", **SHAPE})
     nans = np.array([3, 0x7FC00001, 0, 0x7FC00002, 5], "u4").view("f4")
     for items, wanted in ((nans, 0x7FC00001), (np.array([0.0, -0.0], "f4"), 0), (np.array([-0.0, 0.0], "f4"), 0x80000000)):
         result = np.empty(1, "f4")
@@ -136,10 +141,8 @@ def test_select(width: int, share: float) -> None:
 
 
 def test_arrays_off_a_16_byte_boundary() -> None:
-    program = fibers.program(
-        source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    )
+    program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
     items = items_of("Sum", "u32", 2000)[1:]
     out, memory = np.empty_like(items), np.zeros(40, "u8")
-    program.launch("scan", -(-1999 // tile_of(items)), THREADS, [items, out, 1999, memory, 0])
+    program.launch("scan", -(-1999 // tile_of(items)), THREADS + 32, [items, out, 1999, memory, 0], shared=SHARED)
     np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))

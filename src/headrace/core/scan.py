@@ -16,6 +16,7 @@ from headrace.core.operators import Joining
 _THREADS, _ROWS = 256, 4
 _TILE_BYTES = _THREADS * _ROWS * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
+_AHEAD, _SLACK = 1, 3
 
 
 def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
@@ -62,11 +63,13 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         _native.scan(joining.join, joining.item, source.address, result.address, source.length, exclusive, threads)
         return result.owner
     card = gpu(source.device)
-    tiles = -(-source.nbytes // _TILE_BYTES)
+    threads, rows, blocks = _scan_shape(card, source.width)
+    tiles = -(-source.nbytes // (threads * rows * 16))
     memory = zeroed(card, (tiles + 1) * (16 if source.width == 8 else 8), source.stream)
-    found = kernel("core/scan.cu", "scan", "PPqPI", _defines(joining), card)
+    found = kernel("core/scan.cu", "scan", "PPqPI", _scan_defines(joining, threads, rows), card)
     args = (source.address, result.address, source.length, memory.address, int(exclusive))
-    found.launch(tiles, _THREADS, args, stream=source.stream)
+    ring = (_AHEAD + 1 + _SLACK) * threads * rows * 16
+    found.launch(min(tiles, blocks), threads + 32, args, shared=ring, stream=source.stream)
     return result.owner
 
 
@@ -107,6 +110,13 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     return result.owner
 
 
+def _scan_shape(card: Gpu, width: int) -> tuple[int, int, int]:
+    """Threads that scan, rows, and blocks that fit on the card. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    if card.capability[0] not in (9, 10):
+        return 256, 4, 2 * card.multiprocessors
+    return (320, 9, card.multiprocessors) if width == 4 else (352, 8, card.multiprocessors)
+
+
 def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
     card = gpu(source.device)
     tiles = -(-source.nbytes // _TILE_BYTES)
@@ -123,6 +133,11 @@ def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
     buffer = device_pool(card).take(nbytes, stream)
     checked(driver().cuMemsetD8Async(buffer.address, 0, nbytes, buffer.stream))
     return buffer
+
+
+def _scan_defines(joining: Joining, threads: int, rows: int) -> dict[str, int | str]:
+    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_AHEAD": _AHEAD, "HR_SLACK": _SLACK}
+    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}
 
 
 def _defines(joining: Joining) -> dict[str, int | str]:

@@ -34,6 +34,7 @@ using Item = ItemOf<HR_WIDTH>::type;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 flags_per_thread = 16;
 constexpr u32 tile_items = threads * flags_per_thread;
+constexpr u32 batch = HR_WIDTH <= 4 ? flags_per_thread : 64 / HR_WIDTH;  // items that a thread holds at a time
 
 // `memory`: a word for the ticket and one for each tile, all zero.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -67,6 +68,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 k = 0; k < flags_per_thread; ++k) {
         if (mine.item[k] != 0) places[place++] = static_cast<u16>(first + k);
     }
+    if (threadIdx.x == 0) look_back.post<Sum<u64>>(number, block.total);
+    __syncthreads();
+    // The first items are on their way while this tile waits for those before it.
+    Item held[batch];
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        const u32 i = threadIdx.x + k * threads;
+        if (i < block.total) held[k] = in[begin + places[i]];
+    }
     if (tile::warp() == 0) {
         const u64 before = look_back.prefix<Sum<u64>>(number, static_cast<u64>(block.total));
         if (tile::lane() == 0) {
@@ -75,5 +85,11 @@ extern "C" __global__ void __launch_bounds__(threads)
         }
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < block.total; i += threads) out[tiles_before + i] = in[begin + places[i]];
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        const u32 i = threadIdx.x + k * threads;
+        if (i < block.total) out[tiles_before + i] = held[k];
+    }
+    for (u32 i = threadIdx.x + batch * threads; i < block.total; i += threads)
+        out[tiles_before + i] = in[begin + places[i]];
 }

@@ -13,7 +13,7 @@ from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
 from headrace.core.scan import zeroed
 
-_THREADS = 256
+_THREADS = 512
 _TILE_ITEMS = _THREADS * 16
 _WIDTHS = (1, 2, 4, 8, 16)
 _FLAGS = {"|b1", "|u1", "|i1"}

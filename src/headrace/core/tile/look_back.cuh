@@ -45,36 +45,40 @@ public:
     // By one thread of a block.
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
 
-    // By all lanes of one warp: the items of all tiles before this one, joined.
+    // By one thread, as soon as a tile's total is known: it waits for nothing.
+    template <class Op>
+    __device__ __forceinline__ void post(u32 tile, T total) {
+        store_relaxed(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
+    }
+
+    // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
     template <class Op>
     __device__ __forceinline__ T prefix(u32 tile, T total) {
-        if (tile == 0) {
-            if (lane() == 0) store_relaxed(&states_[0], State::pack(stage_prefix, total));
-            return Op::identity();
-        }
-        if (lane() == 0) store_relaxed(&states_[tile], State::pack(stage_total, total));
+        if (tile == 0) return Op::identity();
         const T before = walk<Op>(tile);
         if (lane() == 0) store_relaxed(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
         return before;
     }
 
 private:
-    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix.
+    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix. More tiles at a step were slower on
+    // an H200: states read early are old, and hide a prefix that has come since. So all lanes look again, too.
     template <class Op>
     __device__ __forceinline__ T walk(u32 tile) {
         T joined = Op::identity();
-        for (i64 nearest = static_cast<i64>(tile) - 1;; nearest -= lanes) {
-            const i64 mine = nearest - static_cast<i64>(lane());
-            Word state = State::pack(stage_prefix, Op::identity());
-            if (mine >= 0) state = load_relaxed(&states_[mine]);
-            while (__any_sync(all_lanes, State::stage(state) == stage_none)) {
-                if (State::stage(state) == stage_none) state = load_relaxed(&states_[mine]);
+        for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
+            while (true) {
+                const Word seen = load_relaxed(&states_[mine >= 0 ? mine : 0]);
+                const Word state = mine >= 0 ? seen : State::pack(stage_prefix, Op::identity());
+                const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
+                const u32 missing = __ballot_sync(all_lanes, State::stage(state) == stage_none);
+                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
+                if ((missing & ((2u << last) - 1)) != 0) continue;
+                const T value = lane() <= last ? State::value(state) : Op::identity();
+                joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
+                if (with_prefix != 0) return joined;
+                break;
             }
-            const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
-            const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
-            const T value = lane() <= last ? State::value(state) : Op::identity();
-            joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
-            if (with_prefix != 0) return joined;
         }
     }
 
