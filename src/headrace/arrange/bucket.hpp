@@ -26,11 +26,19 @@ struct Even {
     // Signed keys too: differences modulo 2^32 are the same.
     HR_FN u32 part(const Even& even, Key key, u32) {
         const u32 past = static_cast<u32>(key) - even.low;
-        if (past > even.last) return no_bucket;
-        if (even.multiplier == 0) return past;
         const u64 upper = static_cast<u64>(past) * (even.multiplier >> 32);
         const u64 lower = static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF);
-        return static_cast<u32>((upper + (lower >> 32)) >> 32);
+        const u32 part = static_cast<u32>((upper + (lower >> 32)) >> 32);
+        const u32 own = even.multiplier == 0 ? ~0u : 0;
+        return past > even.last ? no_bucket : part | (past & own);
+    }
+
+    // As `part` for parts that need not be equal, only in order: one product of 32-bit words.
+    HR_FN u32 cell(const Even& even, Key key, u32) {
+        const u32 past = static_cast<u32>(key) - even.low;
+        const u32 cell = static_cast<u32>(past * static_cast<u64>(static_cast<u32>(even.multiplier >> 32)) >> 32);
+        const u32 own = even.multiplier == 0 ? ~0u : 0;
+        return past > even.last ? no_bucket : cell | (past & own);
     }
 };
 
@@ -42,11 +50,20 @@ struct Even<float> {
     u32 unused;
 
     HR_FN u32 part(const Even& even, float key, u32 count) {
-        if (!(key >= even.low && key < even.high)) return no_bucket;
-        const u32 part = static_cast<u32>((key - even.low) * even.parts_per_unit);
-        return part < count ? part : count - 1;
+        const bool inside = key >= even.low && key < even.high;
+        const u32 part = static_cast<u32>((inside ? key - even.low : 0.0f) * even.parts_per_unit);
+        return inside ? (part < count ? part : count - 1) : no_bucket;
     }
+
+    HR_FN u32 cell(const Even& even, float key, u32 count) { return part(even, key, count); }
 };
+
+// Is `cell` the same as `part`?
+template <class Key>
+HR_FN bool has_short_product(const Even<Key>& even) {
+    return (even.multiplier & 0xFFFFFFFF) == 0;
+}
+HR_FN bool has_short_product(const Even<float>&) { return false; }
 
 // 4096 cells: 16 KB beside the counters, and more than a dozen of them for each of 256 edges.
 constexpr u32 cells = 4096;
@@ -73,11 +90,11 @@ HR_FN u32 bucket_in_cell(u32 cell, Key key, Edges edges) {
 
 // Edges 1 to m - 1 that lie in cells before `cell`: `edges` begins at edge 1, `count` is m - 1.
 template <class Key>
-HR_FN u32 edges_before_cell(const Even<Key>& even, u32 cell, const Key* edges, u32 count) {
+HR_FN u32 edges_before_cell(const Even<Key>& even, u32 cell, u32 cells, const Key* edges, u32 count) {
     u32 low = 0;
     while (count != 0) {
         const u32 half = count / 2;
-        if (Even<Key>::part(even, edges[low + half], cells) < cell) {
+        if (Even<Key>::cell(even, edges[low + half], cells) < cell) {
             low += half + 1;
             count -= half + 1;
         } else {

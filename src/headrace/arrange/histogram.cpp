@@ -66,12 +66,12 @@ void histogram_of(const KeysToCount& input, const BucketsGiven& how, unsigned th
     std::vector<u32> words(cells);
     u32 before = 0;
     for (u32 cell = 0; cell < cells; ++cell) {
-        const u32 after = edges_before_cell(even, cell + 1, edges, how.buckets - 1);
+        const u32 after = edges_before_cell(even, cell + 1, cells, edges, how.buckets - 1);
         words[cell] = cell_word(before, after - before);
         before = after;
     }
     count_all(keys, input.count, how.buckets, how.result, threads, [&](Key key) {
-        const u32 cell = Even<Key>::part(even, key, cells);
+        const u32 cell = Even<Key>::cell(even, key, cells);
         return cell == no_bucket ? no_bucket : bucket_in_cell(words[cell], key, edges);
     });
 }

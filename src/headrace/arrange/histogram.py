@@ -22,7 +22,7 @@ _KEYS = {"<u4": "u32", "<i4": "i32", "<f4": "float"}
 _LEAST, _MOST = 2, 1 << 16
 _CELLS = 4096
 _EDGES_KEPT = 2048
-_THREADS, _ROWS = 512, 4
+_THREADS, _ROWS = 1024, 4
 _PIECE = 1 << 15
 _REPLICAS = 32
 _REPLICATED_BYTES = 32 << 10
@@ -223,14 +223,14 @@ def _on_gpu(source: Array, result: Array, buckets: Buckets) -> None:
     if buckets.edges is not None:
         edges = DeviceArray.from_host(buckets.edges, card, stream=stream)
         words = device_pool(card).take(_CELLS * 4, stream)
-        args = (buckets.even, edges.address, buckets.count, words.address)
-        prepare = kernel("arrange/histogram.cu", "histogram_cells", "16sPIP", defines, card)
+        args = (buckets.even, edges.address, buckets.count, _CELLS, words.address)
+        prepare = kernel("arrange/histogram.cu", "histogram_cells", "16sPIIP", defines, card)
         prepare.launch(_CELLS // _THREADS, _THREADS, args, stream=stream)
         shared = _CELLS * 4 + (buckets.count * 4 if buckets.count <= _EDGES_KEPT else 0)
-    addresses = struct.pack("<QQ", edges.address if edges else 0, words.address if words else 0)
+    addresses = struct.pack("<QQII", edges.address if edges else 0, words.address if words else 0, _CELLS, 0)
     plan = plan_for(card.capability, buckets.count)
     entry = "histogram_packed" if plan.packed else "histogram"
-    found = kernel("arrange/histogram.cu", entry, "PqPII32s", defines, card)
+    found = kernel("arrange/histogram.cu", entry, "PqPII40s", defines, card)
     args_of = (source.address, source.length, result.address, buckets.count, plan.factor, buckets.even + addresses)
     found.launch(_grid(card, plan, buckets.count, shared), _THREADS, args_of, shared=shared + plan.nbytes, stream=stream)
 
@@ -264,7 +264,7 @@ def plan_for(capability: tuple[int, int], buckets: int) -> Plan:
     """
     if buckets * 4 > _SINGLE_BYTES:
         most = _WINDOW_OF_LARGE if capability in _LARGE else _WINDOW_OF_SMALL
-        window = min(most, buckets + buckets % 2)
+        window = min(most, -(-buckets // 64) * 64)
         return Plan(True, window, window * 2)
     replicas = _REPLICAS
     while replicas > 1 and buckets * replicas * 4 > _REPLICATED_BYTES:
