@@ -5,7 +5,7 @@
 // Up to a few thousand buckets a counter has several replicas, so that a warp's 32 additions rarely meet. Up to 65,536
 // buckets counters are 16 bits wide, two in a word: before one can overflow the block moves large ones to the result.
 //
-// Bytes moved per key of width w: w, and for each block 4 to 8 a bucket (and 16 KB of cells where edges are given).
+// Bytes moved per key of width w: w, and for each block 4 to 8 a bucket (and the cells where edges are given).
 #include "arrange/bucket.hpp"
 #include "core/tile/rows.cuh"
 
@@ -58,7 +58,7 @@ struct WithoutEdges {
     Even<Key> even;
     u32 count;
     __device__ __forceinline__ u32 operator()(Key key) const {
-        return short_product ? Even<Key>::cell(even, key, count) : Even<Key>::part(even, key, count);
+        return Even<Key>::template part<short_product>(even, key, count);
     }
     template <u32 n>
     __device__ __forceinline__ void all(u32 (&b)[n], const Key (&key)[n]) const {
@@ -88,25 +88,22 @@ struct WithEdges {
     u32 cells;
     Edges edges;
     __device__ __forceinline__ u32 operator()(Key key) const {
-        const u32 cell = Even<Key>::cell(even, key, cells);
-        return cell == no_bucket ? no_bucket : bucket_in_cell(cell_words[cell], key, edges);
+        if (!Even<Key>::contains(even, key)) return no_bucket;
+        return bucket_in_cell(cell_words[Even<Key>::cell(even, key, cells)], key, edges);
     }
     // Most cells have one edge at most, which a comparison settles; a branch for each key would cost more.
     template <u32 n>
     __device__ __forceinline__ void all(u32 (&b)[n], const Key (&key)[n]) const {
         u32 word[n], most = 0;
 #pragma unroll
-        for (u32 k = 0; k < n; ++k) {
-            b[k] = Even<Key>::cell(even, key[k], cells);
-            word[k] = cell_words[b[k] == no_bucket ? 0 : b[k]];
-        }
+        for (u32 k = 0; k < n; ++k) word[k] = cell_words[Even<Key>::cell(even, key[k], cells)];
 #pragma unroll
         for (u32 k = 0; k < n; ++k) {
             const bool inside = word[k] > 0xFFFF;
             const u32 before = word[k] & 0xFFFF;
-            const bool above = edges[inside ? before : 0] <= key[k];
+            const u32 found = before + (inside && edges[inside ? before : 0] <= key[k]);
+            b[k] = Even<Key>::contains(even, key[k]) ? found : no_bucket;
             most = word[k] > most ? word[k] : most;
-            if (b[k] != no_bucket) b[k] = before + (inside && above);
         }
         if (most <= 0x1FFFF) return;
 #pragma unroll
