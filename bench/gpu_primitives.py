@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src" / "headrace"
 WORK = Path(tempfile.mkdtemp())
 N = 1 << 28
-CELLS = 4096
+CELLS = 14_500
 cuda = ctypes.CDLL("libcuda.so.1")
 lines: list[str] = []
 

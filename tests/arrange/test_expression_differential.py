@@ -29,7 +29,7 @@ def test_expression(name: str) -> None:
     np.testing.assert_array_equal(headrace.histogram(KEYS, bucket=expression), expected)
     defines = {"HR_KEY": "u32", "HR_THREADS": 64, "HR_ROWS": 2, "HR_BUCKET": expression.as_c()}
     result = np.zeros(256, "u8")
-    args = [KEYS, len(KEYS), result, 256, 1, bytes(32)]
+    args = [KEYS, len(KEYS), result, 256, 1, bytes(40)]
     fibers.program(source="arrange/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=1024)
     np.testing.assert_array_equal(result, expected)
 

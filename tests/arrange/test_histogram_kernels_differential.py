@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headrace.testing import fibers
 
-CELLS = 4096
+CELLS = 1450
 THREADS, ROWS = 64, 2
 TILE = THREADS * ROWS * 4
 KEYS = {"u32": "u4", "i32": "i4", "float": "f4"}
@@ -56,7 +56,7 @@ def launch(
     program = fibers.program(source="arrange/histogram.cu", defines={"HR_KEY": name, "HR_THREADS": THREADS, "HR_ROWS": ROWS})
     description, edges, words = how
     address = [0 if array is None else array.__array_interface__["data"][0] for array in (edges, words)]  # type: ignore[attr-defined]
-    whole = description + struct.pack("<QQ", *address)
+    whole = description + struct.pack("<QQII", *address, CELLS, 0)
     result = np.zeros(buckets, "u8")
     checks = fibers.Checks(reachable=tuple(array for array in (edges, words) if array is not None))
     guide = CELLS * 4 if edges is not None else 0
@@ -115,7 +115,7 @@ def test_edges(dtype: str, buckets: int, clustered: bool) -> None:
     name = next(name for name, code in KEYS.items() if code == dtype)
     program = fibers.program(source="arrange/histogram.cu", defines={"HR_KEY": name, "HR_THREADS": THREADS, "HR_ROWS": ROWS})
     words, description = np.zeros(CELLS, "u4"), even(dtype, float(low) if dtype == "f4" else low, high, CELLS)
-    program.launch("histogram_cells", CELLS // THREADS, THREADS, [description, edges, buckets, words])
+    program.launch("histogram_cells", -(-CELLS // THREADS), THREADS, [description, edges, buckets, CELLS, words])
     for packed in (0, 2048) if buckets <= 256 else (0,):
         result = launch(dtype, keys, buckets, (description, edges, words), packed)
         places = np.searchsorted(edges, keys, "right") - 1

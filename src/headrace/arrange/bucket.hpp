@@ -24,13 +24,25 @@ struct Even {
     u32 last;
 
     // Signed keys too: differences modulo 2^32 are the same.
+    HR_FN bool contains(const Even& even, Key key) { return static_cast<u32>(key) - even.low <= even.last; }
+
+    // `short_product`: only the high word of the multiplier counts (has_short_product). Without branches: a GPU spends
+    // more on one for each key than on what it skips.
+    template <bool short_product = false>
     HR_FN u32 part(const Even& even, Key key, u32) {
         const u32 past = static_cast<u32>(key) - even.low;
-        if (past > even.last) return no_bucket;
-        if (even.multiplier == 0) return past;
-        const u64 upper = static_cast<u64>(past) * (even.multiplier >> 32);
-        const u64 lower = static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF);
-        return static_cast<u32>((upper + (lower >> 32)) >> 32);
+        u64 product = static_cast<u64>(past) * (even.multiplier >> 32);
+        if constexpr (!short_product) product += static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF) >> 32;
+        const u32 own = even.multiplier == 0 ? ~0u : 0;
+        return past > even.last ? no_bucket : static_cast<u32>(product >> 32) | (past & own);
+    }
+
+    // As `part`, but about equal is enough, and a key outside of all is in any.
+    HR_FN u32 cell(const Even& even, Key key, u32 count) {
+        const u32 past = static_cast<u32>(key) - even.low;
+        const u32 high = even.multiplier == 0 ? ~0u : static_cast<u32>(even.multiplier >> 32);
+        const u32 cell = static_cast<u32>(static_cast<u64>(past) * high >> 32);
+        return cell < count ? cell : count - 1;
     }
 };
 
@@ -41,15 +53,31 @@ struct Even<float> {
     float parts_per_unit;
     u32 unused;
 
+    HR_FN bool contains(const Even& even, float key) { return key >= even.low && key < even.high; }
+
+    template <bool short_product = false>
     HR_FN u32 part(const Even& even, float key, u32 count) {
-        if (!(key >= even.low && key < even.high)) return no_bucket;
-        const u32 part = static_cast<u32>((key - even.low) * even.parts_per_unit);
-        return part < count ? part : count - 1;
+        return contains(even, key) ? cell(even, key, count) : no_bucket;
+    }
+
+    // A key outside of all, and NaN, is in any.
+    HR_FN u32 cell(const Even& even, float key, u32 count) {
+        const float parts = (key - even.low) * even.parts_per_unit;
+#if defined(__CUDACC__)
+        const u32 cell = __float2uint_rz(parts);  // the nearest there is; NaN is 0
+#else
+        const u32 cell = parts >= 0.0f ? parts < 65536.0f ? static_cast<u32>(parts) : count : 0;
+#endif
+        return cell < count ? cell : count - 1;
     }
 };
 
-// 4096 cells: 16 KB beside the counters, and more than a dozen of them for each of 256 edges.
-constexpr u32 cells = 4096;
+// Is `part` without the low word of the multiplier the same, as where range and parts are powers of two?
+template <class Key>
+HR_FN bool has_short_product(const Even<Key>& even) {
+    return (even.multiplier & 0xFFFFFFFF) == 0;
+}
+HR_FN bool has_short_product(const Even<float>&) { return false; }
 
 // Edges before a cell in the low half, the first edge of all not counted, edges in it in the high half.
 HR_FN u32 cell_word(u32 before, u32 inside) { return before | inside << 16; }
@@ -73,11 +101,11 @@ HR_FN u32 bucket_in_cell(u32 cell, Key key, Edges edges) {
 
 // Edges 1 to m - 1 that lie in cells before `cell`: `edges` begins at edge 1, `count` is m - 1.
 template <class Key>
-HR_FN u32 edges_before_cell(const Even<Key>& even, u32 cell, const Key* edges, u32 count) {
+HR_FN u32 edges_before_cell(const Even<Key>& even, u32 cell, u32 cells, const Key* edges, u32 count) {
     u32 low = 0;
     while (count != 0) {
         const u32 half = count / 2;
-        if (Even<Key>::part(even, edges[low + half], cells) < cell) {
+        if (Even<Key>::cell(even, edges[low + half], cells) < cell) {
             low += half + 1;
             count -= half + 1;
         } else {

@@ -16,6 +16,7 @@ constexpr u64 most_of_u32 = 1 << 30;
 // Keys that follow each other are counted apart: an addition need not wait for the one before it.
 constexpr u32 replicas = 4;
 constexpr u32 most_replicated = 4096;
+constexpr u32 cells = 4096;  // 16 KB
 
 template <class Key, class Bucket>
 void count_part(const Key* keys, u64 count, u32* counters, u32 stride, const Bucket& bucket) {
@@ -66,13 +67,13 @@ void histogram_of(const KeysToCount& input, const BucketsGiven& how, unsigned th
     std::vector<u32> words(cells);
     u32 before = 0;
     for (u32 cell = 0; cell < cells; ++cell) {
-        const u32 after = edges_before_cell(even, cell + 1, edges, how.buckets - 1);
+        const u32 after = edges_before_cell(even, cell + 1, cells, edges, how.buckets - 1);
         words[cell] = cell_word(before, after - before);
         before = after;
     }
     count_all(keys, input.count, how.buckets, how.result, threads, [&](Key key) {
-        const u32 cell = Even<Key>::part(even, key, cells);
-        return cell == no_bucket ? no_bucket : bucket_in_cell(words[cell], key, edges);
+        if (!Even<Key>::contains(even, key)) return no_bucket;
+        return bucket_in_cell(words[Even<Key>::cell(even, key, cells)], key, edges);
     });
 }
 

@@ -21,8 +21,10 @@ from headrace.core.kernels import kernel
 _KEYS = {"<u4": "u32", "<i4": "i32", "<f4": "float"}
 _LEAST, _MOST = 2, 1 << 16
 _CELLS = 4096
+_CELLS_OF_GPU = 14_500
+"""No multiple of a power of two: the low bits of skewed keys are often the same, and would choose the same bank."""
 _EDGES_KEPT = 2048
-_THREADS, _ROWS = 512, 4
+_THREADS, _ROWS = 1024, 4
 _PIECE = 1 << 15
 _REPLICAS = 32
 _REPLICATED_BYTES = 32 << 10
@@ -218,20 +220,22 @@ def _on_gpu(source: Array, result: Array, buckets: Buckets) -> None:
     defines: dict[str, int | str] = {"HR_KEY": name, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
     if buckets.bucket is not None:
         defines["HR_BUCKET"] = buckets.bucket.as_c()
-    edges = words = None
-    shared = 0
-    if buckets.edges is not None:
-        edges = DeviceArray.from_host(buckets.edges, card, stream=stream)
-        words = device_pool(card).take(_CELLS * 4, stream)
-        args = (buckets.even, edges.address, buckets.count, words.address)
-        prepare = kernel("arrange/histogram.cu", "histogram_cells", "16sPIP", defines, card)
-        prepare.launch(_CELLS // _THREADS, _THREADS, args, stream=stream)
-        shared = _CELLS * 4 + (buckets.count * 4 if buckets.count <= _EDGES_KEPT else 0)
-    addresses = struct.pack("<QQ", edges.address if edges else 0, words.address if words else 0)
     plan = plan_for(card.capability, buckets.count)
+    even, edges, words = buckets.even, None, None
+    cells = shared = 0
+    if buckets.edges is not None:
+        cells = _CELLS if plan.packed else _CELLS_OF_GPU
+        even = _described(buckets.edges.dtype, buckets.edges[0].item(), buckets.edges[-1].item(), cells)
+        edges = DeviceArray.from_host(buckets.edges, card, stream=stream)
+        words = device_pool(card).take(cells * 4, stream)
+        args = (even, edges.address, buckets.count, cells, words.address)
+        prepare = kernel("arrange/histogram.cu", "histogram_cells", "16sPIIP", defines, card)
+        prepare.launch(-(-cells // _THREADS), _THREADS, args, stream=stream)
+        shared = cells * 4 + (buckets.count * 4 if buckets.count <= _EDGES_KEPT else 0)
+    addresses = struct.pack("<QQII", edges.address if edges else 0, words.address if words else 0, cells, 0)
     entry = "histogram_packed" if plan.packed else "histogram"
-    found = kernel("arrange/histogram.cu", entry, "PqPII32s", defines, card)
-    args_of = (source.address, source.length, result.address, buckets.count, plan.factor, buckets.even + addresses)
+    found = kernel("arrange/histogram.cu", entry, "PqPII40s", defines, card)
+    args_of = (source.address, source.length, result.address, buckets.count, plan.factor, even + addresses)
     found.launch(_grid(card, plan, buckets.count, shared), _THREADS, args_of, shared=shared + plan.nbytes, stream=stream)
 
 
@@ -264,7 +268,7 @@ def plan_for(capability: tuple[int, int], buckets: int) -> Plan:
     """
     if buckets * 4 > _SINGLE_BYTES:
         most = _WINDOW_OF_LARGE if capability in _LARGE else _WINDOW_OF_SMALL
-        window = min(most, buckets + buckets % 2)
+        window = min(most, -(-buckets // 64) * 64)
         return Plan(True, window, window * 2)
     replicas = _REPLICAS
     while replicas > 1 and buckets * replicas * 4 > _REPLICATED_BYTES:
