@@ -18,6 +18,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.device_array import DeviceArray
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
@@ -40,6 +41,7 @@ __all__ = [
     "Context",
     "DataType",
     "Device",
+    "DeviceArray",
     "Dialect",
     "EmptyInputError",
     "Expression",

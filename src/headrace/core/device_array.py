@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.core.arrow_device import DeviceColumn, device_capsules
+from headrace.core.crossings import Crossings
 from headrace.core.device import Device
-from headrace.core.device_memory import DeviceBuffer, device_pool
+from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.event import Event
 from headrace.core.gpu import Gpu
-from headrace.core.staging import Crossings, staging
+from headrace.core.staging import staging
 
 _DLPACK_CUDA = 2
 _ARROW_FORMATS = dict(zip(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"], "cCsSiIlLefg", strict=True))
@@ -41,7 +42,15 @@ class DeviceArray:
         self.length = length
 
     @classmethod
-    def from_host(cls, values: Any, gpu: Gpu, *, stream: int | None = None, counted: Crossings | None = None) -> DeviceArray:
+    def from_host(
+        cls,
+        values: Any,
+        gpu: Gpu,
+        *,
+        stream: int | None = None,
+        counted: Crossings | None = None,
+        budget: Budget | None = None,
+    ) -> DeviceArray:
         """A copy of a NumPy array of one dimension.
 
         Parameters
@@ -54,11 +63,13 @@ class DeviceArray:
             Handle of the stream that it will be used in; None for the card's own.
         counted
             Where the crossing is counted.
+        budget
+            What its memory is counted in.
         """
         import numpy as np  # a dependency of cuda-core
 
         plain = np.ascontiguousarray(values)
-        buffer = device_pool(gpu).take(plain.nbytes, stream)
+        buffer = device_pool(gpu).take(plain.nbytes, stream, budget)
         if plain.nbytes:
             staging(gpu).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
         return cls(buffer, plain.dtype.str, len(plain))
