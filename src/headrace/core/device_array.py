@@ -32,14 +32,17 @@ class DeviceArray:
         Type of an item, as NumPy writes it: ``"<u4"``.
     length
         How many items.
+    first
+        Which item of the buffer is the first.
     """
 
-    __slots__ = ("buffer", "length", "typestr")
+    __slots__ = ("buffer", "first", "length", "typestr")
 
-    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int) -> None:
+    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int, first: int = 0) -> None:
         self.buffer = buffer
         self.typestr = typestr
         self.length = length
+        self.first = first
 
     @classmethod
     def from_host(
@@ -86,13 +89,14 @@ class DeviceArray:
 
         host: np.ndarray[Any, Any] = np.empty(self.length, self.typestr)
         if host.nbytes:
-            staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, counted=counted or Crossings())
+            begin = self.first * host.itemsize
+            staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, offset=begin, counted=counted or Crossings())
         return host
 
     @property
     def address(self) -> int:
         """Where its first item is."""
-        return self.buffer.address
+        return self.buffer.address + self.first * int(self.typestr[2:].partition("[")[0])
 
     @property
     def device(self) -> Device:
@@ -109,7 +113,11 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return self.buffer.__cuda_array_interface__ | {"shape": (self.length,), "typestr": self.typestr}
+        return self.buffer.__cuda_array_interface__ | {
+            "shape": (self.length,),
+            "typestr": self.typestr,
+            "data": (self.address, False),
+        }
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DLPACK_CUDA, self.device.index
