@@ -278,6 +278,17 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads);
 }
 
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
+    const LoadPlan plan = plan_from(given);
+    const nb::gil_scoped_release release;
+    sample_kinds(*source.source, dialect.dialect, plan, ledger);
+}
+
+void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
+    if (kind > UNFIT) throw std::invalid_argument("no such kind");
+    ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
+}
+
 std::string_view kind_name(Kind kind) {
     switch (kind) {
         case Kind::empty:
@@ -417,6 +428,13 @@ void bind_columns(nb::module_& m) {
     m.def("peek", &peek_from);
     m.def("line_numbers", &lines_of);
     m.def("kind_of", &kind_of);
+    nb::class_<KindLedger>(m, "KindLedger")
+        .def(nb::init<usize>())
+        .def("sample", &sample_into)
+        .def("see", &see_kind)
+        .def("kind", [](const KindLedger& l, usize column) { return static_cast<unsigned>(l.joined(column)); })
+        .def("type", [](const KindLedger& l, usize column) { return type_name(type_of_kind(l.joined(column))); })
+        .def("evidence", [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column)); });
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())
         .def_rw("with_unfit", &LoadShare::with_unfit)

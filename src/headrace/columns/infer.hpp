@@ -47,4 +47,7 @@ private:
     std::vector<Sightings> sightings_;
 };
 
+// Adds the kinds of the fields at the text's beginning, of all columns that are wanted and inferred.
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, KindLedger& ledger);
+
 }  // namespace headrace

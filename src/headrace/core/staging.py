@@ -69,9 +69,9 @@ class Staging:
         counted
             Where it is counted.
         """
+        _check_inside(source, target, offset)
         view = memoryview(source).cast("B")
-        pieces = self._pieces(view, target, offset)
-        self._run(_upload, pieces, target.stream)
+        self._run(_upload, self._pieces(view, target.address + offset), target.stream)
         counted.count(to_gpu=view.nbytes)
 
     def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
@@ -86,23 +86,35 @@ class Staging:
         counted
             Where it is counted.
         """
+        _check_inside(target, source, offset)
+        self.download_from(source.address + offset, source.stream, target, counted=counted)
+
+    def download_from(self, address: int, stream: int | None, target: Any, *, counted: Crossings) -> None:
+        """Copy what lies at an address of the card, such as a caller's array, to the host, behind the work of a stream.
+
+        Parameters
+        ----------
+        address
+            Where from.
+        stream
+            Handle of the stream; None for the card's own.
+        target, counted
+            As in `download`.
+        """
         view = memoryview(target).cast("B")
         if view.readonly:
             raise OptionError("the target of a copy from the GPU is read-only")
-        pieces = self._pieces(view, source, offset)
-        self._run(_download, pieces, source.stream)
+        self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
         counted.count(to_host=view.nbytes)
 
-    def _pieces(self, view: memoryview, buffer: DeviceBuffer, offset: int) -> list[tuple[int, int, int]]:
+    def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
         """Host address, device address and size of each piece."""
         size = view.nbytes
-        if not 0 <= offset <= buffer.nbytes - size:
-            raise OptionError(f"{size:_} bytes at {offset:_} are not inside a buffer of {buffer.nbytes:_}")
         if size == 0:
             return []
         host = _address_of(view)
         step = self._chunk_bytes
-        return [(host + at, buffer.address + offset + at, min(step, size - at)) for at in range(0, size, step)]
+        return [(host + at, address + at, min(step, size - at)) for at in range(0, size, step)]
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
         if len(pieces) == 1:
@@ -153,6 +165,12 @@ def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     checked(driver().cuMemcpyDtoHAsync(chunk.address, device, size, stream))
     chunk.event.record(stream).wait()
     ctypes.memmove(host, chunk.address, size)
+
+
+def _check_inside(host: Any, buffer: DeviceBuffer, offset: int) -> None:
+    size = memoryview(host).nbytes
+    if not 0 <= offset <= buffer.nbytes - size:
+        raise OptionError(f"{size:_} bytes at {offset:_} are not inside a buffer of {buffer.nbytes:_}")
 
 
 def _address_of(view: memoryview) -> int:

@@ -14,6 +14,24 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
+// Text that Python fetches, such as that of a GPU: read(offset, n, address) puts n bytes there. The function is borrowed
+// by whoever reads; it is called with the GIL, from any thread.
+class ReaderSource final : public Source {
+public:
+    ReaderSource(std::uint64_t size, nb::callable read) : read_(std::move(read)) { size_ = size; }
+    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
+        const nb::gil_scoped_acquire acquire;
+        read_(offset, n, reinterpret_cast<std::uintptr_t>(to));
+    }
+
+private:
+    nb::callable read_;
+};
+
+PythonSource from_reader(std::uint64_t size, nb::callable read) {
+    return {nullptr, std::make_unique<ReaderSource>(size, std::move(read))};
+}
+
 PythonSource from_bytes(nb::handle object) {
     PythonSource made;
     made.bytes = std::make_unique<BorrowedBytes>(object);
@@ -66,6 +84,7 @@ void bind_sources(nb::module_& m) {
     nb::class_<PythonSource>(m, "Source")
         .def_static("from_bytes", &from_bytes)
         .def_static("from_file", &from_file)
+        .def_static("from_reader", &from_reader)
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
         .def("read", &read)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })

@@ -7,12 +7,17 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from headrace import _native
+from headrace.core.crossings import Crossings
 from headrace.core.errors import OptionError, SourceError
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
 from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole
+from headrace.sources.on_gpu import host_view, is_on_gpu, text_on_gpu
+
+if TYPE_CHECKING:
+    from headrace.core.arrays import Array
 
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -53,6 +58,8 @@ class OpenSource:
         Python's name of the codec that `native.read` gives bytes in; the native readers decode it.
     cut
         Whether more follows that is not here.
+    on_gpu
+        The text where it lies, if that is a GPU; `native` copies what is read of it.
     """
 
     native: _native.Source
@@ -62,6 +69,7 @@ class OpenSource:
     is_text: bool = False
     codec: str = "utf-8"
     cut: bool = False
+    on_gpu: Array | None = None
 
     @property
     def size(self) -> int:
@@ -73,13 +81,15 @@ class OpenSource:
 class SourceOptions:
     """What is to be done to a source's bytes before they are text in UTF-8; `memory_limit` holds for text kept in memory.
 
-    `compression` is a name of `COMPRESSIONS`, ``"infer"``, or None for bytes that are to be taken as they are.
+    `compression` is a name of `COMPRESSIONS`, ``"infer"``, or None for bytes that are to be taken as they are; what is
+    copied from a GPU is counted in `crossings`.
     """
 
     compression: str | None = "infer"
     encoding: TextEncoding = field(default_factory=TextEncoding)
     memory_limit: int | None = None
     isa: str = ""
+    crossings: Crossings = field(default_factory=Crossings, compare=False)
 
 
 @contextmanager
@@ -103,7 +113,7 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
         A package that it is decompressed with is not installed.
     """
     options = options or SourceOptions()
-    with _open_bytes(source) as opened:
+    with _open_bytes(source, options.crossings) as opened:
         yield _as_text(opened, options)
 
 
@@ -125,7 +135,7 @@ def open_beginning(source: object, options: SourceOptions, most: int) -> Iterato
     if isinstance(source, Readable):
         yield _as_text(_peeked(source, most), options, most)
     else:
-        with _open_bytes(source) as opened:
+        with _open_bytes(source, options.crossings) as opened:
             yield _as_text(opened, options, most)
 
 
@@ -175,11 +185,14 @@ def _decompressed(opened: OpenSource, options: SourceOptions, most: int | None) 
 
 
 @contextmanager
-def _open_bytes(source: object) -> Iterator[OpenSource]:
+def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
     if isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
         yield _of_content(source.read(), source)
+    elif is_on_gpu(source):
+        text = text_on_gpu(source)
+        yield OpenSource(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
     else:
         try:
             view = memoryview(source)  # type: ignore[arg-type]

@@ -1,0 +1,57 @@
+"""Text that lies on a GPU. What reads it is imported when there is such a text: most sources are files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _native
+from headrace.core.crossings import Crossings
+from headrace.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from headrace.core.arrays import Array
+
+_BYTES = {"|u1", "|i1"}
+
+
+def is_on_gpu(source: object) -> bool:
+    """Whether a source is an array on a GPU, of whatever items."""
+    if type(source).__module__.partition(".")[0] == "torch":
+        return bool(getattr(source, "is_cuda", False))
+    return hasattr(type(source), "__cuda_array_interface__")
+
+
+def text_on_gpu(source: object) -> Array:
+    """A caller's array of bytes on a GPU.
+
+    Raises
+    ------
+    OptionError
+        Its items are no bytes.
+    """
+    from headrace.core.arrays import take
+
+    text = take(source, "source")
+    if text.typestr not in _BYTES:
+        raise OptionError(f"source on a GPU must be an array of bytes (uint8), not of {text.typestr!r}")
+    return text
+
+
+def host_view(text: Array, crossings: Crossings) -> _native.Source:
+    """A source for the native readers, which copies to the host what they read, and counts it.
+
+    It keeps the caller's array.
+    """
+    import ctypes
+
+    from headrace.core.gpu import gpu
+    from headrace.core.staging import staging
+
+    card = gpu(text.device)
+    staged = staging(card)
+
+    def read(offset: int, count: int, address: int) -> None:
+        target: Any = (ctypes.c_char * count).from_address(address)
+        staged.download_from(text.address + offset, text.stream, target, counted=crossings)
+
+    return _native.Source.from_reader(text.nbytes, read)
