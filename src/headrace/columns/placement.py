@@ -5,7 +5,6 @@ Nothing here imports a GPU's libraries before a column is on one, or is to go th
 
 from __future__ import annotations
 
-import ctypes
 from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -182,6 +181,8 @@ def _to_gpu(column: Column, device: Device, context: Context) -> Column:
 
 
 def _to_host(column: Column, crossings: Crossings) -> Column:
+    import ctypes
+
     from headrace.core.staging import staging
 
     def read(buffer: Any, begin: int, end: int) -> Buffer:
