@@ -52,21 +52,23 @@ struct FindTotals {
 };
 static_assert(sizeof(FindTotals) == 48);
 
-// A dialect whose separators and line ends are single bytes and where nothing escapes or comments: what masks read
-// (find_plain.hpp). Other bytes that mean something must not be in the text; if one of `watched` is, the search says
-// FIND_REDO.
+// A dialect whose separators and line ends are single ASCII bytes and where nothing escapes or comments: what masks
+// read (find_plain.hpp). Other bytes that mean something must not be in the text; if one of `watched` is, the search
+// says FIND_REDO.
 enum PlainFlag : u8 {
     PLAIN_UNIVERSAL = 1,   // LF, CR LF and CR all end a line; else `line_end` does
     PLAIN_SKIP_BLANK = 2,  // a line end directly at the start of a record is left out
     PLAIN_DOUBLES = 4,     // within quotes, two quotes stand for one
-    PLAIN_QUOTES = 8       // `quote` encloses fields
+    PLAIN_QUOTES = 8,      // `quote` encloses fields
+    PLAIN_WATCHES = 16     // `watched` means something
 };
 struct PlainDialect {
     u8 separator;
     u8 line_end;  // LF where universal
     u8 quote;     // where none, the separator
     u8 flags;
-    u8 watched[4];  // any byte twice, where there are fewer
+    u8 watched[3];  // any byte twice, where there are fewer
+    u8 other;       // a byte that means nothing: stands where a tile has no text
 };
 static_assert(sizeof(PlainDialect) == 8);
 
