@@ -53,19 +53,20 @@ __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 firs
 
 __device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes, i64 first,
                                       const PlainDialect& dialect) {
-    const bool whole = first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes;
+    if (first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes) {
 #pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 number = vector_of(row);
-        const i64 at = first + number * 16;
-        uint4* const to = &staged.vector[number + 1];
-        if (whole || (at >= 0 && static_cast<u64>(at) + 16 <= bytes)) {
-            tile::copy_async(to, reinterpret_cast<const uint4*>(text + at));
-        } else {
-            *to = edge_vector(text, bytes, at, dialect);
+        for (u32 row = 0; row < rows; ++row) {
+            const u32 number = vector_of(row);
+            tile::copy_async(&staged.vector[number + 1], reinterpret_cast<const uint4*>(text + first) + number);
+        }
+        tile::commit_copies();
+    } else {
+#pragma unroll 1
+        for (u32 row = 0; row < rows; ++row) {
+            const u32 number = vector_of(row);
+            staged.vector[number + 1] = edge_vector(text, bytes, first + number * 16, dialect);
         }
     }
-    tile::commit_copies();
     if (threadIdx.x == 0) {
         const u8 before = first > 0 ? text[first - 1] : dialect.line_end;
         staged.vector[0] = {0, 0, 0, static_cast<u32>(before) << 24};
@@ -224,7 +225,7 @@ __device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
 // `text` has `bytes` bytes. `entries` has room for one more than there are tiles, and `totals` is all zero, as is
 // `memory`: a ticket and a state for each tile of the counts, and then the same of the parities. `other`, where not
 // null, is the totals of the form before: this one does nothing unless that one asked for it.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     find_plain(const u8* text, u64 bytes, PlainDialect dialect, TileEntry* entries, FindTotals* totals,
          const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
     __shared__ Staged staged;
@@ -253,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     bool inside = false, inside_at_begin = false, inside_at_end = false;
     if constexpr (quoted) {
         bool odd = false;
-#pragma unroll
+#pragma unroll HR_UNROLL
         for (u32 row = 0; row < rows; ++row) {
             odd ^= Parities(find_byte(staged.place(vector_of(row), false), patterns.quote)).all();
         }
@@ -268,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         inside_at_end = inside_at_begin != ((block.total & 1) != 0);
         inside = inside_at_begin != ((block.before & 1) != 0);
     }
-#pragma unroll
+#pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
         Place place = staged.place(vector_of(row), false);
         if constexpr (quoted) {
