@@ -77,7 +77,7 @@ def found(
     tile = threads * rows * 16
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
-    program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), "HR_THREADS": threads, "HR_ROWS": rows})
+    program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1})
     text = aligned(data, skew)
     tiles = -(-(len(data) + skew) // tile) if data else 0
     entries, totals = np.zeros(tiles + 1, ENTRY), np.zeros(1, TOTALS)

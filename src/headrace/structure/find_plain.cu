@@ -12,7 +12,7 @@
 #include "core/tile/block.cuh"
 #include "core/tile/look_back.cuh"
 #include "structure/plain_masks.cuh"
-#include "structure/reached.hpp"
+#include "structure/tile_text.cuh"
 
 using namespace headrace;
 using namespace headrace::structure;
@@ -23,6 +23,8 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_vectors = threads * rows;
 constexpr u32 tile_bytes = tile_vectors * 16;
+constexpr u32 tile_rows = tile_vectors / tile::lanes;
+constexpr u32 row_bytes = tile::lanes * 16;
 static_assert(tile_bytes <= 32768);  // two counts share a word
 
 // A tile's text, behind the vector before it.
@@ -40,17 +42,6 @@ struct Staged {
 __device__ __forceinline__ u32 vector_of(u32 row) { return (tile::warp() * rows + row) * tile::lanes + tile::lane(); }
 
 // Before the text stand line ends, so that a record begins at its first byte; behind it a byte that means nothing.
-__device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 first, const PlainDialect& dialect) {
-    u32 word[4] = {};
-#pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const i64 at = first + k;
-        const u32 byte = at < 0 ? dialect.line_end : static_cast<u64>(at) < bytes ? text[at] : dialect.other;
-        word[k / 4] |= byte << (k % 4 * 8);
-    }
-    return {word[0], word[1], word[2], word[3]};
-}
-
 __device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes, i64 first,
                                       const PlainDialect& dialect) {
     if (first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes) {
@@ -64,7 +55,7 @@ __device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes,
 #pragma unroll 1
         for (u32 row = 0; row < rows; ++row) {
             const u32 number = vector_of(row);
-            staged.vector[number + 1] = edge_vector(text, bytes, first + number * 16, dialect);
+            staged.vector[number + 1] = edge_vector(text, bytes, first + number * 16, dialect.line_end, dialect.other);
         }
     }
     if (threadIdx.x == 0) {
@@ -136,10 +127,8 @@ __device__ __forceinline__ void watch(Counts& counts, const Place& place, const 
     }
 }
 
-// A row of the tile as masks of 16 bits a lane.
-struct Window {
-    u32 separators, records, starts;
-};
+// Row `row` of the tile. `inside`: whether the text is inside quotes at the end of it that is looked at first; it
+// becomes the same of the other end.
 __device__ __forceinline__ Window look(const Staged& staged, u32 row, bool& inside, bool backwards,
                                        const Patterns& patterns) {
     const u32 number = row * tile::lanes + tile::lane();
@@ -159,67 +148,30 @@ __device__ __forceinline__ Window look(const Staged& staged, u32 row, bool& insi
             tile::gathered(find_starts(masks, patterns))};
 }
 
-// Place in the row of the last bit of all lanes; -1 if there is none.
-__device__ __forceinline__ i32 last_of(u32 bits) {
-    const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
-    if (some == 0) return -1;
-    const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
-    return static_cast<i32>(last * 16 + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
-}
-
-// By one warp: what the tile comes to, once its records and separators are counted. From the end of the tile back to
-// its last record's end, which mostly is one row. A tile in which no record ends can begin one only behind line ends at
-// its first byte.
+// By one warp: what the tile comes to, once its records and separators are counted. A tile in which no record ends can
+// begin one only behind line ends at its first byte.
 __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool idle,
                                          bool inside_at_end, const Patterns& patterns) {
-    i64 record_begin = 0, field_begin = 0;
-    u32 column = records == 0 ? separators : 0;
+    Trail trail;
     bool inside = inside_at_end;
     bool found = records == 0 && separators == 0;
-    for (u32 row = tile_vectors / tile::lanes; row-- > 0 && !found;) {
-        const Window window = look(staged, row, inside, true, patterns);
-        const i64 begin = first + row * tile::lanes * 16;
-        const i32 start = last_of(window.starts), separator = last_of(window.separators);
-        if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
-        if (separator >= 0 && begin + separator >= field_begin) field_begin = begin + separator + 1;
-        if (records == 0) {
-            found = field_begin > 0;
-        } else {
-            const i32 record = last_of(window.records);
-            const i32 mine = static_cast<i32>(tile::lane() * 16);
-            const u32 behind = record < mine ? 0xFFFF : record >= mine + 15 ? 0 : 0xFFFEu << (record - mine);
-            column += __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(window.separators & behind & 0xFFFF)));
-            found = record >= 0;
-        }
+    for (u32 row = tile_rows; row-- > 0 && !found;) {
+        const bool ended = trail.add(look(staged, row, inside, true, patterns), first + row * row_bytes);
+        found = records == 0 ? trail.field_begin > 0 : ended;
     }
     inside = false;
     found = records != 0 || !idle;
-    for (u32 row = 0; row < tile_vectors / tile::lanes && !found; ++row) {
+    for (u32 row = 0; row < tile_rows && !found; ++row) {
         const Window window = look(staged, row, inside, false, patterns);
         const u32 some = __ballot_sync(tile::all_lanes, window.starts != 0);
         if (some == 0) continue;
         const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
         const u32 bit = static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(window.starts, lane)))) - 1;
-        const i64 at = first + (row * tile::lanes + lane) * 16 + bit;
-        if (at > record_begin) record_begin = at;
+        const i64 at = first + row * row_bytes + lane * 16 + bit;
+        if (at > trail.record_begin) trail.record_begin = at;
         found = true;
     }
-    if (record_begin > field_begin) field_begin = record_begin;
-    return {records, static_cast<u64>(record_begin), static_cast<u64>(field_begin), column, records != 0};
-}
-
-__device__ __forceinline__ TileEntry entry_at(const Reached& reached, u64 begin, bool idle, bool inside) {
-    TileEntry entry = {reached.records, begin, begin, 0, inside, !idle, {}};
-    if (!idle) {
-        entry.record_begin = reached.record_begin;
-        entry.field_begin = reached.field_begin;
-        entry.column = reached.column;
-    }
-    return entry;
-}
-
-__device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
-    if ((flags & ~tile::load_relaxed(&totals->flags)) != 0) atomicOr(&totals->flags, flags);
+    return trail.reached(records, separators);
 }
 
 // `text` has `bytes` bytes. `entries` has room for one more than there are tiles, and `totals` is all zero, as is
@@ -227,7 +179,7 @@ __device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
 // null, is the totals of the form before: this one does nothing unless that one asked for it.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     find_plain(const u8* text, u64 bytes, PlainDialect dialect, TileEntry* entries, FindTotals* totals,
-         const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
+               const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
     __shared__ Staged staged;
     __shared__ u32 counted[warps];
     __shared__ u32 taken;
