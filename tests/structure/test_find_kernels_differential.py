@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,13 +11,17 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.find_gpu import ENTRY, TOTALS, Found, plain_dialect
+from headrace.structure.find_gpu import ENTRY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
 from headrace.testing.oracle import split
-from headrace.testing.strategies import texts
+from headrace.testing.strategies import dialects, texts
 
 SHAPES = [(32, 1), (64, 1), (32, 2)]
+CHUNKS = [(32, 2), (64, 2)]
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)]
+Result = tuple[list[tuple[int, ...]], tuple[int, ...]]
+"""Entries (record, record_begin, field_begin, column, inside quotes, open), and totals (records, fields, blank lines, comments,
+flags)."""
 
 
 def aligned(data: bytes, skew: int) -> NDArray[np.uint8]:
@@ -70,25 +76,54 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
     return len(records), fields, oracle.blank_lines, len(oracle.records) - len(records), int(flags)
 
 
-def found(
-    data: bytes, dialect: Dialect, *, quoted: bool, shape: tuple[int, int] = (32, 1), skew: int = 0, how: tuple[str, int] = ("forward", 0)
-) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    threads, rows = shape
-    tile = threads * rows * 16
-    plain = plain_dialect(dialect, quoted=quoted)
-    assert plain is not None
-    program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1})
-    text = aligned(data, skew)
-    tiles = -(-(len(data) + skew) // tile) if data else 0
+@dataclass(frozen=True)
+class How:
+    """How a search is run: threads and rows, place of the text, order of the threads."""
+
+    shape: tuple[int, int]
+    skew: int
+    order: tuple[str, int]
+
+    @property
+    def tile(self) -> int:
+        return self.shape[0] * self.shape[1] * 16
+
+
+hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
+hows_of_steps = st.builds(How, st.sampled_from(CHUNKS), st.integers(0, 15), st.sampled_from(ORDERS))
+
+
+def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how: How) -> Result:
+    """What a kernel says: entries as `expected_entries` has them, but with states, and totals."""
+    threads, rows = how.shape
+    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    program = fibers.program(f"structure/{file}.cu", defines | shape)
+    text = aligned(data, how.skew)
+    tiles = -(-(len(data) + how.skew) // how.tile) if data else 0
     entries, totals = np.zeros(tiles + 1, ENTRY), np.zeros(1, TOTALS)
-    memory = np.zeros(9 * (tiles + 1), np.uint64)
-    args = [text, len(data), plain, entries, totals, None, memory]
-    program.launch("find_plain", max(tiles, 1), threads, args, order=how[0], seed=how[1], checks=fibers.Checks(unwritten=(entries,)))
+    memory = np.zeros(10 * (tiles + 1), np.uint64)
+    args = [text, len(data), dialect, entries, totals, None, memory]
+    order, seed = how.order
+    program.launch(file, max(tiles, 1), threads, args, order=order, seed=seed, checks=fibers.Checks(unwritten=(entries,)))
     total = totals[0]
+    assert total["bytes"] == len(data)
     return (
         [tuple(entry.item()[:6]) for entry in entries],
         tuple(int(total[name]) for name in ("records", "fields", "blank_lines", "comments", "flags")),
     )
+
+
+def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
+    plain = plain_dialect(dialect, quoted=quoted)
+    assert plain is not None
+    return found(data, "find_plain", {"HR_QUOTED": int(quoted)}, plain, how)
+
+
+def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
+    tables = step_tables(dialect)
+    assert tables is not None
+    entries, totals = found(data, "find_steps", {}, np.array([tables]), how)
+    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], totals
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
@@ -109,24 +144,37 @@ def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     return dialect, b"".join(parts) * draw(st.sampled_from([1, 1, 2, 5]))
 
 
-def check(data: bytes, dialect: Dialect, *, quoted: bool, shape: tuple[int, int], skew: int, how: tuple[str, int]) -> None:
-    entries, totals = found(data, dialect, quoted=quoted, shape=shape, skew=skew, how=how)
-    assert entries == expected_entries(data, dialect, shape[0] * shape[1] * 16, skew)
-    assert totals == expected_totals(data, dialect)
+def expected(data: bytes, dialect: Dialect, how: How) -> Result:
+    return expected_entries(data, dialect, how.tile, how.skew), expected_totals(data, dialect)
 
 
-@given(plain_cases(), st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
+@given(plain_cases(), hows)
 @settings(max_examples=400, deadline=None, derandomize=True)
-def test_without_quotes(case: tuple[Dialect, bytes], shape: tuple[int, int], skew: int, how: tuple[str, int]) -> None:
+def test_without_quotes(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
-    check(without(data, dialect), dialect, quoted=False, shape=shape, skew=skew, how=how)
+    data = without(data, dialect)
+    assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
 
-@given(plain_cases(), st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
+@given(plain_cases(), hows)
 @settings(max_examples=600, deadline=None, derandomize=True)
-def test_quotes(case: tuple[Dialect, bytes], shape: tuple[int, int], skew: int, how: tuple[str, int]) -> None:
+def test_quotes(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     if dialect.quote is not None:
-        check(data, dialect, quoted=True, shape=shape, skew=skew, how=how)
-        entries, totals = found(without(data, dialect), dialect, quoted=True, shape=shape, skew=skew, how=how)
-        assert (entries, totals) == found(without(data, dialect), dialect, quoted=False, shape=shape, skew=skew)
+        assert by_masks(data, dialect, how, quoted=True) == expected(data, dialect, how)
+        data = without(data, dialect)
+        assert by_masks(data, dialect, how, quoted=True) == by_masks(data, dialect, how, quoted=False)
+
+
+@st.composite
+def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = draw(dialects().filter(lambda dialect: step_tables(dialect) is not None))
+    parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
+    return dialect, b"".join(parts) * draw(st.sampled_from([1, 1, 2, 5]))
+
+
+@given(cases_of_steps() | plain_cases(), hows_of_steps)
+@settings(max_examples=500, deadline=None, derandomize=True)
+def test_any_dialect_of_eight_states(case: tuple[Dialect, bytes], how: How) -> None:
+    dialect, data = case
+    assert by_steps(data, dialect, how) == expected(data, dialect, how)

@@ -1,6 +1,6 @@
-"""Where the records and fields of a text are, tile by tile, on a GPU: structure/find.cu.
+"""Where the records and fields of a text are, tile by tile, on a GPU: structure/find_plain.cu and find_steps.cu.
 
-Types here are those of structure/tile_entry.hpp, byte for byte.
+Types here are those of structure/tile_entry.hpp and step_tables.hpp, byte for byte.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from enum import IntFlag
 
 import numpy as np
 
+from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 
 ENTRY = np.dtype(
@@ -33,7 +34,22 @@ TOTALS = np.dtype(
         ("reserved", "u4"),
     ]
 )
-PLAIN_DIALECT = np.dtype([("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")])
+PLAIN_DIALECT = np.dtype(
+    [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
+)
+STEP_TABLES = np.dtype(
+    [
+        ("steps", "u1", (257, 8)),
+        ("emits", "u1", (256, 8)),
+        ("idle", "u8"),
+        ("quoted", "u8"),
+        ("comment", "u8"),
+        ("unfinished", "u8"),
+        ("quote", "u4"),
+        ("reserved", "u4"),
+    ]
+)
+MOST_STEPS = 8
 
 
 class Found(IntFlag):
@@ -47,6 +63,13 @@ class Found(IntFlag):
     UNCLOSED = 32
     COMMENT = 64
     UNFINISHED = 128
+
+
+class _Step(IntFlag):
+    FIELD = 16
+    RECORD = 32
+    START = 64
+    RARE = 128
 
 
 class _Plain(IntFlag):
@@ -87,3 +110,27 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
     flags |= _Plain.DOUBLES * dialect.double_quote | _Plain.QUOTES * quoted | _Plain.WATCHES * bool(watched)
     made["flags"] = int(flags)
     return made[()]
+
+
+def step_tables(dialect: Dialect) -> np.void | None:
+    """The dialect's automaton as STEP_TABLES; None if it has more states than those hold, or quotes are lenient."""
+    automaton = dialect.automaton
+    if len(automaton.states) > MOST_STEPS or dialect.lenient:
+        return None
+    made = np.zeros((), STEP_TABLES)
+    made["steps"][256] = range(8)
+    for byte, group in enumerate(automaton.class_of):
+        for state, (after, emit) in enumerate(zip(automaton.next[group], automaton.emit[group], strict=True)):
+            made["steps"][byte, state] = after | _step(emit)
+            made["emits"][byte, state] = emit
+    for name in ("idle", "quoted", "comment", "unfinished"):
+        made[name] = sum(1 << state for state in getattr(automaton, name))
+    made["quote"] = 256 if dialect.quote is None else dialect.quote[0]
+    return made[()]
+
+
+def _step(emit: int) -> int:
+    left_out = emit & (Emit.BLANK | Emit.COMMENT)
+    step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
+    step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
+    return int(step)

@@ -94,7 +94,7 @@ __device__ __forceinline__ void count(Counts& counts, const Place& place, const 
     if (__any_sync(tile::all_lanes, runs)) {
         settle_runs(masks, place, patterns);
 #pragma unroll
-        for (u32 k = 0; k < 4; ++k) counts.blanks = tile::add_bits(masks.blanks.word[k], counts.blanks);
+        for (u32 k = 0; k < 4; ++k) counts.blanks = tile::add_bytes(masks.blanks.word[k], counts.blanks);
     }
     if constexpr (quoted) {
         const tile::Bits strays = find_strays(masks, place, patterns, *quotes, within);
@@ -104,8 +104,8 @@ __device__ __forceinline__ void count(Counts& counts, const Place& place, const 
     }
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        counts.separators = tile::add_bits(masks.separators.word[k], counts.separators);
-        counts.records = tile::add_bits(masks.records.word[k], counts.records);
+        counts.separators = tile::add_bytes(masks.separators.word[k], counts.separators);
+        counts.records = tile::add_bytes(masks.records.word[k], counts.records);
         counts.high |= place.word[k];
     }
 }

@@ -36,12 +36,12 @@ __device__ __forceinline__ Bits behind(const Bits& bits, u32 before) {
 // the additions carry stays below them.
 __device__ __forceinline__ u32 parities(u32 bits) { return bits * 0x01010101u; }
 
-// `sum` and 128 for each bit.
-__device__ __forceinline__ u32 add_bits(u32 bits, u32 sum) {
+// `sum` and the four bytes of a word.
+__device__ __forceinline__ u32 add_bytes(u32 bytes, u32 sum) {
 #if defined(__CUDACC__)
-    return __dp4a(bits, 0x01010101u, sum);
+    return __dp4a(bytes, 0x01010101u, sum);
 #else
-    return sum + (static_cast<u32>(__popc(bits)) << 7);
+    return sum + (bytes & 0xFF) + (bytes >> 8 & 0xFF) + (bytes >> 16 & 0xFF) + (bytes >> 24);
 #endif
 }
 
