@@ -37,10 +37,11 @@ TOTALS = np.dtype(
 PLAIN_DIALECT = np.dtype(
     [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
 )
+MOST_STEPS = 8
 STEP_TABLES = np.dtype(
     [
-        ("steps", "u1", (257, 8)),
-        ("emits", "u1", (256, 8)),
+        ("steps", "u1", (257, MOST_STEPS)),
+        ("emits", "u1", (256, MOST_STEPS)),
         ("idle", "u8"),
         ("quoted", "u8"),
         ("comment", "u8"),
@@ -49,7 +50,6 @@ STEP_TABLES = np.dtype(
         ("reserved", "u4"),
     ]
 )
-MOST_STEPS = 8
 
 
 class Found(IntFlag):
@@ -120,8 +120,11 @@ def step_tables(dialect: Dialect) -> np.void | None:
     made = np.zeros((), STEP_TABLES)
     made["steps"][256] = range(8)
     for byte, group in enumerate(automaton.class_of):
-        for state, (after, emit) in enumerate(zip(automaton.next[group], automaton.emit[group], strict=True)):
-            made["steps"][byte, state] = after | _step(emit)
+        # States that are none step as the first does, so that they are not told apart from it for long.
+        for state in range(MOST_STEPS):
+            known = state if state < len(automaton.states) else 0
+            emit = automaton.emit[group][known]
+            made["steps"][byte, state] = automaton.next[group][known] | _step(emit)
             made["emits"][byte, state] = emit
     for name in ("idle", "quoted", "comment", "unfinished"):
         made[name] = sum(1 << state for state in getattr(automaton, name))

@@ -5,10 +5,11 @@
 // 3.2; the map composed by byte permutations, as PRMT does four lookups in a table of eight.)
 //
 // Bytes moved: the text once, 2 KiB of tables a tile from the cache; a tile writes an entry of 32 bytes and states of
-// 64 and 16. Operations for each byte: 11 for the map, 7 for the second run.
+// 64 and 16. Operations for each byte: 5 for the map, where two states are told apart, or 11; and 7 for the
+// second run.
 #include "core/tile/block.cuh"
 #include "core/tile/look_back.cuh"
-#include "structure/dfa.hpp"
+#include "structure/emit.hpp"
 #include "structure/step_tables.hpp"
 #include "structure/tile_text.cuh"
 
@@ -29,25 +30,25 @@ static_assert(rows % 2 == 0 && tile_bytes <= 32768);
 
 __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
-// Entry `selectors` of the eight bytes, four at once.
+// Four of the eight bytes.
 __device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
-    return __byte_perm(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
+    return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
 }
-// The low halves of four bytes as selectors.
-__device__ __forceinline__ u32 selectors_of(u32 bytes) {
-    const u32 pairs = (bytes & 0x000F000Fu) | (bytes >> 4 & 0xFFF0FFF0u);
-    return __byte_perm(pairs, 0, 0x4420);
-}
+
+// Bytes of the tile that are the text's.
+struct Extent {
+    i32 from, to;
+};
 
 // The step table in shared memory.
 struct Steps {
     u64 of[257];
 
-    // Of byte k of a word; `left` of a text's bytes are there from it on.
+    // Of byte k of a word, which stands at `place` of the tile.
     template <bool whole>
-    __device__ __forceinline__ u64 at(u32 word, u32 k, i32 from, i32 to, i32 place) const {
+    __device__ __forceinline__ u64 at(u32 word, u32 k, Extent extent, i32 place) const {
         const u32 offset = (k == 0 ? word << 3 : word >> (k * 8 - 3)) & 0x7F8;
-        if (!whole && (place < from || place >= to)) return of[no_byte];
+        if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
         return *reinterpret_cast<const u64*>(reinterpret_cast<const u8*>(of) + offset);
     }
 };
@@ -56,29 +57,80 @@ struct Staged {
     uint4 vector[threads * pitch];
 };
 
-// Bytes of the tile that are the text's.
-struct Extent {
-    i32 from, to;
+// A map of states while it is made: four selectors a register, or, once no more than two states are told apart, those
+// two and which states are in the second.
+struct Map {
+    u32 low = 0x3210, high = 0x7654;
+
+    __device__ __forceinline__ u64 states() const {
+        constexpr u64 all = 0x0706050403020100;
+        return pick(all, low) | static_cast<u64>(pick(all, high)) << 32;
+    }
 };
 
-// The chunk's map of states.
+struct Pair {
+    u32 first, second;
+    u64 in_second;  // bytes of ones
+    bool enough;
+
+    __device__ __forceinline__ explicit Pair(u64 states) {
+        const u64 others = states ^ static_cast<u64>(states & 7) * 0x0101010101010101;
+        const u32 shift = others == 0 ? 0 : static_cast<u32>(trailing_zeros(others)) / 8 * 8;
+        first = static_cast<u32>(states & 7);
+        second = static_cast<u32>(states >> shift & 7);
+        in_second = bytes_set(others);
+        enough = (in_second & bytes_set(states ^ static_cast<u64>(second) * 0x0101010101010101)) == 0;
+    }
+    __device__ __forceinline__ u64 states() const {
+        const u64 all_first = static_cast<u64>(first & 7) * 0x0101010101010101;
+        const u64 all_second = static_cast<u64>(second & 7) * 0x0101010101010101;
+        return (all_first & ~in_second) | (all_second & in_second);
+    }
+    // Ones in each byte that is not 0; all are below 8.
+    static __device__ __forceinline__ u64 bytes_set(u64 bytes) {
+        const u64 set = (bytes | bytes >> 1 | bytes >> 2) & 0x0101010101010101;
+        return set * 255;
+    }
+};
+
+// Runs 16 bytes from every state, or from two.
+template <bool whole>
+__device__ __forceinline__ void run_all(Map& map, uint4 vector, const Steps& steps, Extent extent, i32 place) {
+    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+    for (u32 k = 0; k < 16; ++k) {
+        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
+        map.low = tile::selectors_of(pick(step, map.low));
+        map.high = tile::selectors_of(pick(step, map.high));
+    }
+}
+template <bool whole>
+__device__ __forceinline__ void run_two(Pair& pair, uint4 vector, const Steps& steps, Extent extent, i32 place) {
+    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+    for (u32 k = 0; k < 16; ++k) {
+        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
+        pair.first = pick(step, pair.first);
+        pair.second = pick(step, pair.second);
+    }
+}
+
+// The chunk's map of states. After a few bytes the states that are told apart are mostly two, inside quotes and
+// outside.
 template <bool whole>
 __device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps& steps, Extent extent) {
-    u32 low = 0x3210, high = 0x7654;
+    Map map;
     i32 place = static_cast<i32>(threadIdx.x * chunk_bytes);
+    run_all<whole>(map, chunk[0], steps, extent, place);
+    Pair pair(map.states());
+    if (__all_sync(tile::all_lanes, pair.enough)) {
 #pragma unroll HR_UNROLL
-    for (u32 row = 0; row < rows; ++row) {
-        const uint4 vector = chunk[row];
-        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-#pragma unroll
-        for (u32 k = 0; k < 16; ++k, ++place) {
-            const u64 step = steps.at<whole>(words[k / 4], k % 4, extent.from, extent.to, place);
-            low = selectors_of(pick(step, low));
-            high = selectors_of(pick(step, high));
-        }
+        for (u32 row = 1; row < rows; ++row) run_two<whole>(pair, chunk[row], steps, extent, place += 16);
+        return pair.states();
     }
-    constexpr u64 states = 0x0706050403020100;
-    return pick(states, low) | static_cast<u64>(pick(states, high)) << 32;
+#pragma unroll 1
+    for (u32 row = 1; row < rows; ++row) run_all<whole>(map, chunk[row], steps, extent, place += 16);
+    return map.states();
 }
 
 struct Counts {
@@ -118,7 +170,7 @@ __device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps& s
             u32 step[4];
 #pragma unroll
             for (u32 k = 0; k < 4; ++k, ++place) {
-                state = pick(steps.at<whole>(words[word], k, extent.from, extent.to, place), state);
+                state = pick(steps.at<whole>(words[word], k, extent, place), state);
                 step[k] = state;
             }
             codes[word] =

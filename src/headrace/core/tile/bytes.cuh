@@ -45,6 +45,30 @@ __device__ __forceinline__ u32 add_bytes(u32 bytes, u32 sum) {
 #endif
 }
 
+// Four bytes of the eight in `low` and `high`: byte i is that which selector i, of four bits, tells. Selectors must be
+// below 8; what a larger one gives is anything.
+__device__ __forceinline__ u32 permute(u32 low, u32 high, u32 selectors) {
+#if defined(__CUDACC__)
+    u32 bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selectors));
+    return bytes;
+#else
+    return __byte_perm(low, high, selectors);
+#endif
+}
+
+// Low halves of four bytes as selectors, side by side.
+__device__ __forceinline__ u32 selectors_of(u32 bytes) {
+    const u32 shifted = bytes >> 4;
+    u32 pairs;
+#if defined(__CUDACC__)
+    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(pairs) : "r"(0x000F000Fu), "r"(bytes), "r"(shifted));
+#else
+    pairs = (bytes & 0x000F000Fu) | (shifted & 0xFFF0FFF0u);
+#endif
+    return permute(pairs, 0, 0x4420);
+}
+
 // Bits 7 of four bytes, or of sixteen, side by side.
 __device__ __forceinline__ u32 gathered(u32 bits) { return (bits >> 7) * 0x01020408u >> 24 & 15; }
 __device__ __forceinline__ u32 gathered(const Bits& bits) {
