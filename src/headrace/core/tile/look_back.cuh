@@ -3,7 +3,8 @@
 // those that look back.
 //
 // A tile's state holds its stage and a value in one word, 8 bytes for values of 4 bytes, 16 for values of 8, which is
-// read and written in one piece: so no fence is needed. Forward progress: a block takes its tile by a ticket, so all
+// read and written in one piece: so no fence is needed. A larger value is several such words, each with its stage, and
+// a reader who finds two stages looks again. Forward progress: a block takes its tile by a ticket, so all
 // tiles before it have been taken by blocks that run, and each posts its own total before it waits for any other.
 #pragma once
 #include "core/tile/memory.cuh"
@@ -16,10 +17,51 @@ constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
 
 template <class T>
 struct StateOf {
+    static constexpr u32 parts = sizeof(T) / 8;
+    static_assert(sizeof(T) % 8 == 0);
+    struct type {
+        Wide part[parts];
+    };
+    static __device__ __forceinline__ type pack(u32 stage, T value) {
+        const Words<T> words = bits_as<Words<T>>(value);
+        type state;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) state.part[i] = {stage, words.word[i]};
+        return state;
+    }
+    static __device__ __forceinline__ u32 stage(const type& state) {
+        const u64 first = state.part[0].low;
+        bool alike = true;
+#pragma unroll
+        for (u32 i = 1; i < parts; ++i) alike &= state.part[i].low == first;
+        return alike ? static_cast<u32>(first) : stage_none;
+    }
+    static __device__ __forceinline__ T value(const type& state) {
+        Words<T> words;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) words.word[i] = state.part[i].high;
+        return bits_as<T>(words);
+    }
+    static __device__ __forceinline__ type load(const type* p) {
+        type state;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) state.part[i] = load_relaxed(&p->part[i]);
+        return state;
+    }
+    static __device__ __forceinline__ void store(type* p, const type& state) {
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) store_relaxed(&p->part[i], state.part[i]);
+    }
+};
+template <class T>
+    requires(sizeof(T) == 8)
+struct StateOf<T> {
     using type = Wide;
     static __device__ __forceinline__ Wide pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
     static __device__ __forceinline__ u32 stage(Wide state) { return static_cast<u32>(state.low); }
     static __device__ __forceinline__ T value(Wide state) { return bits_as<T>(state.high); }
+    static __device__ __forceinline__ Wide load(const Wide* p) { return load_relaxed(p); }
+    static __device__ __forceinline__ void store(Wide* p, Wide state) { store_relaxed(p, state); }
 };
 template <class T>
     requires(sizeof(T) == 4)
@@ -30,6 +72,8 @@ struct StateOf<T> {
     }
     static __device__ __forceinline__ u32 stage(u64 state) { return static_cast<u32>(state >> 32); }
     static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
+    static __device__ __forceinline__ u64 load(const u64* p) { return load_relaxed(p); }
+    static __device__ __forceinline__ void store(u64* p, u64 state) { store_relaxed(p, state); }
 };
 
 // All states of a launch, and before them the ticket; all zero when it begins.
@@ -48,7 +92,7 @@ public:
     // By one thread, as soon as a tile's total is known: it waits for nothing.
     template <class Op>
     __device__ __forceinline__ void post(u32 tile, T total) {
-        store_relaxed(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
+        State::store(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
     }
 
     // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
@@ -56,7 +100,7 @@ public:
     __device__ __forceinline__ T prefix(u32 tile, T total) {
         if (tile == 0) return Op::identity();
         const T before = walk<Op>(tile);
-        if (lane() == 0) store_relaxed(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
+        if (lane() == 0) State::store(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
         return before;
     }
 
@@ -68,7 +112,7 @@ private:
         T joined = Op::identity();
         for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
             while (true) {
-                const Word seen = load_relaxed(&states_[mine >= 0 ? mine : 0]);
+                const Word seen = State::load(&states_[mine >= 0 ? mine : 0]);
                 const Word state = mine >= 0 ? seen : State::pack(stage_prefix, Op::identity());
                 const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
                 const u32 missing = __ballot_sync(all_lanes, State::stage(state) == stage_none);

@@ -13,11 +13,11 @@ constexpr u32 all_lanes = ~0u;
 __device__ __forceinline__ u32 lane() { return threadIdx.x % lanes; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / lanes; }
 
-// The word of a value that a shuffle takes.
+// What a shuffle takes of a value at a time.
 template <class T>
 struct WordOf {
     using type = u64;
-    static_assert(sizeof(T) == 8 || sizeof(T) == 4);
+    static_assert(sizeof(T) % 8 == 0);
 };
 template <class T>
     requires(sizeof(T) == 4)
@@ -27,17 +27,34 @@ struct WordOf<T> {
 template <class T>
 using Word = typename WordOf<T>::type;
 
+// A value as such words.
+template <class T>
+struct Words {
+    static constexpr u32 count = sizeof(T) / sizeof(Word<T>);
+    Word<T> word[count];
+};
+
 template <class T>
 __device__ __forceinline__ T shuffle(T value, u32 source) {
-    return bits_as<T>(__shfl_sync(all_lanes, bits_as<Word<T>>(value), static_cast<int>(source)));
+    Words<T> words = bits_as<Words<T>>(value);
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::count; ++i)
+        words.word[i] = __shfl_sync(all_lanes, words.word[i], static_cast<int>(source));
+    return bits_as<T>(words);
 }
 template <class T>
 __device__ __forceinline__ T shuffle_up(T value, u32 distance) {
-    return bits_as<T>(__shfl_up_sync(all_lanes, bits_as<Word<T>>(value), distance));
+    Words<T> words = bits_as<Words<T>>(value);
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::count; ++i) words.word[i] = __shfl_up_sync(all_lanes, words.word[i], distance);
+    return bits_as<T>(words);
 }
 template <class T>
 __device__ __forceinline__ T shuffle_down(T value, u32 distance) {
-    return bits_as<T>(__shfl_down_sync(all_lanes, bits_as<Word<T>>(value), distance));
+    Words<T> words = bits_as<Words<T>>(value);
+#pragma unroll
+    for (u32 i = 0; i < Words<T>::count; ++i) words.word[i] = __shfl_down_sync(all_lanes, words.word[i], distance);
+    return bits_as<T>(words);
 }
 
 // Lane i gets the items of lanes 0 .. i joined.

@@ -1,0 +1,138 @@
+// What sixteen bytes of a plain dialect are, as find_plain.hpp's masks say it, with the byte before and whether that is
+// inside quotes for all that need be known of the text before.
+#pragma once
+#include "core/tile/bytes.cuh"
+#include "structure/tile_entry.hpp"
+
+namespace headrace {
+namespace structure {
+
+// A dialect's bytes, each in all bytes of a word.
+struct Patterns {
+    u32 separator, line_end, carriage, quote;
+    bool universal, skip_blank, doubles;
+
+    __device__ __forceinline__ explicit Patterns(const PlainDialect& dialect)
+        : separator(tile::repeated(dialect.separator)),
+          line_end(tile::repeated(dialect.line_end)),
+          carriage(dialect.flags & PLAIN_UNIVERSAL ? tile::repeated('\r') : line_end),
+          quote(tile::repeated(dialect.quote)),
+          universal(dialect.flags & PLAIN_UNIVERSAL),
+          skip_blank(dialect.flags & PLAIN_SKIP_BLANK),
+          doubles(dialect.flags & PLAIN_DOUBLES) {}
+
+    __device__ __forceinline__ bool ends_line(u8 byte) const {
+        return byte == (line_end & 0xFF) || byte == (carriage & 0xFF);
+    }
+};
+
+// A vector of text, and what goes before it.
+struct Place {
+    u32 word[4];
+    u8 before;    // the byte before
+    bool inside;  // it is inside quotes, or opens them
+};
+
+struct Masks {
+    tile::Bits separators, line_ends;  // outside quotes
+    tile::Bits after;                  // behind a line end
+    tile::Bits records;                // line ends that end a record
+    tile::Bits blanks;                 // those of lines that are left out
+    tile::Bits completing;             // LF of CR LF
+};
+
+__device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern) {
+    tile::Bits found;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(place.word[k], pattern);
+    return found;
+}
+
+// Bytes inside quotes; a quote that opens is, one that closes is not.
+__device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
+    tile::Bits found;
+    u32 carry = inside ? tile::top_bits : 0;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        found.word[k] = (tile::parities(quotes.word[k]) ^ carry) & tile::top_bits;
+        carry = found.word[k] >> 31 != 0 ? tile::top_bits : 0;
+    }
+    return found;
+}
+
+// Separators, line ends, and which of those end records where none of them follows another: what most text needs.
+// `within`: find_inside, if there are quotes. Returns whether `settle_runs` has something to add.
+__device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, const Patterns& patterns,
+                                          const tile::Bits* within) {
+    u32 runs = 0;
+    u32 before = patterns.ends_line(place.before) && !place.inside ? tile::top_bits : 0;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 bytes = place.word[k], low = bytes & ~tile::top_bits;
+        const u32 out = within == nullptr ? tile::top_bits : ~within->word[k] & tile::top_bits;
+        masks.separators.word[k] = ~(tile::differs(low, patterns.separator) | bytes) & out;
+        const u32 no_line_end = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
+        masks.line_ends.word[k] = ~(no_line_end | bytes) & out;
+        masks.after.word[k] = tile::behind(before, masks.line_ends.word[k]);
+        before = masks.line_ends.word[k];
+        masks.records.word[k] = masks.line_ends.word[k] & ~masks.after.word[k];
+        masks.blanks.word[k] = masks.completing.word[k] = 0;
+        runs |= masks.line_ends.word[k] & masks.after.word[k];
+    }
+    return runs != 0;
+}
+
+// Line ends behind line ends: LF that completes CR LF, and blank lines.
+__device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, const Patterns& patterns) {
+    u32 returns = place.before == '\r' ? tile::top_bits : 0;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 runs = masks.line_ends.word[k] & masks.after.word[k];
+        const u32 is_return = tile::equals(place.word[k], patterns.carriage);
+        const u32 follows = tile::behind(returns, is_return);
+        returns = is_return;
+        // A run's line end that follows CR is LF or CR.
+        masks.completing.word[k] = patterns.universal ? runs & follows & ~is_return : 0;
+        const u32 blanks = runs & ~masks.completing.word[k];
+        if (patterns.skip_blank) {
+            masks.blanks.word[k] = blanks;
+        } else {
+            masks.records.word[k] |= blanks;
+        }
+    }
+}
+
+// First bytes of records.
+__device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
+    tile::Bits found;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 none = patterns.skip_blank ? masks.line_ends.word[k] : masks.completing.word[k];
+        found.word[k] = masks.after.word[k] & ~none;
+    }
+    return found;
+}
+
+// Quotes that open where none may, and what follows closing ones and is no delimiter.
+__device__ __forceinline__ tile::Bits find_strays(const Masks& masks, const Place& place, const Patterns& patterns,
+                                                  const tile::Bits& quotes, const tile::Bits& within) {
+    const bool outside = !place.inside;
+    u32 separators = place.before == (patterns.separator & 0xFF) && outside ? tile::top_bits : 0;
+    u32 closings = place.before == (patterns.quote & 0xFF) && outside ? tile::top_bits : 0;
+    tile::Bits found;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 opening = quotes.word[k] & within.word[k], closing = quotes.word[k] & ~within.word[k];
+        const u32 closed = tile::behind(closings, closing);
+        const u32 starts = masks.after.word[k] | tile::behind(separators, masks.separators.word[k]);
+        const u32 may_open = patterns.doubles ? starts | closed : starts;
+        const u32 may_follow = masks.separators.word[k] | masks.line_ends.word[k] | quotes.word[k];
+        found.word[k] = (opening & ~may_open) | (closed & ~may_follow);
+        closings = closing;
+        separators = masks.separators.word[k];
+    }
+    return found;
+}
+
+}  // namespace structure
+}  // namespace headrace

@@ -1,0 +1,37 @@
+// An automaton of at most eight states as the search on a GPU reads it (find_steps.cu): for each byte the step of every
+// state at once. structure/find_gpu.py makes it of an Automaton.
+#pragma once
+
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// A step's byte: the next state in bits 0 to 2, and what the byte means.
+enum Step : u32 {
+    STEP_FIELD = 16,   // a separator ends here
+    STEP_RECORD = 32,  // a record ends here that is neither a comment nor blank
+    STEP_START = 64,   // the first byte of a record, a comment or what turns out to be blank included
+    STEP_RARE = 128    // Emit has more to say: a stray, a comment's end, a blank line
+};
+
+struct StepTables {
+    u64 steps[257];  // byte s of each: the step from state s; the last is no byte: every state stays
+    u64 emits[256];  // byte s of each: Emit's bits
+    u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
+    u32 quote;                              // a byte, or 256 for none
+    u32 reserved;
+};
+
+// Maps of eight states to states, a byte each; joining them is one after the other. It does not commute.
+struct ComposeStates {
+    using Item = u64;
+    static constexpr bool commutes = false;
+    HR_FN u64 identity() { return static_cast<u64>(0x0706050403020100); }
+    HR_FN u64 join(u64 a, u64 b) {
+        u64 joined = 0;
+        for (u32 shift = 0; shift < 64; shift += 8) joined |= (b >> (a >> shift & 7) * 8 & 7) << shift;
+        return joined;
+    }
+};
+
+HR_END_NAMESPACE
