@@ -84,8 +84,8 @@ HR_FN void convert_window(const FaultList& list, const TileMemory& memory, const
             const u64 base = string_bytes[unit];
             const u32 added =
                 convert_strings<writes>(list, memory, text, task, tile, window, columns[unit], base);
+            __syncwarp();  // all lanes have read it
             if (tile::lane() == 0) string_bytes[unit] = base + added;
-            __syncwarp();
         } else {
             const u32 number = unit - task.strings;
             const u64 row = (first + number % groups) * 32 + tile::lane();
