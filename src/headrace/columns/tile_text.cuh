@@ -93,6 +93,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
     u16* const ends = reinterpret_cast<u16*>(memory.ends);
     u16* const records = reinterpret_cast<u16*>(memory.records);
     u16* const quotes = reinterpret_cast<u16*>(memory.dropped);
+    const u32 may_be_quotes = dialect.flags & PLAIN_QUOTES ? 0xFFFF : 0;
     u32 high = 0;
     for (u32 v = threadIdx.x; v < staged_bytes / 16; v += threads) {
         const i64 position = tile.origin + 16 * v;
@@ -116,7 +117,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
             ends[v] = static_cast<u16>(equal_mask(bytes, separator) & valid);
             records[v] = static_cast<u16>(lines & valid);
         }
-        if constexpr (may_quote) quotes[v] = static_cast<u16>(equal_mask(bytes, quote) & valid);
+        if constexpr (may_quote) quotes[v] = static_cast<u16>(equal_mask(bytes, quote) & valid & may_be_quotes);
     }
     if (threadIdx.x == 0) memory.text[staged_bytes / 16] = {0, 0, 0, 0};
     tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
