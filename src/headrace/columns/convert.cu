@@ -5,6 +5,7 @@
 // "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
 //
 // Bytes moved: the text once, the result once.
+#include "columns/fast_values.cuh"
 #include "columns/tile_strings.cuh"
 
 using namespace headrace;
@@ -58,8 +59,17 @@ HR_FN void convert_values(const FaultList& list, const TileMemory& memory, const
     bool present = false;
     if (found.mine) {
         const FieldPlace place = place_of(memory, task, tile, window, column.position, found.slot);
-        const FieldText field = text_of(memory, text, task, tile, place, false);
-        if (field.n != 0 || field.quoted || !column.rules->empty_is_null) {
+        const i64 size = place.end - place.begin;
+        const bool quoted = may_quote && size >= 2 && place.begin >= 0 && (task.dialect.flags & PLAIN_QUOTES) &&
+                            staged_text(memory)[place.begin] == task.dialect.quote;
+        const u32 n = static_cast<u32>(size) - (quoted ? 2 : 0);
+        bool settled = size == 0 && (column.flags & CONVERT_EMPTY_IS_NULL);
+        if ((column.flags & CONVERT_FAST) && place.begin >= 0 && n - 1 < longest_fast) {
+            present = fast_value(column, reinterpret_cast<const u32*>(memory.text), place.end - (quoted ? 1 : 0), n, value);
+            settled = present;
+        }
+        if (!settled) {
+            const FieldText field = text_of(memory, text, task, tile, place, false);
             present = convert_by_rule(list, memory, task, tile, column, field, place, row, found.sound, value);
         }
     }

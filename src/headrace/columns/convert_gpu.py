@@ -57,6 +57,29 @@ TASK = np.dtype(
         ("dialect", "V8"),
     ]
 )
+RULES = np.dtype(
+    [
+        ("nulls", "u8"),
+        ("null_count", "u8"),
+        ("words", "u8", 4),
+        ("empty_is_null", "?"),
+        ("quoted_may_be_null", "?"),
+        ("nulls_look_like_values", "?"),
+        ("words_look_like_values", "?"),
+        ("decimal", "u1"),
+        ("", "u1"),
+        ("thousands", "i2"),
+        ("formats", "u8"),
+        ("format_count", "u8"),
+        ("iso_first", "?"),
+        ("before_numbers", "?"),
+        ("", "u1", 6),
+        ("usual_forms", "?"),
+        ("replace_invalid", "?"),
+        ("", "u1", 6),
+    ]
+)
+"""FieldRules of columns/convert.hpp."""
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 FAULT_DEFERRED = 255
 NO_FIELD = 0xFFFFFFFF
@@ -67,8 +90,9 @@ _TYPE_IDS = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date32 timestamp time32 time64 duration decimal128 "
     "string large_string binary large_binary null"
 ).split()
-_RULES_BYTES, _ZONE_BYTES = 88, 40
+_ZONE_BYTES = 40
 _HEAD_BYTES = 64
+_HEX_KINDS = (16, 17)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,24 +150,39 @@ class ColumnRoom:
     raw: bool = False
 
 
-def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int) -> NDArray[np.void]:
-    """The table of columns, those of strings first; `rules` is where the bytes of ``pack_rules`` lie."""
+def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed: bytes) -> NDArray[np.void]:
+    """The table of columns, those of strings first; `rules` is where the bytes `packed`, of ``pack_rules``, lie."""
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = len(plan.forms.several) + 1
     table = np.zeros(len(rooms), COLUMN)
     for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
         own = forms - 1 if room.raw else plan.forms.of_columns.get(room.position, 0)
-        row["rules"] = rules + own * _RULES_BYTES
+        row["rules"] = rules + own * RULES.itemsize
         if room.position in zones:
-            row["zone"] = rules + forms * _RULES_BYTES + zones[room.position] * _ZONE_BYTES
+            row["zone"] = rules + forms * RULES.itemsize + zones[room.position] * _ZONE_BYTES
         row["units_per_second"] = UNITS[room.type.unit] if room.type.unit else 0
         for name in ("values", "offsets", "validity", "sightings", "position"):
             row[name] = getattr(room, name)
         row["type"] = _TYPE_IDS.index(room.type.name)
         row["guess"] = room.guess or 0
-        row["flags"] = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
+        flags = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
+        row["flags"] = flags + _flags_of_rules(room, np.frombuffer(packed, RULES, 1, own * RULES.itemsize)[0], row["zone"] != 0)
         row["precision"], row["scale"] = room.type.precision or 0, room.type.scale or 0
     return table
+
+
+def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
+    """ConvertFlag: what the rules mean for the many fields."""
+    number = room.type.name.startswith(("int", "uint", "float", "decimal"))
+    usual = rules["decimal"] == ord(".") and rules["thousands"] == -1
+    if room.type.name in ("date32", "timestamp"):
+        usual = bool(rules["iso_first"] and rules["format_count"] == 0 and not zoned)
+    elif not number:
+        usual = True
+    hexadecimal = room.guess in _HEX_KINDS
+    words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
+    other_nulls = int(rules["null_count"]) > int(rules["empty_is_null"])
+    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal)
 
 
 def has_offsets(type_: DataType) -> bool:

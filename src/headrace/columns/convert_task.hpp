@@ -10,7 +10,11 @@ HR_BEGIN_NAMESPACE
 enum ConvertFlag : u8 {
     CONVERT_INFERRED = 1,  // a field that `guess` does not hold is a sighting of a kind, and no fault
     CONVERT_UTC = 2,       // as ColumnType::utc
-    CONVERT_RAW = 4        // strings: the bytes as they stand, quotes included
+    CONVERT_RAW = 4,       // strings: the bytes as they stand, quotes included
+    // What the column's rules say, here for the many fields:
+    CONVERT_EMPTY_IS_NULL = 8,
+    CONVERT_NULL_WORDS = 16,  // strings: other texts than the empty one mean null
+    CONVERT_FAST = 32         // the common shapes mean what they mean everywhere, and are no word
 };
 
 // A wanted column. Row r of the result is record r of the text, from 0: rows that have to go are taken out afterwards.

@@ -53,9 +53,8 @@ HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
 HR_FN bool is_string_value(const FaultList& list, const TileMemory& memory, const u8* text, const ConvertTask& task,
                            const Tile& tile, const ConvertColumn& column, const FieldPlace& place, u64 row, bool sound,
                            bool reports) {
-    const FieldRules& rules = *column.rules;
     const FieldText field = text_of(memory, text, task, tile, place, column.flags & CONVERT_RAW);
-    if (field.n == 0 && !field.quoted && rules.empty_is_null) return false;
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
     const bool checks = column.type == TypeId::string || column.type == TypeId::large_string;
     if (checks && (tile.has_high || place.begin < 0)) {
         const usize invalid = find_invalid_utf8(field.p, field.n);
@@ -68,15 +67,15 @@ HR_FN bool is_string_value(const FaultList& list, const TileMemory& memory, cons
             return false;
         }
     }
-    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0) || field.quoted;
-    return !words || !is_null_text(rules, field, task.dialect.quote);
+    if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
+    return !is_null_text(*column.rules, field, task.dialect.quote);
 }
 
 // A field of a column whose type is not known yet: it says what it is, and is null.
 HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                           const ConvertColumn& column, const FieldPlace& place, u64 row, const FaultList& list) {
     const FieldText field = text_of(memory, text, task, tile, place, false);
-    if (field.n == 0 && !field.quoted && column.rules->empty_is_null) return;
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
     u32 kind;
     const Settled settled = settle_field(column, field, task.dialect.quote, value, kind);

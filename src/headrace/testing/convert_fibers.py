@@ -177,7 +177,7 @@ def convert(
             )
             for position, type_, guess in rooms
         ]
-        return pack_columns(plan, listed, rules.ctypes.data)
+        return pack_columns(plan, listed, rules.ctypes.data, packed)
 
     task = pack_task(
         plan,
