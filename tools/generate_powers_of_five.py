@@ -33,7 +33,7 @@ constexpr i32 LOWEST_POWER_OF_FIVE = {lowest};
 constexpr i32 LARGEST_EXACT_POWER_OF_FIVE = {exact};
 
 // clang-format off
-HR_CONSTANT PowerOfFive POWERS_OF_FIVE[] = {{
+HR_TABLE PowerOfFive POWERS_OF_FIVE[] = {{
 """
 
 TAIL = """\

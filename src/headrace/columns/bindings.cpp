@@ -14,6 +14,7 @@
 #include "columns/join.hpp"
 #include "columns/load.hpp"
 #include "columns/locate.hpp"
+#include "columns/pack_rules.hpp"
 #include "columns/pass.hpp"
 #include "columns/share.hpp"
 #include "sources/bindings.hpp"
@@ -273,6 +274,11 @@ nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std
     return records;
 }
 
+nb::bytes rules_of(nb::handle plan, u64 address) {
+    const std::string packed = pack_rules(plan_from(plan), address);
+    return nb::bytes(packed.data(), packed.size());
+}
+
 std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads) {
     const nb::gil_scoped_release release;
     return line_numbers(*source.source, positions, threads);
@@ -427,6 +433,7 @@ void bind_columns(nb::module_& m) {
     m.def("load", &load_from);
     m.def("peek", &peek_from);
     m.def("line_numbers", &lines_of);
+    m.def("pack_rules", &rules_of);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize>())

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "columns/convert.hpp"
-#include "columns/rules/text_match.hpp"
+#include "columns/words.hpp"
 #include "core/simd.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -108,17 +108,6 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         *out++ = *p++;
     }
     return static_cast<usize>(out - to);
-}
-
-HR_FN bool is_one_of(const WordList& list, const u8* p, usize n) {
-    for (usize i = 0; i < list.count; ++i) {
-        if (equals(p, n, list.words[i].text, list.words[i].size)) return true;
-    }
-    return false;
-}
-
-HR_FN bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
-    return (!quoted || rules.quoted_may_be_null) && is_one_of(rules.nulls, p, n);
 }
 
 // Where a column's fields lie in a tile: a walk down one column of the index.

@@ -65,7 +65,7 @@ constexpr u8 UNFIT = static_cast<u8>(KIND_COUNT);
 
 // Whether a field of that kind leaves the type of a column of this guess as it is, e.g. a date in a column of
 // timestamps.
-HR_FN bool holds(Kind guess, Kind kind) {
+HR_COLD bool holds(Kind guess, Kind kind) {
     return is_settled(guess) && same_type(type_of_kind(join(guess, kind)), type_of_kind(guess));
 }
 

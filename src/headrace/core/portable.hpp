@@ -9,12 +9,21 @@
 #if defined(__CUDACC__)
 #define HR_FN static __device__ __forceinline__
 #define HR_HOT HR_FN
+#define HR_COLD static __device__ __noinline__
+#define HR_MEMBER __device__ __forceinline__
 #define HR_CONSTANT static __device__ __constant__ const
+#define HR_TABLE static __device__ const
 #else
 #define HR_FN [[maybe_unused]] static inline
 // For what is called once a value: compilers stop to inline what many callers have, which costs a fifth of the rate.
 #define HR_HOT [[maybe_unused, gnu::always_inline]] static inline
+// What a GPU has fast forms for and needs seldom: one copy there, called, where HR_FN would put one at every place with
+// the registers of each.
+#define HR_COLD HR_FN
+#define HR_MEMBER
 #define HR_CONSTANT [[maybe_unused]] static constexpr
+// A constant that neighbours read at different places: a GPU's constant memory gives one word at a time.
+#define HR_TABLE HR_CONSTANT
 #endif
 
 #if !defined(HR_ISA)

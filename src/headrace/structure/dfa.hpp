@@ -21,8 +21,8 @@ struct Automaton {
     u64 unfinished;  // bit s: behind closing quotes, where the input may not end in state s
     u64 comment;     // bit s: state s is inside a comment line
 
-    bool is_idle(u8 state) const { return idle >> state & 1; }
-    bool is_quoted(u8 state) const { return quoted >> state & 1; }
+    HR_MEMBER bool is_idle(u8 state) const { return idle >> state & 1; }
+    HR_MEMBER bool is_quoted(u8 state) const { return quoted >> state & 1; }
 };
 
 // How the bytes of a field become its text, and which short cut finds structure.

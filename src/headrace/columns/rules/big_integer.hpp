@@ -18,7 +18,7 @@ HR_FN void set(BigInteger& x, u64 value) {
 }
 
 // x = x * factor + addend
-HR_FN void multiply_add(BigInteger& x, u64 factor, u64 addend) {
+HR_COLD void multiply_add(BigInteger& x, u64 factor, u64 addend) {
     u64 carry = addend;
     for (u32 i = 0; i < x.size; ++i) {
         const Product product = multiply_wide(x.words[i], factor);
@@ -28,7 +28,7 @@ HR_FN void multiply_add(BigInteger& x, u64 factor, u64 addend) {
     if (carry != 0) x.words[x.size++] = carry;
 }
 
-HR_FN void multiply_by_power_of_five(BigInteger& x, u32 power) {
+HR_COLD void multiply_by_power_of_five(BigInteger& x, u32 power) {
     constexpr u64 FIVE_TO_THE_27 = 7450580596923828125;  // the largest power below 2^64
     for (; power >= 27; power -= 27) multiply_add(x, FIVE_TO_THE_27, 0);
     u64 factor = 1;
@@ -36,7 +36,7 @@ HR_FN void multiply_by_power_of_five(BigInteger& x, u32 power) {
     multiply_add(x, factor, 0);
 }
 
-HR_FN void shift_left(BigInteger& x, u32 count) {
+HR_COLD void shift_left(BigInteger& x, u32 count) {
     const u32 words = count / 64;
     multiply_add(x, u64{1} << (count % 64), 0);
     if (x.size == 0) return;

@@ -155,7 +155,7 @@ HR_FN bool read_time_part(u8 what, const u8* p, usize n, usize& at, u32 least, D
 }
 
 // One step, but for '?'.
-HR_FN bool read_step(const DateStep& step, const u8* p, usize n, usize& at, DateParts& parts) {
+HR_COLD bool read_step(const DateStep& step, const u8* p, usize n, usize& at, DateParts& parts) {
     switch (step.what) {
         case '%':
             return at < n && p[at++] == step.least;
@@ -184,7 +184,7 @@ HR_FN bool read_step(const DateStep& step, const u8* p, usize n, usize& at, Date
 }
 
 // The parts as a timestamp, if there is such a day.
-HR_FN bool to_timestamp(const DateParts& parts, Timestamp& out) {
+HR_COLD bool to_timestamp(const DateParts& parts, Timestamp& out) {
     out = parts.fraction;
     out.has_offset = parts.has_offset || parts.is_epoch;
     out.date_only = !parts.has_time;
@@ -211,7 +211,7 @@ HR_FN bool to_timestamp(const DateParts& parts, Timestamp& out) {
 }
 
 // The whole text by one format.
-HR_FN bool read_formatted(const DateFormat& format, const u8* p, usize n, Timestamp& out) {
+HR_COLD bool read_formatted(const DateFormat& format, const u8* p, usize n, Timestamp& out) {
     DateParts parts;
     usize at = 0;
     for (usize i = 0; i < format.count; ++i) {
@@ -225,7 +225,7 @@ HR_FN bool read_formatted(const DateFormat& format, const u8* p, usize n, Timest
 }
 
 // The whole text by the first format that it fits; which one that was is in `used` (0 for ISO 8601).
-HR_FN Parse parse_formatted(const DateFormats& formats, const u8* p, usize n, Timestamp& out, const DateFormat*& used) {
+HR_COLD Parse parse_formatted(const DateFormats& formats, const u8* p, usize n, Timestamp& out, const DateFormat*& used) {
     used = nullptr;
     if (formats.iso_first && parse_timestamp(p, n, out) == Parse::ok) return Parse::ok;
     for (usize i = 0; i < formats.count; ++i) {

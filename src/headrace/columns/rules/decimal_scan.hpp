@@ -49,7 +49,7 @@ HR_FN bool read_exponent(const u8* p, usize n, usize at, i64& exponent) {
 }
 
 // Takes a long number's first 19 digits, of all its `count` digits in p[0, n) (with a point, perhaps).
-HR_FN void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
+HR_COLD void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
     usize at = 0;
     for (; at < n && (p[at] == '0' || p[at] == '.'); ++at) count -= p[at] == '0';
     if (count <= MANTISSA_DIGITS) return;  // zeros in front, which added nothing to the mantissa
@@ -65,7 +65,7 @@ HR_FN void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
 }
 
 // [+-]? (digits [. digits*] | . digits) ([eE][+-]?digits)?  False if the text is anything else.
-HR_FN bool scan_decimal(const u8* p, usize n, Decimal& out) {
+HR_COLD bool scan_decimal(const u8* p, usize n, Decimal& out) {
     out = {0, 0, p, p, n > 0 && p[0] == '-', false};
     const usize sign = out.negative || (n > 0 && p[0] == '+') ? 1 : 0;
     usize at = sign;

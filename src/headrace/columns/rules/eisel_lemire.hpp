@@ -59,7 +59,7 @@ HR_FN Rounding round_near_half(CutWord cut, u64 top_low, Product w_times_five_lo
 
 // w * 10^power, rounded to nearest, ties to even; w > 0.
 template <class T>
-HR_FN Estimate estimate_decimal(u64 w, i64 power) {
+HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
     using Format = FloatFormat<T>;
     if (power < Format::lowest_power) return {0, 0, Rounding::down};
     if (power > Format::highest_power) return {0, Format::infinite_scale, Rounding::down};

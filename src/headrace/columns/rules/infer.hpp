@@ -56,7 +56,7 @@ HR_FN Kind classify_hex(const u8* p, usize n) {
 }
 
 // Numbers that begin with '+' or with a zero too many (+49..., 007) are text: as numbers they would lose it.
-HR_FN Kind classify_number(const u8* p, usize n) {
+HR_COLD Kind classify_number(const u8* p, usize n) {
     if (p[0] == '+' || has_leading_zero(p, n)) return Kind::text;
     i64 value;
     const usize sign = p[0] == '-' ? 1 : 0;
@@ -71,7 +71,7 @@ HR_FN Kind classify_number(const u8* p, usize n) {
     return parse_float(p, n, number) == Parse::ok ? Kind::float64 : Kind::text;
 }
 
-HR_FN Kind kind_of_time(const Timestamp& t) {
+HR_COLD Kind kind_of_time(const Timestamp& t) {
     if (t.date_only) return Kind::date;
     if (t.fraction_digits <= 6) return t.has_offset ? Kind::timestamp_us_utc : Kind::timestamp_us;
     i64 nanoseconds;
@@ -79,7 +79,7 @@ HR_FN Kind kind_of_time(const Timestamp& t) {
     return t.has_offset ? Kind::timestamp_ns_utc : Kind::timestamp_ns;
 }
 
-HR_FN Kind classify_time(const u8* p, usize n) {
+HR_COLD Kind classify_time(const u8* p, usize n) {
     if (!is_digit(p[0]) && p[0] != '-') return Kind::text;
     Timestamp t;
     return parse_timestamp(p, n, t) == Parse::ok ? kind_of_time(t) : Kind::text;
@@ -93,7 +93,7 @@ HR_FN Kind classify_time_of_day(const u8* p, usize n) {
 }
 
 // A duration that the unit of its kind does not hold is text.
-HR_FN Kind classify_duration(const u8* p, usize n) {
+HR_COLD Kind classify_duration(const u8* p, usize n) {
     Duration d;
     if (parse_duration(p, n, d) != Parse::ok || d.plain) return Kind::text;
     const bool fine = d.fraction_digits > 6;
@@ -103,14 +103,14 @@ HR_FN Kind classify_duration(const u8* p, usize n) {
 }
 
 // Of a time of day or a length of time.
-HR_FN Kind classify_length(const u8* p, usize n) {
+HR_COLD Kind classify_length(const u8* p, usize n) {
     if (!is_digit(p[0]) && p[0] != '-' && p[0] != 'P') return Kind::text;
     const Kind time_of_day = classify_time_of_day(p, n);
     return time_of_day != Kind::text ? time_of_day : classify_duration(p, n);
 }
 
 // The kind of one field's text; never empty or boolean, which are for the caller to see first.
-HR_FN Kind classify(const u8* p, usize n) {
+HR_COLD Kind classify(const u8* p, usize n) {
     if (n == 0) return Kind::text;
     const Kind number = classify_number(p, n);
     if (number != Kind::text) return number;
@@ -119,7 +119,7 @@ HR_FN Kind classify(const u8* p, usize n) {
 }
 
 // The same for numbers with other marks and dates of other formats; `scratch` has room for n bytes.
-HR_FN Kind classify(const u8* p, usize n, const NumberMarks& marks, const DateFormats& dates, u8* scratch) {
+HR_COLD Kind classify(const u8* p, usize n, const NumberMarks& marks, const DateFormats& dates, u8* scratch) {
     if (n == 0) return Kind::text;
     Timestamp t{};
     const DateFormat* used;

@@ -46,7 +46,7 @@ HR_FN i64 append_rest(Decimal& decimal, BigInteger& digits) {
 // The two sides are near each other, so the larger one has at most 2670 bits: 798 digits are 2651 bits, and 54 bits
 // times 5^1122 (any 798 digits * 10^-1123 are below half of the smallest subnormal) are 2660. So both fit a BigInteger.
 template <class T>
-HR_FN Rounding round_exactly(Decimal decimal, const Estimate& estimate) {
+HR_COLD Rounding round_exactly(Decimal decimal, const Estimate& estimate) {
     using Format = FloatFormat<T>;
     BigInteger left, right;
     set(left, decimal.mantissa);

@@ -43,7 +43,7 @@ HR_FN bool copy_grouped_digits(const NumberMarks& marks, const u8* p, usize n, u
 
 // The number as the other rules read it; `to` has room for n bytes. False where a mark stands in a wrong place; if
 // true, the `size` bytes are a number exactly if the text is one.
-HR_FN bool to_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
+HR_COLD bool to_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     size = 0;
     usize at = 0;
     if (n > 0 && (p[0] == '-' || p[0] == '+')) to[size++] = p[at++];

@@ -112,7 +112,7 @@ HR_FN bool read_offset(const u8* p, usize n, usize at, i64& offset_seconds) {
 }
 
 // YYYY-MM-DD, or YYYY-MM-DD[T or space]HH:MM[:SS[.f]] and then nothing or an offset; f has one to nine digits.
-HR_FN Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
+HR_COLD Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
     i64 days;
     if (n < 10 || !read_date(p, days)) return Parse::invalid;
     Timestamp t{days * 86400, 0, 0, false, n == 10};
@@ -132,7 +132,7 @@ HR_FN Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
 
 // The timestamp as a number of units: {1, 500000000} is 1500 where a second has 1000 of them. `units_per_second` is a
 // power of ten up to 10^9. Overflow if 64 bits do not hold it, or if digits finer than the unit would be lost.
-HR_FN Parse scale_timestamp(const Timestamp& t, i64 units_per_second, i64& out) {
+HR_COLD Parse scale_timestamp(const Timestamp& t, i64 units_per_second, i64& out) {
     constexpr i64 LARGEST = 0x7FFFFFFFFFFFFFFF;
     constexpr i64 SMALLEST = -LARGEST - 1;
     const i64 nanoseconds_per_unit = 1000000000 / units_per_second;

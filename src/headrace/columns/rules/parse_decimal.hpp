@@ -9,7 +9,7 @@
 
 HR_BEGIN_NAMESPACE
 
-HR_CONSTANT u64 POWERS_OF_TEN[] = {1,
+HR_TABLE u64 POWERS_OF_TEN[] = {1,
                                    10,
                                    100,
                                    1000,
@@ -52,7 +52,7 @@ HR_FN bool has_digit_but_zero(const u8* at, const u8* end) {
 
 // The text of a float without the words: [+-]? (digits [. digits*] | . digits) ([eE][+-]?digits)?. `out` is the value
 // times 10^scale, with at most `precision` digits (1 .. 38).
-HR_FN Parse parse_decimal128(const u8* p, usize n, i32 precision, i32 scale, Int128& out) {
+HR_COLD Parse parse_decimal128(const u8* p, usize n, i32 precision, i32 scale, Int128& out) {
     Decimal decimal;
     if (!scan_decimal(p, n, decimal)) return Parse::invalid;
     u64 mantissa = decimal.mantissa;

@@ -46,7 +46,7 @@ HR_FN void add_seconds(DurationSum& sum, u64 count, u64 seconds_each, bool fits,
 }
 
 // `negative` is the fraction's sign.
-HR_FN Parse finish_duration(DurationSum sum, bool negative, bool plain, Duration& out) {
+HR_COLD Parse finish_duration(DurationSum sum, bool negative, bool plain, Duration& out) {
     u32 nanoseconds = sum.fraction.nanoseconds;
     if (negative && nanoseconds > 0) {
         nanoseconds = 1000000000 - nanoseconds;
@@ -63,7 +63,7 @@ HR_FN u64 seconds_of_designator(u8 letter, bool in_time) {
 }
 
 // From behind the P on. Parts go from the longest to the shortest, and there is at least one, behind a T too.
-HR_FN Parse parse_iso_duration(const u8* p, usize n, usize at, bool negative, Duration& out) {
+HR_COLD Parse parse_iso_duration(const u8* p, usize n, usize at, bool negative, Duration& out) {
     DurationSum sum{};
     bool in_time = false;
     u64 shortest = ~u64{0};
@@ -87,7 +87,7 @@ HR_FN Parse parse_iso_duration(const u8* p, usize n, usize at, bool negative, Du
 }
 
 // H:MM:SS[.f] up to the end of the text; hours may have any number of digits.
-HR_FN bool read_clock(const u8* p, usize n, usize at, bool negative, DurationSum& sum) {
+HR_COLD bool read_clock(const u8* p, usize n, usize at, bool negative, DurationSum& sum) {
     u64 hours;
     bool fits;
     u32 minute, second;
@@ -109,7 +109,7 @@ HR_FN bool read_day_word(const u8* p, usize n, usize& at) {
     return true;
 }
 
-HR_FN Parse parse_clock_duration(const u8* p, usize n, Duration& out) {
+HR_COLD Parse parse_clock_duration(const u8* p, usize n, Duration& out) {
     DurationSum sum{};
     const bool negative = p[0] == '-';
     const usize begin = negative ? 1 : 0;
@@ -132,7 +132,7 @@ HR_FN Parse parse_clock_duration(const u8* p, usize n, Duration& out) {
 }
 
 // Overflow if 64 bits do not hold the whole seconds, or a number in the text.
-HR_FN Parse parse_duration(const u8* p, usize n, Duration& out) {
+HR_COLD Parse parse_duration(const u8* p, usize n, Duration& out) {
     if (n == 0) return Parse::invalid;
     const usize sign = p[0] == '-' ? 1 : 0;
     if (n > sign && p[sign] == 'P') return parse_iso_duration(p, n, sign + 1, sign == 1, out);

@@ -19,7 +19,7 @@
 
 HR_BEGIN_NAMESPACE
 
-HR_CONSTANT double EXACT_POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+HR_TABLE double EXACT_POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // Both operands are exact, so the one rounding of the operation is the correct one: 123.45 = 12345 / 100.
@@ -50,7 +50,7 @@ HR_FN bool decimal_to_float(u64 mantissa, i32 exponent10, T& out) {
 
 // The decimal without its sign; infinity if it is too large.
 template <class T>
-HR_FN T round_decimal(const Decimal& decimal) {
+HR_COLD T round_decimal(const Decimal& decimal) {
     T value;
     if (!decimal.cut && multiply_exact(decimal.mantissa, decimal.exponent, value)) return value;
     if (decimal.mantissa == 0) return 0;
@@ -67,7 +67,7 @@ HR_FN T round_decimal(const Decimal& decimal) {
 
 // [+-]?(nan|inf|infinity), in capital or small letters.
 template <class T>
-HR_FN Parse parse_float_word(const u8* p, usize n, T& out) {
+HR_COLD Parse parse_float_word(const u8* p, usize n, T& out) {
     const bool negative = n > 0 && p[0] == '-';
     const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
     const u8* word = p + sign;
@@ -90,7 +90,7 @@ HR_FN Parse parse_float_word(const u8* p, usize n, T& out) {
 // A value that rounds to infinity is an overflow, with `out` +-infinity; one that rounds to a subnormal or to zero is
 // ok.
 template <class T>
-HR_FN Parse parse_float(const u8* p, usize n, T& out) {
+HR_COLD Parse parse_float(const u8* p, usize n, T& out) {
     Decimal decimal;
     if (!scan_decimal(p, n, decimal)) return parse_float_word(p, n, out);
     const T value = round_decimal<T>(decimal);

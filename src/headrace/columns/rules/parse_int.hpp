@@ -9,7 +9,7 @@
 HR_BEGIN_NAMESPACE
 
 // One or more digits as a number; overflow if 64 bits do not hold it.
-HR_FN Parse parse_magnitude(const u8* p, usize n, u64& out) {
+HR_COLD Parse parse_magnitude(const u8* p, usize n, u64& out) {
     if (n == 0) return Parse::invalid;
     u64 value = 0;
     usize i = 0;
@@ -38,7 +38,7 @@ HR_FN Parse parse_magnitude(const u8* p, usize n, u64& out) {
 HR_FN bool is_hex(const u8* p, usize n) { return n >= 3 && p[0] == '0' && (p[1] | 0x20) == 'x'; }
 
 // One or more hexadecimal digits as a number; overflow if 64 bits do not hold it.
-HR_FN Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
+HR_COLD Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
     u64 value = 0, lost = 0;
     u32 wrong = 0;
     for (usize i = 0; i < n; ++i) {
@@ -53,11 +53,21 @@ HR_FN Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
     return lost == 0 ? Parse::ok : Parse::overflow;
 }
 
-// `out` is set only when the answer is ok. An unsigned "-0" is 0, an unsigned "-1" is an overflow.
+// The integers of one width: up to `largest`, and with a sign down to -largest - 1.
+struct IntegerRange {
+    u64 largest;
+    bool is_signed;
+};
+
 template <class T>
-HR_FN Parse parse_int(const u8* p, usize n, T& out) {
+HR_FN IntegerRange range_of() {
     constexpr bool IS_SIGNED = static_cast<T>(-1) < static_cast<T>(0);
-    constexpr u64 LARGEST = ~u64{0} >> (64 - 8 * sizeof(T) + (IS_SIGNED ? 1 : 0));
+    return {~u64{0} >> (64 - 8 * sizeof(T) + (IS_SIGNED ? 1 : 0)), IS_SIGNED};
+}
+
+// `out` is set only when the answer is ok: the value in two's complement. An unsigned "-0" is 0, an unsigned "-1" is an
+// overflow.
+HR_COLD Parse parse_integer(const u8* p, usize n, IntegerRange range, u64& out) {
     const bool negative = n > 0 && p[0] == '-';
     const usize sign = negative || (n > 0 && p[0] == '+') ? 1 : 0;
 
@@ -65,10 +75,18 @@ HR_FN Parse parse_int(const u8* p, usize n, T& out) {
     const Parse status = is_hex(p + sign, n - sign) ? parse_hex_magnitude(p + sign + 2, n - sign - 2, magnitude)
                                                     : parse_magnitude(p + sign, n - sign, magnitude);
     if (status != Parse::ok) return status;
-    const u64 limit = !negative ? LARGEST : IS_SIGNED ? LARGEST + 1 : 0;
+    const u64 limit = !negative ? range.largest : range.is_signed ? range.largest + 1 : 0;
     if (magnitude > limit) return Parse::overflow;
-    out = static_cast<T>(negative ? 0 - magnitude : magnitude);
+    out = negative ? 0 - magnitude : magnitude;
     return Parse::ok;
+}
+
+template <class T>
+HR_FN Parse parse_int(const u8* p, usize n, T& out) {
+    u64 value;
+    const Parse status = parse_integer(p, n, range_of<T>(), value);
+    if (status == Parse::ok) out = static_cast<T>(value);
+    return status;
 }
 
 // Text such as 007, -01 and 00.5, which reads like a code more than like a number; not 0 and not 0.5.

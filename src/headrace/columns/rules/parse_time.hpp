@@ -6,7 +6,7 @@
 HR_BEGIN_NAMESPACE
 
 // `out` counts from midnight; its seconds are said or not: "12:30" might be a score or a ratio as well.
-HR_FN Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_seconds) {
+HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_seconds) {
     Timestamp t{0, 0, 0, false, false};
     usize at = 0;
     if (!read_time(p, n, at, t) || at != n) return Parse::invalid;
@@ -17,7 +17,7 @@ HR_FN Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_se
 
 // Units since midnight; overflow if digits finer than the unit would be lost. T is wide enough for a day of them.
 template <class T>
-HR_FN Parse parse_time(const u8* p, usize n, i64 units_per_second, T& out) {
+HR_COLD Parse parse_time(const u8* p, usize n, i64 units_per_second, T& out) {
     Timestamp t;
     bool has_seconds;
     i64 units;

@@ -38,7 +38,7 @@ HR_FN usize utf8_ill_formed_length(const u8* p, usize n) {
 }
 
 // Offset of the first byte of the first ill-formed sequence; n if there is none.
-HR_FN usize find_invalid_utf8(const u8* p, usize n) {
+HR_COLD usize find_invalid_utf8(const u8* p, usize n) {
     constexpr u64 HIGH_BITS = 0x8080808080808080;
     usize i = 0;
     while (i < n) {

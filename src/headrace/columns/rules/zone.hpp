@@ -36,7 +36,7 @@ HR_FN usize find_piece(const Zone& zone, i64 local) {
 
 // Local seconds to seconds of UTC; false for a time that is none or two. `piece` is where the last one was found, any
 // number below count at first: neighbours in a column are often neighbours in time.
-HR_FN bool to_utc(const Zone& zone, usize& piece, i64 local, i64& utc) {
+HR_COLD bool to_utc(const Zone& zone, usize& piece, i64 local, i64& utc) {
     constexpr i64 CYCLE = i64{146097} * 86400;
     const i64 end = zone.ends[zone.count - 1];
     i64 known = local;

@@ -1,0 +1,206 @@
+"""Text in device memory to typed columns: what columns/convert.cu is told and what it leaves.
+
+Types here are those of columns/convert_task.hpp, byte for byte. The caller has the text's entries by tile
+(structure/tile_entry.hpp), makes room for the columns, and launches; nothing here waits for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.load import LoadPlan
+from headrace.columns.types import UNITS, DataType
+
+COLUMN = np.dtype(
+    [
+        ("rules", "u8"),
+        ("zone", "u8"),
+        ("units_per_second", "i8"),
+        ("values", "u8"),
+        ("offsets", "u8"),
+        ("validity", "u8"),
+        ("sightings", "u8"),
+        ("position", "u4"),
+        ("type", "u1"),
+        ("guess", "u1"),
+        ("flags", "u1"),
+        ("precision", "u1"),
+        ("scale", "u1"),
+        ("reserved", "u1", 7),
+    ]
+)
+FAULT = np.dtype(
+    [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("begin", "u8"),
+        ("end", "u8"),
+        ("at", "u8"),
+        ("column", "u4"),
+        ("kind", "u4"),
+    ]
+)
+TASK = np.dtype(
+    [
+        ("size", "u8"),
+        ("fault_room", "u8"),
+        ("tiles", "u4"),
+        ("base", "u4"),
+        ("width", "u4"),
+        ("columns", "u4"),
+        ("strings", "u4"),
+        ("rows", "u4"),
+        ("dialect", "V8"),
+    ]
+)
+RULES = np.dtype(
+    [
+        ("nulls", "u8"),
+        ("null_count", "u8"),
+        ("words", "u8", 4),
+        ("empty_is_null", "?"),
+        ("quoted_may_be_null", "?"),
+        ("nulls_look_like_values", "?"),
+        ("words_look_like_values", "?"),
+        ("decimal", "u1"),
+        ("", "u1"),
+        ("thousands", "i2"),
+        ("formats", "u8"),
+        ("format_count", "u8"),
+        ("iso_first", "?"),
+        ("before_numbers", "?"),
+        ("", "u1", 6),
+        ("usual_forms", "?"),
+        ("replace_invalid", "?"),
+        ("", "u1", 6),
+    ]
+)
+"""FieldRules of columns/convert.hpp."""
+FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
+FAULT_DEFERRED = 255
+NO_FIELD = 0xFFFFFFFF
+SIGHTINGS = 20
+"""Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
+
+_TYPE_IDS = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date32 timestamp time32 time64 duration decimal128 "
+    "string large_string binary large_binary null"
+).split()
+_ZONE_BYTES = 40
+_HEAD_BYTES = 64
+_HEX_KINDS = (16, 17)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertShape:
+    """Macros of columns/convert.cu: threads of a block, bytes of a tile, fields indexed at a time, and whether quotes mean
+    something.
+    """
+
+    threads: int = 256
+    tile: int = 16384
+    window: int = 4096
+    quotes: bool = True
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """As `kernel` takes them."""
+        return {"HR_THREADS": self.threads, "HR_TILE": self.tile, "HR_WINDOW": self.window, "HR_QUOTES": int(self.quotes)}
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of a block: TileMemory."""
+        words = (self.tile + _HEAD_BYTES) // 32
+        size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
+        size += 4 * (words + 1) if self.quotes else 4
+        size += 2 * (words + 1) if self.quotes else 4
+        size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + 4, 16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRoom:
+    """A wanted column and where its parts are; 0 for those that it has not.
+
+    Parameters
+    ----------
+    position
+        Among the fields of a record.
+    type
+        Of its values; what is not settled yet is string.
+    guess
+        The kind (columns/rules/infer.hpp) that it is taken for, None where the type is given.
+    values, offsets, validity, sightings
+        Addresses. Validity, bits of bool and sums of strings are zero before a launch, sightings all ones.
+    raw
+        Strings: the bytes as they stand.
+    """
+
+    position: int
+    type: DataType
+    guess: int | None = None
+    values: int = 0
+    offsets: int = 0
+    validity: int = 0
+    sightings: int = 0
+    raw: bool = False
+
+
+def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed: bytes) -> NDArray[np.void]:
+    """The table of columns, those of strings first; `rules` is where the bytes `packed`, of ``pack_rules``, lie."""
+    zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
+    forms = len(plan.forms.several) + 1
+    table = np.zeros(len(rooms), COLUMN)
+    for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
+        own = forms - 1 if room.raw else plan.forms.of_columns.get(room.position, 0)
+        row["rules"] = rules + own * RULES.itemsize
+        if room.position in zones:
+            row["zone"] = rules + forms * RULES.itemsize + zones[room.position] * _ZONE_BYTES
+        row["units_per_second"] = UNITS[room.type.unit] if room.type.unit else 0
+        for name in ("values", "offsets", "validity", "sightings", "position"):
+            row[name] = getattr(room, name)
+        row["type"] = _TYPE_IDS.index(room.type.name)
+        row["guess"] = room.guess or 0
+        flags = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
+        row["flags"] = flags + _flags_of_rules(room, np.frombuffer(packed, RULES, 1, own * RULES.itemsize)[0], row["zone"] != 0)
+        row["precision"], row["scale"] = room.type.precision or 0, room.type.scale or 0
+    return table
+
+
+def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
+    """ConvertFlag: what the rules mean for the many fields."""
+    number = room.type.name.startswith(("int", "uint", "float", "decimal"))
+    usual = rules["decimal"] == ord(".") and rules["thousands"] == -1
+    if room.type.name in ("date32", "timestamp"):
+        usual = bool(rules["iso_first"] and rules["format_count"] == 0 and not zoned)
+    elif not number:
+        usual = True
+    hexadecimal = room.guess in _HEX_KINDS
+    words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
+    other_nulls = int(rules["null_count"]) > int(rules["empty_is_null"])
+    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal)
+
+
+def has_offsets(type_: DataType) -> bool:
+    """Whether a column of this type is of strings or bytes."""
+    return type_.is_string or type_.is_binary
+
+
+def pack_task(
+    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: bytes, *, size: int, tiles: int, fault_room: int
+) -> NDArray[np.void]:
+    """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp."""
+    task = np.zeros(1, TASK)
+    flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long
+    strings = sum(has_offsets(room.type) for room in rooms)
+    width = len(plan.columns) - plan.rows.collect_long
+    task[0] = (size, fault_room, tiles, plan.rows.base_columns, width, len(rooms), strings, flags, dialect)
+    return task
+
+
+def _aligned(size: int, to: int) -> int:
+    return -(-size // to) * to

@@ -1,0 +1,85 @@
+// What the conversion on a GPU (convert.cu) is told, and what it leaves; convert_gpu.py packs and reads the same
+// structs. Pointers are to device memory.
+#pragma once
+
+#include "columns/kinds.hpp"
+#include "structure/tile_entry.hpp"
+
+HR_BEGIN_NAMESPACE
+
+enum ConvertFlag : u8 {
+    CONVERT_INFERRED = 1,  // a field that `guess` does not hold is a sighting of a kind, and no fault
+    CONVERT_UTC = 2,       // as ColumnType::utc
+    CONVERT_RAW = 4,       // strings: the bytes as they stand, quotes included
+    // What the column's rules say, here for the many fields:
+    CONVERT_EMPTY_IS_NULL = 8,
+    CONVERT_NULL_WORDS = 16,  // strings: other texts than the empty one mean null
+    CONVERT_FAST = 32         // the common shapes mean what they mean everywhere, and are no word
+};
+
+// A wanted column. Row r of the result is record r of the text, from 0: rows that have to go are taken out afterwards.
+// Everything but `offsets` and `values` of whole words is written by several tiles, and zero before the launch.
+struct ConvertColumn {
+    const FieldRules* rules;
+    const Zone* zone;  // or null
+    i64 units_per_second;
+    u8* values;         // fixed width: the values; bool: words of 32 bits; strings: their bytes
+    u8* offsets;        // strings: one more than rows, of 32 or 64 bits
+    u32* validity;      // words of 32 rows, bit set: a value
+    u64* sightings;     // inferred: SIGHTINGS words of positions, then as many of records; ~0 where none
+    u32 position;       // among the fields of a record
+    TypeId type;
+    Kind guess;
+    u8 flags;
+    u8 precision;
+    u8 scale;
+    u8 reserved[7];
+};
+static_assert(sizeof(ConvertColumn) == 72);
+
+// First fields of each kind, and of values that a kind's type does not hold (UNFIT).
+constexpr u32 SIGHTINGS = KIND_COUNT + 1;
+
+// A field, or a record, that is not what it should be. Records count from 0.
+struct FieldFault {
+    u64 record;
+    u64 record_begin;
+    u64 begin, end;  // raw bytes of the field; of a structural fault those of the record
+    u64 at;          // the byte that is wrong; of too many fields the record's begin
+    u32 column;      // position among the fields of a record; NO_FIELD where the record is at fault
+    u32 kind;        // Fault, or FAULT_DEFERRED
+};
+static_assert(sizeof(FieldFault) == 48);
+
+constexpr u32 NO_FIELD = ~u32{0};
+// A field that this kernel leaves to the caller, who has to convert it and to put its value: one whose text lies in
+// pieces and is longer than a thread may hold.
+constexpr u32 FAULT_DEFERRED = 255;
+
+struct ConvertTotals {
+    u64 faults;  // all of them, whether there was room or not
+};
+
+// What becomes of records whose fields are fewer than `base` or more than `width`. Otherwise their values are not
+// looked at, and the record has to go.
+enum RowFlag : u32 {
+    ROWS_FILL_SHORT = 1,    // nulls for the fields that a record lacks, and no fault
+    ROWS_KEEP_LONG = 2,     // a fault, and the first `width` fields count
+    ROWS_COLLECT_LONG = 4,  // no fault: the last column takes the text behind the others
+};
+
+// What all tiles share.
+struct ConvertTask {
+    u64 size;        // bytes of text
+    u64 fault_room;  // entries
+    u32 tiles;       // entries[tiles] speaks of the text's end
+    u32 base;        // fields of a whole record, at least
+    u32 width;       // and at most: columns of the table, wanted or not
+    u32 columns;     // wanted ones; those of strings come first
+    u32 strings;     // how many they are
+    u32 rows;        // RowFlag
+    PlainDialect dialect;
+};
+static_assert(sizeof(ConvertTask) == 48);
+
+HR_END_NAMESPACE

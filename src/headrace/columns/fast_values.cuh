@@ -1,0 +1,272 @@
+// Fast forms of the common shapes of numbers, dates and times in staged text: each gives what the rule gives, or
+// declines. A field is read backwards from its end, in words of four bytes at once: zeros stand in front of its first
+// digit, whatever its length, and numbers of several bytes are sums of products (dp4a, dp2a).
+//
+// "-12.75": the eight bytes that end with it are "x,-12.75"; without the point ",-1" follows "x" to the right, so that
+// the last four are digits; those above the four are cut off; 1275 / 100 is exact in both parts and rounded once.
+#pragma once
+
+#include "columns/tile_text.cuh"
+#include "columns/tile_values.cuh"
+
+namespace headrace {
+
+// Bytes of the longest field that any of them takes.
+constexpr u32 longest_fast = 19;
+
+// Sum of the products of four bytes each.
+HR_FN u32 dot4(u32 bytes, u32 weights, u32 sum) {
+#if defined(__CUDACC__)
+    return __dp4a(bytes, weights, sum);
+#else
+    for (u32 i = 0; i < 32; i += 8) sum += (bytes >> i & 0xFF) * (weights >> i & 0xFF);
+    return sum;
+#endif
+}
+
+// Four digits, the first in the lowest byte: 1000 a + 100 b + 10 c + d.
+HR_FN u32 four_digits(u32 digits) {
+#if defined(__CUDACC__)
+    return __dp2a_hi((1u << 16) + 10, digits, __dp2a_lo((100u << 16) + 1000, digits, 0u));
+#else
+    return (digits & 0xFF) * 1000 + (digits >> 8 & 0xFF) * 100 + (digits >> 16 & 0xFF) * 10 + (digits >> 24);
+#endif
+}
+
+// The last `count` bytes of a word, 0 to 4 and more.
+HR_FN u32 last_bytes(i32 count) {
+    return ~__funnelshift_rc(~0u, 0, static_cast<u32>(8 * (count < 0 ? 0 : count)));
+}
+
+// Words [0, count) of four bytes each, the last of which ends at staged byte `end`.
+template <u32 count>
+HR_FN void load_before(const u32* text, u32 end, u32 (&words)[count]) {
+    const u32 at = end - 4 * count;
+    const u32 shift = 8 * (at % 4);
+    u32 low = text[at / 4];
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 high = text[at / 4 + i + 1];
+        words[i] = __funnelshift_r(low, high, shift);
+        low = high;
+    }
+}
+
+// Bit 7 of each byte that is above 9.
+HR_FN u32 not_digits(u32 digits) { return ((digits + 0x76767676) | digits) & 0x80808080; }
+
+// Digits at the end of 4 * count bytes, `digits` of them, as words of 8; false if one is no digit.
+template <u32 count>
+HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
+    u32 wrong = 0, fours[count];
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 cut = (words[i] ^ 0x30303030) & last_bytes(digits - static_cast<i32>(4 * (count - 1 - i)));
+        wrong |= not_digits(cut);
+        fours[i] = four_digits(cut);
+    }
+    value = fours[count - 2] * 10000 + fours[count - 1];
+    if constexpr (count == 4) value += u64{fours[0] * 10000 + fours[1]} * 100000000;
+    return wrong == 0;
+}
+
+// A decimal number in at most 4 * count bytes: [-]digits[.digits].
+struct ShortDecimal {
+    u64 mantissa;
+    u32 fraction;  // digits behind the point
+    bool negative;
+    bool fine;
+};
+
+// Moves the bytes before the last point one to the right, over it. Returns how many bytes follow it, or 4 * count.
+template <u32 count>
+HR_FN u32 close_point(u32 (&words)[count]) {
+    u32 behind = 4 * count;
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 point = zero_bytes(words[i] ^ 0x2E2E2E2E);
+        if (point != 0) behind = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
+    }
+#pragma unroll
+    for (u32 i = count; i-- > 0;) {
+        const u32 moved = __funnelshift_l(i == 0 ? 0 : words[i - 1], words[i], 8);
+        const u32 stays = last_bytes(static_cast<i32>(behind) - static_cast<i32>(4 * (count - 1 - i)));
+        words[i] = (words[i] & stays) | (moved & ~stays);
+    }
+    return behind;
+}
+
+// `may_point`: a point is looked for; `canonical`: as inference demands, no zero before other digits.
+template <u32 count, bool may_point>
+HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical) {
+    ShortDecimal result{0, 0, false, false};
+    u32 words[count];
+    load_before(text, end, words);
+    const u8* const bytes = reinterpret_cast<const u8*>(text);
+    result.negative = bytes[end - n] == '-';
+    const u32 size = n - (result.negative ? 1 : 0);
+    i32 digits = static_cast<i32>(size);
+    if constexpr (may_point) {
+        const u32 behind = close_point(words);
+        if (behind < size) {
+            result.fraction = behind;
+            --digits;
+        } else {
+            load_before(text, end, words);  // what was closed up is not of this field
+        }
+    }
+    result.fine = digits > 0 && size <= 4 * count && value_of(words, digits, result.mantissa);
+    if (canonical && size > 1 && bytes[end - size] == '0' && is_digit(bytes[end - size + 1])) result.fine = false;
+    return result;
+}
+
+HR_FN bool fast_integer(const u32* text, u32 end, u32 n, IntegerRange range, bool canonical, u64& value) {
+    ShortDecimal found = n <= 8 ? read_decimal<2, false>(text, end, n, canonical)
+                                : read_decimal<4, false>(text, end, n, canonical);
+    const bool negative = found.negative && range.is_signed;
+    if (!found.fine || (found.negative && !range.is_signed) || found.mantissa > range.largest + (negative ? 1 : 0)) {
+        return false;
+    }
+    value = negative ? 0 - found.mantissa : found.mantissa;
+    return true;
+}
+
+// Clinger's one exact division, of a mantissa and a power that are exact in T.
+template <class T>
+HR_FN bool fast_float(const u32* text, u32 end, u32 n, bool canonical, T& value) {
+    const ShortDecimal found =
+        n <= 8 ? read_decimal<2, true>(text, end, n, canonical) : read_decimal<4, true>(text, end, n, canonical);
+    constexpr u64 exact = u64{1} << FloatFormat<T>::precision;
+    if (!found.fine || found.mantissa > exact || found.fraction > FloatFormat<T>::largest_exact_power) return false;
+    const T whole = static_cast<T>(found.mantissa);
+    const T power = static_cast<T>(EXACT_POWERS_OF_TEN[found.fraction]);
+    value = found.fraction == 0 ? whole : whole / power;
+    value = with_sign(value, found.negative);
+    return true;
+}
+
+HR_FN bool fast_decimal(const u32* text, u32 end, u32 n, i32 precision, i32 scale, Int128& value) {
+    const ShortDecimal found =
+        n <= 8 ? read_decimal<2, true>(text, end, n, false) : read_decimal<4, true>(text, end, n, false);
+    const i32 missing = scale - static_cast<i32>(found.fraction);
+    const i32 left = precision - missing;
+    if (!found.fine || missing < 0 || missing > 19 || left < 0) return false;
+    if (left < 19 && found.mantissa >= POWERS_OF_TEN[left]) return false;
+    value = multiply(found.mantissa, POWERS_OF_TEN[missing]);
+    if (found.negative) value = negate(value);
+    return true;
+}
+
+// Days of a date of the years 1 to 9999; false if there is none.
+HR_FN bool days_of(u32 year, u32 month, u32 day, i32& days) {
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    const u32 most = month == 2 ? 28u + leap : 30 + ((month + month / 8) & 1);
+    if (year == 0 || month - 1 > 11 || day - 1 >= most) return false;
+    const u32 y = year - (month <= 2 ? 1 : 0);
+    const u32 since_march = month + (month <= 2 ? 9 : -3);
+    const u32 century = y / 100;
+    days = static_cast<i32>(y * 365 + y / 4 - century + century / 4 + (153 * since_march + 2) / 5 + day) - 719469;
+    return true;
+}
+
+// 2019-01-31
+HR_FN bool fast_date(const u32* text, u32 end, u32 n, i32& days) {
+    u32 w[3];
+    load_before(text, end, w);
+    // "??20", "19-0", "1-31"
+    const u32 a = (w[0] ^ 0x30300000) & 0xFFFF0000, b = w[1] ^ 0x302D3030, c = w[2] ^ 0x30302D30;
+    const u32 wrong = (a + 0x76760000) | a | (b + 0x767F7676) | b | (c + 0x76767F76) | c;
+    if (n != 10 || (wrong & 0x80808080)) return false;
+    const u32 year = dot4(b, 0x0000010A, dot4(a, 0x010A0000, 0) * 100);
+    const u32 month = dot4(c, 0x00000001, dot4(b, 0x0A000000, 0));
+    return days_of(year, month, dot4(c, 0x010A0000, 0), days);
+}
+
+// 23:59:58 in two words.
+HR_FN bool fast_clock(u32 low, u32 high, u32& seconds) {
+    const u32 a = low ^ 0x303A3030, b = high ^ 0x30303A30;
+    const u32 wrong = (a + 0x767F7676) | a | (b + 0x76767F76) | b;
+    const u32 hour = dot4(a, 0x0000010A, 0);
+    const u32 minute = dot4(b, 0x00000001, dot4(a, 0x0A000000, 0));
+    const u32 second = dot4(b, 0x010A0000, 0);
+    seconds = (hour * 60 + minute) * 60 + second;
+    return !(wrong & 0x80808080) && hour < 24 && minute < 60 && second < 60;
+}
+
+// 2019-01-31 23:59:58, or with a T
+HR_FN bool fast_timestamp(const u32* text, u32 end, u32 n, i64 units, i64& value) {
+    u32 w[5];
+    load_before(text, end, w);
+    // "?201", "9-01", "-31 ", "23:5", "9:58"
+    const u32 a = (w[0] ^ 0x30303000) & 0xFFFFFF00, b = w[1] ^ 0x30302D30, c = (w[2] ^ 0x0030302D) & 0x00FFFFFF;
+    const u32 wrong = (a + 0x76767600) | a | (b + 0x76767F76) | b | (c + 0x0076767F) | c;
+    const u32 between = w[2] >> 24;
+    u32 seconds;
+    if (n != 19 || (wrong & 0x80808080) || (between != ' ' && between != 'T')) return false;
+    if (!fast_clock(w[3], w[4], seconds)) return false;
+    const u32 year = dot4(b, 0x00000001, dot4(a, 0x010A6400, 0) * 10);
+    i32 days;
+    if (!days_of(year, dot4(b, 0x010A0000, 0), dot4(c, 0x00010A00, 0), days)) return false;
+    const i64 whole = i64{days} * 86400 + seconds;
+    // 64 bits hold the nanoseconds of 292 years.
+    constexpr i64 most = 9223372036;
+    if (units == 1000000000 && (whole >= most || whole < -most)) return false;
+    value = whole * units;
+    return true;
+}
+
+// 23:59:58
+HR_FN bool fast_time(const u32* text, u32 end, u32 n, i64 units, i64& value) {
+    u32 w[2], seconds;
+    load_before(text, end, w);
+    if (n != 8 || !fast_clock(w[0], w[1], seconds)) return false;
+    value = seconds * units;
+    return true;
+}
+
+// A column's fast form, if it has one. Leaves `value` zero where it declines.
+HR_FN bool fast_value(const ConvertColumn& column, const u32* text, u32 end, u32 n, Int128& value) {
+    const bool inferred = column.flags & CONVERT_INFERRED;
+    i64 units = 0;
+    bool done = false;
+    switch (family_of(column.type)) {
+        case Family::integer:
+            return fast_integer(text, end, n, range_of_type(column.type), inferred, value.low);
+        case Family::real:
+            if (column.type == TypeId::float32) {
+                float real;
+                done = fast_float(text, end, n, inferred, real);
+                if (done) value.low = bits_as<u32>(real);
+            } else {
+                double real;
+                done = fast_float(text, end, n, inferred, real);
+                if (done) value.low = bits_as<u64>(real);
+            }
+            return done;
+        case Family::date: {
+            i32 days;
+            done = fast_date(text, end, n, days);
+            units = days;
+            break;
+        }
+        case Family::timestamp:
+            // Inferred instants have offsets.
+            if (inferred && (column.flags & CONVERT_UTC)) return false;
+            done = fast_timestamp(text, end, n, column.units_per_second, units);
+            break;
+        case Family::time:
+            done = fast_time(text, end, n, column.units_per_second, units);
+            break;
+        case Family::duration:
+            done = !inferred && fast_time(text, end, n, column.units_per_second, units);
+            break;
+        case Family::decimal:
+            return fast_decimal(text, end, n, column.precision, column.scale, value);
+        default:
+            return false;
+    }
+    if (done) value.low = static_cast<u64>(units);
+    return done;
+}
+
+}  // namespace headrace

@@ -1,0 +1,89 @@
+// What a tile reports: fields and records that are not what they should be, and kinds of text that a guess does not
+// hold. All of it is rare, so it is called and not inlined.
+#pragma once
+
+#include "columns/tile_fields.cuh"
+
+namespace headrace {
+
+// Where faults go, and how many there were.
+struct FaultList {
+    FieldFault* faults;
+    ConvertTotals* totals;
+};
+
+HR_FN void report(const FaultList& list, const ConvertTask& task, const FieldFault& fault) {
+    const u64 place = atomicAdd(&list.totals->faults, u64{1});
+    if (place < task.fault_room) list.faults[place] = fault;
+}
+
+// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
+HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
+    const u8* const text = staged_text(memory);
+    if (dialect.flags & PLAIN_SKIP_BLANK) {
+        while (at < tile.end && is_line_end(dialect, text[at])) ++at;
+    } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
+        ++at;
+    }
+    return at;
+}
+
+// Where the record begins that staged byte `at` is in.
+HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, i32 at) {
+    if (at >= static_cast<i32>(tile.begin)) {
+        u32 word = static_cast<u32>(at) / 32;
+        u32 bits = word < chunks ? memory.records[word] & low_mask(static_cast<u32>(at) % 32) : 0;
+        while (bits == 0 && word > head_chunks) bits = memory.records[--word];
+        if (bits != 0) {
+            const u32 end = 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
+            return tile_position(tile, skip_line_ends(memory, dialect, tile, end + 1));
+        }
+    }
+    if (tile.entry.open) return tile.entry.record_begin;
+    return tile_position(tile, skip_line_ends(memory, dialect, tile, tile.begin));
+}
+
+HR_COLD void see_kind(const ConvertColumn& column, u32 kind, u64 position, u64 record) {
+    u64* const known = column.sightings + kind;
+    if (position >= tile::load_relaxed(known)) return;
+    atomicMin(known, position);
+    atomicMin(known + SIGHTINGS, record);
+}
+
+// Quotes that cannot stand where they do, among a thread's own words.
+HR_COLD void report_strays(const FaultList& list, const TileMemory& memory, const ConvertTask& task, const Tile& tile,
+                           const OwnMasks& own) {
+    u64 record = tile.entry.record + own.records_before;
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        for (u32 left = own.strays[i]; left != 0; left &= left - 1) {
+            const u32 bit = left & (0 - left);
+            const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
+            // A byte that ends a record is in it.
+            const u64 of = record + static_cast<u32>(__popc(own.records[i] & (bit - 1)));
+            const u64 begin = record_begin_of(memory, task.dialect, tile, static_cast<i32>(at));
+            const u64 position = tile_position(tile, at);
+            report(list, task, {of, begin, begin, 0, position, NO_FIELD, static_cast<u32>(Fault::quote)});
+        }
+        record += static_cast<u32>(__popc(own.records[i]));
+    }
+}
+
+// Records of an irregular tile's window that have too few or too many fields.
+HR_COLD void report_records(const FaultList& list, const TileMemory& memory, const ConvertTask& task, const Tile& tile,
+                            const Window& window) {
+    for (u32 k = threadIdx.x; k < window.records; k += threads) {
+        const u32 last = last_field_of(memory, k);
+        const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
+        const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
+        const bool many = fields > task.width && !(task.rows & ROWS_COLLECT_LONG);
+        if (!few && !many) continue;
+        const u32 end = memory.places[last + 1];
+        const u64 record = tile.entry.record + window.records_before + k;
+        const u64 begin = record_begin_of(memory, task.dialect, tile, static_cast<i32>(end));
+        const u64 stop = tile_position(tile, end);
+        const Fault kind = few ? Fault::too_few_fields : Fault::too_many_fields;
+        report(list, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, static_cast<u32>(kind)});
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,144 @@
+// The strings of a tile. A byte of a string is copied by one tile: that in which the field ends, if it began in its
+// staged head or behind, else by the tile that has the byte HR_HEAD bytes from its end. So short fields are copied
+// whole, and a field of any length by all tiles that it spans. Their bytes are gathered by the warp as a stream: each
+// lane takes the next byte, finds by binary search whose it is, and stores it next to its neighbours'.
+//
+// Bytes moved: those of the strings, once, and an offset a row.
+#pragma once
+
+#include "columns/tile_rows.cuh"
+
+namespace headrace {
+
+// Bytes of text that are not in `memory.dropped`.
+HR_FN u32 kept_bytes(const TileMemory& memory, u32 begin, u32 end, bool raw) {
+    return raw ? end - begin : end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
+}
+
+// Copies each lane's staged bytes [begin, begin + size) to its place behind `to`.
+HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+    const u8* const text = staged_text(memory);
+    const u32 until = tile::scan_warp<Sum<u32>>(size);
+    const u32 total = tile::shuffle(until, tile::lanes - 1);
+    const u32 shift = begin - (until - size);  // from a byte's place in the stream to its place in the tile
+    const u32 target = place - begin + (raw ? 0 : dropped_until(memory, begin));
+    for (u32 first = 0; first < total; first += tile::lanes) {
+        const u32 number = first + tile::lane();
+        u32 owner = 0;
+#pragma unroll
+        for (u32 step = tile::lanes / 2; step != 0; step /= 2) {
+            if (tile::shuffle(until, owner + step - 1) <= number) owner += step;
+        }
+        const u32 at = number + tile::shuffle(shift, owner);
+        const u32 place_of_owner = tile::shuffle(target, owner);
+        if (number >= total) continue;
+        if (may_quote && !raw) {
+            if (memory.dropped[at / 32] >> (at % 32) & 1) continue;
+            to[place_of_owner + at - dropped_until(memory, at)] = text[at];
+        } else {
+            to[place_of_owner + at] = text[at];
+        }
+    }
+}
+
+HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
+    if (width_of(column.type) == 8) {
+        reinterpret_cast<u64*>(column.offsets)[row] = value;
+    } else {
+        reinterpret_cast<u32*>(column.offsets)[row] = static_cast<u32>(value);
+    }
+}
+
+// Whether a field of a column of strings is a value.
+HR_FN bool is_string_value(const FaultList& list, const TileMemory& memory, const u8* text, const ConvertTask& task,
+                           const Tile& tile, const ConvertColumn& column, const FieldPlace& place, u64 row, bool sound,
+                           bool reports) {
+    const FieldText field = text_of(memory, text, task, tile, place, column.flags & CONVERT_RAW);
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
+    const bool checks = column.type == TypeId::string || column.type == TypeId::large_string;
+    if (checks && (tile.has_high || place.begin < 0)) {
+        const usize invalid = find_invalid_utf8(field.p, field.n);
+        if (invalid < field.n) {
+            if (!reports || !sound) return false;
+            FieldFault fault = fault_at(memory, task, tile, place, column.position, row);
+            fault.at = fault.begin + (field.quoted ? 1 : 0) + invalid;
+            fault.kind = static_cast<u32>(Fault::encoding);
+            report(list, task, fault);
+            return false;
+        }
+    }
+    if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
+    return !is_null_text(*column.rules, field, task.dialect.quote);
+}
+
+// A field of a column whose type is not known yet: it says what it is, and is null.
+HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                          const ConvertColumn& column, const FieldPlace& place, u64 row, const FaultList& list) {
+    const FieldText field = text_of(memory, text, task, tile, place, false);
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
+    Int128 value;
+    u32 kind;
+    const Settled settled = settle_field(column, field, task.dialect.quote, value, kind);
+    FieldFault fault = fault_at(memory, task, tile, place, column.position, row);
+    if (settled == Settled::kind) see_kind(column, kind, fault.begin, row);
+    if (settled != Settled::deferred) return;
+    fault.kind = FAULT_DEFERRED;
+    report(list, task, fault);
+}
+
+// The bytes of an unfinished field that this tile copies: [begin, end), perhaps none.
+struct Piece {
+    u32 begin, end;
+};
+
+HR_FN Piece unfinished_piece(const Tile& tile) {
+    const i64 begin = static_cast<i64>(tile.next.field_begin) - tile.origin;
+    const u32 from = begin < 0 ? 0 : static_cast<u32>(begin);
+    const u32 to = tile.end - head_bytes;
+    return {from, tile.end >= head_bytes && to > from ? to : from};
+}
+
+// One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
+template <bool writes>
+HR_FN u32 convert_strings(const FaultList& list, const TileMemory& memory, const u8* text, const ConvertTask& task,
+                          const Tile& tile, const Window& window, const ConvertColumn& column, u64 base) {
+    const bool raw = column.flags & CONVERT_RAW;
+    const bool classifies = (column.flags & CONVERT_INFERRED) && !is_settled(column.guess);
+    const RowSpan rows = rows_of(tile, window, task.width);
+    u32 done = 0;
+    for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
+        const RowField found = field_of_row(memory, task, tile, window, column.position, row);
+        bool present = false;
+        u32 begin = 0, raw_size = 0, size = 0;
+        if (found.mine) {
+            const FieldPlace place = place_of(memory, task, tile, window, column.position, found.slot);
+            if (classifies) {
+                if (writes && found.sound) classify_row(memory, text, task, tile, column, place, row, list);
+            } else {
+                present =
+                    is_string_value(list, memory, text, task, tile, column, place, row, found.sound, writes);
+                begin = place.begin < 0 ? 0 : static_cast<u32>(place.begin);
+                raw_size = present ? place.end - begin : 0;
+                size = kept_bytes(memory, begin, begin + raw_size, raw);
+            }
+        }
+        const u32 until = tile::scan_warp<Sum<u32>>(size);
+        if constexpr (writes) {
+            copy_pieces(memory, column.values + base + done, begin, raw_size, until - size, raw);
+            const bool here = found.mine || found.missing;
+            if (here) put_offset(column, row + 1, base + done + until);
+            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here), __ballot_sync(tile::all_lanes, present));
+        }
+        done += tile::shuffle(until, tile::lanes - 1);
+    }
+    const bool is_last = window.first + window.count == tile.fields;
+    if (!is_last || classifies || !tile.next.open || tile.last_end || tile.next.column != column.position) return done;
+    const Piece piece = unfinished_piece(tile);
+    if constexpr (writes) {
+        const u32 mine = tile::lane() == 0 ? piece.end - piece.begin : 0;
+        copy_pieces(memory, column.values + base + done, piece.begin, mine, 0, raw);
+    }
+    return done + kept_bytes(memory, piece.begin, piece.end, raw);
+}
+
+}  // namespace headrace

@@ -1,0 +1,126 @@
+// A tile's text in shared memory, and where its fields and records end as bits: 32 bytes of text are one word.
+//
+// A vector of 16 bytes is read once from device memory; its masks are made while it is in registers. Comparing four
+// bytes with a value: x = word ^ value is zero where they are alike, and ((x & 7F..) + 7F..) | x has the top bit of
+// each byte that is not (Warren, "Hacker's Delight", 6-1). Bytes moved: those of the text, once, and HR_HEAD more a
+// tile.
+#pragma once
+
+#include "columns/convert_task.hpp"
+#include "core/tile/block.cuh"
+#include "core/tile/memory.cuh"
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 tile_bytes = HR_TILE;
+constexpr u32 window_fields = HR_WINDOW;  // indexed at a time
+constexpr bool may_quote = HR_QUOTES;
+constexpr u32 head_bytes = 64;  // of the text before the tile
+constexpr u32 staged_bytes = head_bytes + tile_bytes;
+constexpr u32 chunks = staged_bytes / 32;  // words of masks
+constexpr u32 head_chunks = head_bytes / 32;
+constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
+static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
+
+// Staged byte s is the text's byte s + origin.
+struct TileMemory {
+    uint4 text[staged_bytes / 16 + 1];
+    u32 ends[chunks];     // of fields, those at a record's end included
+    u32 records[chunks];  // ends of records
+    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes that are no part of their field's text
+    u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
+    u16 places[window_fields + 2];  // of the ends of the window's fields; the first is that of the field before
+    u32 record_bits[window_fields / 32];       // irregular tiles: whether a field is its record's last
+    u16 records_before[window_fields / 32 + 1];  // in all words before
+    u64 totals[threads / tile::lanes];
+    u32 column;  // of the window's first field, in irregular tiles
+};
+
+// What every thread knows of the tile.
+struct Tile {
+    TileEntry entry, next;
+    i64 origin;  // of staged byte 0; below 0 in the first tile
+    u32 number;
+    u32 begin;   // staged bytes of the tile that are text
+    u32 end;
+    u32 fields;  // that end in it
+    u32 records;
+    bool regular;  // each record has `width` fields
+    bool last_end; // the text's end ends the last field
+    bool has_high;
+};
+
+// Of a staged byte, in the text.
+HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
+
+HR_FN u32 zero_bytes(u32 x) { return ~(((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080; }
+// The top bits of four bytes as four bits.
+HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
+
+HR_FN u32 equal_mask(uint4 v, u32 pattern) {
+    return four_bits(zero_bytes(v.x ^ pattern)) | four_bits(zero_bytes(v.y ^ pattern)) << 4 |
+           four_bits(zero_bytes(v.z ^ pattern)) << 8 | four_bits(zero_bytes(v.w ^ pattern)) << 12;
+}
+
+HR_FN u32 low_mask(u32 count) { return count >= 32 ? ~0u : (1u << count) - 1; }
+
+HR_FN u32 prefix_xor(u32 bits) {
+#pragma unroll
+    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
+    return bits;
+}
+
+HR_FN bool is_line_end(const PlainDialect& dialect, u8 byte) {
+    return byte == dialect.line_end || ((dialect.flags & PLAIN_UNIVERSAL) && byte == '\r');
+}
+
+// Staged bytes `at` and behind, those of the text alone: others are 0.
+HR_FN uint4 edge_vector(const u8* text, i64 position, u64 size) {
+    u32 words[4] = {0, 0, 0, 0};
+    for (u32 i = 0; i < 16; ++i) {
+        const i64 at = position + i;
+        if (at >= 0 && static_cast<u64>(at) < size) words[i / 4] |= static_cast<u32>(text[at]) << (8 * (i % 4));
+    }
+    return {words[0], words[1], words[2], words[3]};
+}
+
+// Reads the tile. Masks of the quotes are of all staged bytes, the others of the tile.
+HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
+    const PlainDialect& dialect = task.dialect;
+    const u32 separator = dialect.separator * 0x01010101u, line_end = dialect.line_end * 0x01010101u;
+    const u32 quote = dialect.quote * 0x01010101u;
+    u16* const ends = reinterpret_cast<u16*>(memory.ends);
+    u16* const records = reinterpret_cast<u16*>(memory.records);
+    u16* const quotes = reinterpret_cast<u16*>(memory.dropped);
+    const u32 may_be_quotes = dialect.flags & PLAIN_QUOTES ? 0xFFFF : 0;
+    u32 high = 0;
+    for (u32 v = threadIdx.x; v < staged_bytes / 16; v += threads) {
+        const i64 position = tile.origin + 16 * v;
+        const bool whole = position >= 0 && static_cast<u64>(position) + 16 <= task.size;
+        uint4 bytes;
+        u32 valid = 0xFFFF;
+        if (whole) {
+            bytes = tile::load_streaming(reinterpret_cast<const uint4*>(text + position));
+        } else {
+            bytes = edge_vector(text, position, task.size);
+            const i64 before = position < 0 ? -position : 0;
+            const i64 left = static_cast<i64>(task.size) - position;
+            valid = (left <= 0 ? 0 : left >= 16 ? 0xFFFF : low_mask(static_cast<u32>(left))) &
+                    (before >= 16 ? 0 : ~low_mask(static_cast<u32>(before)));
+        }
+        memory.text[v] = bytes;
+        high |= bytes.x | bytes.y | bytes.z | bytes.w;
+        if (v >= head_bytes / 16) {
+            u32 lines = equal_mask(bytes, line_end);
+            if (dialect.flags & PLAIN_UNIVERSAL) lines |= equal_mask(bytes, 0x0D0D0D0D);
+            ends[v] = static_cast<u16>(equal_mask(bytes, separator) & valid);
+            records[v] = static_cast<u16>(lines & valid);
+        }
+        if constexpr (may_quote) quotes[v] = static_cast<u16>(equal_mask(bytes, quote) & valid & may_be_quotes);
+    }
+    if (threadIdx.x == 0) memory.text[staged_bytes / 16] = {0, 0, 0, 0};
+    tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
+}
+
+}  // namespace headrace

@@ -1,0 +1,237 @@
+// A field's text to a value, by the rules that CPU and GPU share (columns/rules): what fast_values.cuh declines, and
+// what is null, of another kind, or no value.
+#pragma once
+
+#include "columns/convert_task.hpp"
+#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/utf8.hpp"
+#include "columns/words.hpp"
+
+namespace headrace {
+
+// A field's text: without enclosing quotes, and `doubled` if quotes in it are still to be undone.
+struct FieldText {
+    const u8* p;
+    usize n;
+    bool quoted;
+    bool doubled;
+};
+
+enum class Family : u8 { boolean, integer, real, date, timestamp, time, duration, decimal, text, null };
+
+HR_FN Family family_of(TypeId type) {
+    switch (type) {
+        case TypeId::boolean:
+            return Family::boolean;
+        case TypeId::float32:
+        case TypeId::float64:
+            return Family::real;
+        case TypeId::date32:
+            return Family::date;
+        case TypeId::timestamp:
+            return Family::timestamp;
+        case TypeId::time32:
+        case TypeId::time64:
+            return Family::time;
+        case TypeId::duration:
+            return Family::duration;
+        case TypeId::decimal128:
+            return Family::decimal;
+        case TypeId::string:
+        case TypeId::large_string:
+        case TypeId::binary:
+        case TypeId::large_binary:
+            return Family::text;
+        case TypeId::null:
+            return Family::null;
+        default:
+            return Family::integer;
+    }
+}
+
+// Bytes of a value, of a string's offset; 0 of bool and null.
+HR_FN u32 width_of(TypeId type) {
+    switch (type) {
+        case TypeId::boolean:
+        case TypeId::null:
+            return 0;
+        case TypeId::int8:
+        case TypeId::uint8:
+            return 1;
+        case TypeId::int16:
+        case TypeId::uint16:
+            return 2;
+        case TypeId::int32:
+        case TypeId::uint32:
+        case TypeId::float32:
+        case TypeId::date32:
+        case TypeId::time32:
+        case TypeId::string:
+        case TypeId::binary:
+            return 4;
+        case TypeId::decimal128:
+            return 16;
+        default:
+            return 8;
+    }
+}
+
+HR_FN IntegerRange range_of_type(TypeId type) {
+    const u32 bits = 8 * width_of(type);
+    const bool is_signed = type <= TypeId::int64;
+    return {~u64{0} >> (64 - bits + (is_signed ? 1 : 0)), is_signed};
+}
+
+// The numbers that this many bytes of plain form, of numbers with other marks, have room for.
+constexpr usize longest_plain = 128;
+
+HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize n, i64& out) {
+    const DateFormats& formats = column.rules->dates;
+    Timestamp t;
+    Parse status;
+    if (formats.iso_first && formats.count == 0) {
+        status = parse_timestamp(p, n, t);
+    } else {
+        const DateFormat* used;
+        status = parse_formatted(formats, p, n, t, used);
+    }
+    if (status != Parse::ok) return status;
+    if (column.type == TypeId::date32) {
+        if (!t.date_only) return Parse::invalid;
+        out = t.seconds / 86400;
+        return Parse::ok;
+    }
+    if (t.has_offset && !(column.flags & CONVERT_UTC)) return Parse::invalid;
+    usize piece = 0;
+    if (!t.has_offset && column.zone != nullptr && !to_utc(*column.zone, piece, t.seconds, t.seconds)) {
+        return Parse::invalid;
+    }
+    return scale_timestamp(t, column.units_per_second, out);
+}
+
+HR_COLD Parse number_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
+    Parse status;
+    switch (column.type) {
+        case TypeId::float32: {
+            float value = 0;
+            status = parse_float(p, n, value);
+            out = {bits_as<u32>(value), 0};
+            return status;
+        }
+        case TypeId::float64: {
+            double value = 0;
+            status = parse_float(p, n, value);
+            out = {bits_as<u64>(value), 0};
+            return status;
+        }
+        case TypeId::decimal128:
+            return parse_decimal128(p, n, column.precision, column.scale, out);
+        default:
+            return parse_integer(p, n, range_of_type(column.type), out.low);
+    }
+}
+
+// The value of a text that is not null. `FieldText::doubled` is settled before.
+HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
+    const FieldRules& rules = *column.rules;
+    i64 units = 0;
+    Parse status = Parse::invalid;
+    out = {0, 0};
+    switch (family_of(column.type)) {
+        case Family::boolean:
+            out.low = is_one_of(rules.true_words, p, n) ? 1 : 0;
+            return out.low != 0 || is_one_of(rules.false_words, p, n) ? Parse::ok : Parse::invalid;
+        case Family::integer:
+        case Family::real:
+        case Family::decimal: {
+            if (are_usual(rules.marks)) return number_by_rule(column, p, n, out);
+            u8 plain[longest_plain];
+            usize size;
+            if (!to_plain_number(rules.marks, p, n, plain, size)) return Parse::invalid;
+            return number_by_rule(column, plain, size, out);
+        }
+        case Family::date:
+        case Family::timestamp:
+            status = timestamp_by_rule(column, p, n, units);
+            break;
+        case Family::time:
+            status = parse_time(p, n, column.units_per_second, units);
+            break;
+        case Family::duration: {
+            Duration duration;
+            status = parse_duration(p, n, duration);
+            if (status == Parse::ok) status = scale_duration(duration, column.units_per_second, units);
+            break;
+        }
+        case Family::text:
+        case Family::null:
+            break;
+    }
+    out.low = static_cast<u64>(units);
+    return status;
+}
+
+// Empty and boolean aside, what a text looks like.
+HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
+    if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
+    if (rules.usual_forms) return classify(p, n);
+    u8 plain[longest_plain];
+    return classify(p, n, rules.marks, rules.dates, plain);
+}
+
+// Whether a quoted text with doubled quotes in it is this word.
+HR_COLD bool equals_undoubled(const u8* p, usize n, u8 quote, const Word& word) {
+    usize at = 0;
+    for (usize i = 0; i < n; ++i, ++at) {
+        if (p[i] == quote && i + 1 < n) ++i;
+        if (at == word.size || p[i] != word.text[at]) return false;
+    }
+    return at == word.size;
+}
+
+HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, u8 quote) {
+    if (!field.doubled) return is_null(rules, field.p, field.n, field.quoted);
+    if (!rules.quoted_may_be_null) return false;
+    for (usize i = 0; i < rules.nulls.count; ++i) {
+        if (equals_undoubled(field.p, field.n, quote, rules.nulls.words[i])) return true;
+    }
+    return false;
+}
+
+// What became of a field that the fast forms declined.
+enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
+
+// `kind` is set where that is the answer: Kind, or UNFIT.
+HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, u8 quote, Int128& out, u32& kind) {
+    const FieldRules& rules = *column.rules;
+    out = {0, 0};
+    if (is_null_text(rules, field, quote)) return Settled::null;
+    u8 undoubled[longest_plain];
+    const u8* p = field.p;
+    usize n = field.n;
+    if (field.doubled) {
+        if (n > longest_plain) return Settled::deferred;
+        usize size = 0;
+        for (usize i = 0; i < n; ++i) {
+            if (p[i] == quote && i + 1 < n) ++i;
+            undoubled[size++] = p[i];
+        }
+        p = undoubled;
+        n = size;
+    }
+    if (!are_usual(rules.marks) && n > longest_plain) return Settled::deferred;
+    if (column.flags & CONVERT_INFERRED) {
+        const Kind found = kind_by_rule(rules, p, n);
+        const bool held = holds(column.guess, found);
+        if (held && value_by_rule(column, p, n, out) == Parse::ok) return Settled::value;
+        out = {0, 0};
+        kind = held ? UNFIT : static_cast<u32>(found);
+        return Settled::kind;
+    }
+    const Parse status = value_by_rule(column, p, n, out);
+    if (status == Parse::ok) return Settled::value;
+    out = {0, 0};
+    return status == Parse::overflow ? Settled::overflow : Settled::invalid;
+}
+
+}  // namespace headrace
