@@ -19,11 +19,26 @@ import torch
 from bench.data import ensure
 from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say
 
-ENTRY = np.dtype([("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"), ("column", "u4"), ("state", "u1"), ("open", "u1"), ("x", "u2")])
+ENTRY = np.dtype(
+    [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("state", "u1"),
+        ("open", "u1"),
+        ("x", "u2"),
+    ]
+)
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
-SWEEP = [(t, r, u, b) for t, r in ((128, 8), (128, 16), (256, 4), (256, 8), (512, 4)) for u in (1, 2, 4) for b in (1, 1024 // t, 1536 // t)]
+SWEEP = [
+    (t, r, u, b)
+    for t, r in ((128, 8), (128, 16), (256, 4), (256, 8), (512, 4))
+    for u in (1, 2, 4)
+    for b in (1, 1024 // t, 1536 // t)
+]
 
 
 @dataclass
@@ -99,7 +114,10 @@ def main() -> None:
     texts = [text_of(name) for name in ("taxi", "int_444", "wide", "quoted")]
     shapes = SWEEP if "--sweep" in sys.argv else [(256, 8, 2, 4)]
     cases = [(q, t, r, u, b) for q in (0, 1) for t, r, u, b in shapes]
-    made = [("structure/find_plain.cu", {"HR_QUOTED": q, "HR_THREADS": t, "HR_ROWS": r, "HR_UNROLL": u, "HR_BLOCKS": b}) for q, t, r, u, b in cases]
+    made = [
+        ("structure/find_plain.cu", {"HR_QUOTED": q, "HR_THREADS": t, "HR_ROWS": r, "HR_UNROLL": u, "HR_BLOCKS": b})
+        for q, t, r, u, b in cases
+    ]
     if "--cubins" in sys.argv:
         folder = Path(sys.argv[sys.argv.index("--cubins") + 1])
         cubins = {name_of(*one): (folder / (name_of(*one).replace("/", "_") + ".cubin")).read_bytes() for one in made}
@@ -109,7 +127,15 @@ def main() -> None:
         kernel = Kernel(cubins[name_of(file, defines)], "find_plain")
         for text in texts:
             if q or text.name != "quoted":
-                measure(text, kernel, bool(q), t * r * 16, t, read, f"{'quotes' if q else 'bare':6} {t:4} x {r:2} unroll {u} blocks {b:2}")
+                measure(
+                    text,
+                    kernel,
+                    bool(q),
+                    t * r * 16,
+                    t,
+                    read,
+                    f"{'quotes' if q else 'bare':6} {t:4} x {r:2} unroll {u} blocks {b:2}",
+                )
 
 
 if __name__ == "__main__":

@@ -86,10 +86,30 @@ NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
 
-_TYPE_IDS = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date32 timestamp time32 time64 duration decimal128 "
-    "string large_string binary large_binary null"
-).split()
+_TYPE_IDS = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "date32",
+    "timestamp",
+    "time32",
+    "time64",
+    "duration",
+    "decimal128",
+    "string",
+    "large_string",
+    "binary",
+    "large_binary",
+    "null",
+]
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)

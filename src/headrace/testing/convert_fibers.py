@@ -28,7 +28,15 @@ from headrace.structure.dialect import Dialect
 from headrace.testing import fibers
 
 ENTRY = np.dtype(
-    [("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"), ("column", "u4"), ("state", "u1"), ("open", "u1"), ("", "V2")]
+    [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("state", "u1"),
+        ("open", "u1"),
+        ("", "V2"),
+    ]
 )
 
 

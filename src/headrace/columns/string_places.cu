@@ -1,0 +1,41 @@
+// What stands between the two passes of a load (convert.cu): where each tile's strings go, and how many values there
+// are. Little work beside a pass over the text: 16 bytes a tile and column of strings, a bit a value.
+#include "columns/convert_task.hpp"
+#include "core/tile/block.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+
+// A block for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out.
+extern "C" __global__ void __launch_bounds__(threads)
+    place_strings(u64* sums, u32 tiles, u32 strings, u64* totals) {
+    __shared__ u64 parts[threads / tile::lanes];
+    using Op = Sum<u64>;
+    u64 before = 0;
+    for (u32 first = 0; first < tiles; first += threads) {
+        const u32 tile = first + threadIdx.x;
+        u64* const mine = sums + static_cast<u64>(tile) * strings + blockIdx.x;
+        const u64 bytes = tile < tiles ? *mine : 0;
+        const u64 joined = tile::scan_warp<Op>(bytes);
+        const tile::Before<u64> warps =
+            tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
+        if (tile < tiles) *mine = before + warps.before + joined - bytes;
+        before += warps.total;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) totals[blockIdx.x] = before;
+}
+
+// A row of blocks for each column: how many of its rows have a value is added to `counts`. Bits behind the rows are 0.
+extern "C" __global__ void __launch_bounds__(threads)
+    count_values(const ConvertColumn* columns, u64 words, u64* counts) {
+    __shared__ u64 parts[threads / tile::lanes];
+    const u32* const validity = columns[blockIdx.y].validity;
+    u64 count = 0;
+    for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < words; i += gridDim.x * threads) {
+        count += static_cast<u32>(count_ones(validity[i]));
+    }
+    count = tile::reduce_block<Sum<u64>, threads>(count, parts);
+    if (threadIdx.x == 0 && count != 0) atomicAdd(&counts[blockIdx.y], count);
+}

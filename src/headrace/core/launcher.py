@@ -1,0 +1,168 @@
+"""What several kernels make together: rooms of memory, launches in the order of one stream, and the one way in which the host waits.
+
+A stage's contract is written against `Launcher`; `GpuLauncher` is a card's, and `headrace.testing.fibers.launcher` runs the same
+contract without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
+
+from headrace.core.arrays import Array
+from headrace.core.crossings import Crossings
+from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
+from headrace.core.gpu import Gpu, checked, driver
+from headrace.core.kernels import kernel
+from headrace.core.staging import staging
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry point: its file, its name there, and its parameters as `headrace.core.kernels.Kernel` has them."""
+
+    file: str
+    name: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
+
+    defines: Mapping[str, int]
+    blocks: int | tuple[int, int, int]
+    threads: int
+    shared: int = 0
+
+
+class Room(Protocol):
+    """Memory where the kernels run; it is given back when nobody holds it."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes of a room from `begin` on; all that are left, or `size` of them."""
+
+    room: Room
+    begin: int
+    size: int | None = None
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return self.room.address + self.begin
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self.room.nbytes - self.begin if self.size is None else self.size
+
+
+class Launcher(Protocol):
+    """Where kernels run. Rooms and launches never wait; `fetch` does."""
+
+    waits: int
+    """How often the host has waited."""
+
+    def room(self, nbytes: int, *, fill: int | None = None) -> Room:
+        """Memory, each byte `fill` if that is given."""
+
+    def fill(self, room: Room, byte: int) -> None:
+        """Make each byte the same."""
+
+    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+        """A copy of an array of the host, in a room that there is or a new one."""
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
+
+    def fetch(self, room: Room) -> NDArray[np.uint8]:
+        """A copy of a room on the host, behind all that was launched."""
+
+    def result(self, room: Room) -> Any:
+        """The room as a buffer of a column."""
+
+
+class GpuLauncher:
+    """A card's.
+
+    Parameters
+    ----------
+    card
+        Which one.
+    stream
+        Handle of the stream that everything goes to; None for the card's own.
+    budget
+        What rooms are counted in.
+    crossings
+        Where copies are counted.
+    """
+
+    def __init__(self, card: Gpu, *, stream: int | None, budget: Budget, crossings: Crossings) -> None:
+        self.waits = 0
+        self._card = card
+        self._stream = card.stream if stream is None else stream
+        self._budget = budget
+        self._crossings = crossings
+
+    def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
+        """As `Launcher.room`.
+
+        Raises
+        ------
+        MemoryLimitError
+            It does not fit the budget, or the card.
+        """
+        made = device_pool(self._card).take(nbytes, self._stream, self._budget)
+        if fill is not None:
+            self.fill(made, fill)
+        return made
+
+    def fill(self, room: Room, byte: int) -> None:
+        """As `Launcher.fill`."""
+        if room.nbytes:
+            checked(driver().cuMemsetD8Async(room.address, byte, room.nbytes, self._stream))
+
+    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+        """As `Launcher.put`."""
+        plain = np.ascontiguousarray(values)
+        made = self.room(plain.nbytes) if room is None else room
+        if plain.nbytes:
+            staging(self._card).upload(plain.view(np.uint8).reshape(-1).data, made, counted=self._crossings)
+        return made
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """As `Launcher.launch`."""
+        found = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+        packed = [_packed(arg) for arg in args]
+        found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream)
+
+    def fetch(self, room: Room) -> NDArray[np.uint8]:
+        """As `Launcher.fetch`."""
+        self.waits += 1
+        host = np.empty(room.nbytes, np.uint8)
+        if room.nbytes:
+            staging(self._card).download_from(room.address, self._stream, host.data, counted=self._crossings)
+        return host
+
+    def result(self, room: Room) -> Room:
+        """The room itself."""
+        return room
+
+
+def _packed(arg: Any) -> Any:
+    if arg is None:
+        return 0
+    if isinstance(arg, DeviceBuffer | Array | Part):
+        return arg.address
+    return arg.tobytes() if isinstance(arg, np.ndarray | np.void) else arg

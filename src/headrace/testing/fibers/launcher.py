@@ -1,0 +1,105 @@
+"""The fiber harness as a place where a stage's kernels run: see `headrace.core.launcher`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.core.buffer import Buffer, copy_of
+from headrace.core.launcher import Entry, Part, Room, Shape
+from headrace.testing.fibers.build import program
+from headrace.testing.fibers.launch import Checks
+
+
+class HostRoom:
+    """Memory of the host that kernels under the harness take for a GPU's."""
+
+    def __init__(self, array: NDArray[np.uint8]) -> None:
+        self.array = array
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return int(self.array.ctypes.data)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self.array.nbytes
+
+
+class FiberLauncher:
+    """Runs what is launched at once, under one order and seed.
+
+    Parameters
+    ----------
+    order, seed
+        As `headrace.testing.fibers.Program.launch` has them.
+    """
+
+    def __init__(self, order: str = "random", seed: int = 0) -> None:
+        self.waits = 0
+        self._how = order, seed
+        self._rooms: list[NDArray[np.uint8]] = []
+
+    def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
+        """As `headrace.core.launcher.Launcher.room`; what nobody filled is poison."""
+        memory = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
+        begin = -memory.ctypes.data % 256
+        array = memory[begin : begin + nbytes]
+        if nbytes:
+            self._rooms.append(array)
+        return HostRoom(array)
+
+    def fill(self, room: Room, byte: int) -> None:
+        """As `headrace.core.launcher.Launcher.fill`."""
+        _array(room)[:] = byte
+
+    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+        """As `headrace.core.launcher.Launcher.put`."""
+        plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        made = self.room(plain.nbytes) if room is None else room
+        _array(made)[:] = plain
+        return made
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """As `headrace.core.launcher.Launcher.launch`.
+
+        Raises
+        ------
+        KernelError
+            What the harness found.
+        """
+        given = [_given(arg) for arg in args]
+        passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}
+        checks = Checks(reachable=tuple(room for room in self._rooms if room.ctypes.data not in passed))
+        order, seed = self._how
+        program(entry.file, shape.defines).launch(
+            entry.name, shape.blocks, shape.threads, given, shared=shape.shared, checks=checks, order=order, seed=seed
+        )
+
+    def fetch(self, room: Room) -> NDArray[np.uint8]:
+        """As `headrace.core.launcher.Launcher.fetch`."""
+        self.waits += 1
+        return _array(room).copy()
+
+    def result(self, room: Room) -> Buffer:
+        """A copy as a buffer of the host."""
+        return copy_of(_array(room).data)
+
+
+def _array(room: Room) -> NDArray[np.uint8]:
+    if isinstance(room, Part):
+        return _array(room.room)[room.begin : room.begin + room.nbytes]
+    assert isinstance(room, HostRoom)
+    return room.array
+
+
+def _given(arg: Any) -> Any:
+    if isinstance(arg, HostRoom | Part):
+        array = _array(arg)
+        return array if array.size else None
+    return arg
