@@ -117,19 +117,20 @@ _HEX_KINDS = (16, 17)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertShape:
-    """Macros of columns/convert.cu: threads of a block, bytes of a tile, fields indexed at a time, and whether quotes mean
-    something.
+    """Macros of columns/convert.cu: threads of a block, bytes of a tile, fields indexed at a time, whether quotes mean something,
+    and blocks that a multiprocessor holds.
     """
 
     threads: int = 256
     tile: int = 16384
     window: int = 4096
     quotes: bool = True
+    blocks: int = 4
 
-    @property
-    def defines(self) -> dict[str, int]:
-        """As `kernel` takes them."""
-        return {"HR_THREADS": self.threads, "HR_TILE": self.tile, "HR_WINDOW": self.window, "HR_QUOTES": int(self.quotes)}
+    def defines(self, *, writes: bool) -> dict[str, int]:
+        """As `kernel` takes them: of ``convert_tiles``, which writes, or of ``measure_strings``."""
+        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES")
+        return dict(zip(names, (self.threads, self.tile, self.window, int(self.quotes), self.blocks, int(writes)), strict=True))
 
     @property
     def shared_bytes(self) -> int:
@@ -139,7 +140,7 @@ class ConvertShape:
         size += 4 * (words + 1) if self.quotes else 4
         size += 2 * (words + 1) if self.quotes else 4
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
-        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + 4, 16)
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32), 16) + 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

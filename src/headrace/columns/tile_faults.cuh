@@ -6,15 +6,9 @@
 
 namespace headrace {
 
-// Where faults go, and how many there were.
-struct FaultList {
-    FieldFault* faults;
-    ConvertTotals* totals;
-};
-
-HR_FN void report(const FaultList& list, const ConvertTask& task, const FieldFault& fault) {
-    const u64 place = atomicAdd(&list.totals->faults, u64{1});
-    if (place < task.fault_room) list.faults[place] = fault;
+HR_FN void report(const TileMemory& memory, const ConvertTask& task, const FieldFault& fault) {
+    const u64 place = atomicAdd(&memory.totals_of_text->faults, u64{1});
+    if (place < task.fault_room) memory.faults[place] = fault;
 }
 
 // The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
@@ -29,7 +23,8 @@ HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, 
 }
 
 // Where the record begins that staged byte `at` is in.
-HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, i32 at) {
+HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
+    const Tile& tile = memory.tile;
     if (at >= static_cast<i32>(tile.begin)) {
         u32 word = static_cast<u32>(at) / 32;
         u32 bits = word < chunks ? memory.records[word] & low_mask(static_cast<u32>(at) % 32) : 0;
@@ -51,8 +46,8 @@ HR_COLD void see_kind(const ConvertColumn& column, u32 kind, u64 position, u64 r
 }
 
 // Quotes that cannot stand where they do, among a thread's own words.
-HR_COLD void report_strays(const FaultList& list, const TileMemory& memory, const ConvertTask& task, const Tile& tile,
-                           const OwnMasks& own) {
+HR_COLD void report_strays(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
+    const Tile& tile = memory.tile;
     u64 record = tile.entry.record + own.records_before;
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         for (u32 left = own.strays[i]; left != 0; left &= left - 1) {
@@ -60,17 +55,18 @@ HR_COLD void report_strays(const FaultList& list, const TileMemory& memory, cons
             const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
             // A byte that ends a record is in it.
             const u64 of = record + static_cast<u32>(__popc(own.records[i] & (bit - 1)));
-            const u64 begin = record_begin_of(memory, task.dialect, tile, static_cast<i32>(at));
+            const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(at));
             const u64 position = tile_position(tile, at);
-            report(list, task, {of, begin, begin, 0, position, NO_FIELD, static_cast<u32>(Fault::quote)});
+            report(memory, task, {of, begin, begin, 0, position, NO_FIELD, static_cast<u32>(Fault::quote)});
         }
         record += static_cast<u32>(__popc(own.records[i]));
     }
 }
 
 // Records of an irregular tile's window that have too few or too many fields.
-HR_COLD void report_records(const FaultList& list, const TileMemory& memory, const ConvertTask& task, const Tile& tile,
-                            const Window& window) {
+HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
     for (u32 k = threadIdx.x; k < window.records; k += threads) {
         const u32 last = last_field_of(memory, k);
         const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
@@ -79,10 +75,10 @@ HR_COLD void report_records(const FaultList& list, const TileMemory& memory, con
         if (!few && !many) continue;
         const u32 end = memory.places[last + 1];
         const u64 record = tile.entry.record + window.records_before + k;
-        const u64 begin = record_begin_of(memory, task.dialect, tile, static_cast<i32>(end));
+        const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
         const u64 stop = tile_position(tile, end);
         const Fault kind = few ? Fault::too_few_fields : Fault::too_many_fields;
-        report(list, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, static_cast<u32>(kind)});
+        report(memory, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, static_cast<u32>(kind)});
     }
 }
 

@@ -213,15 +213,6 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     tile.regular = __syncthreads_and(fits);
 }
 
-// A part of the tile's fields: those whose ends are in `places`.
-struct Window {
-    u32 first;          // field of the tile
-    u32 count;
-    u32 records;        // irregular tiles: that end in it
-    u32 records_before; // irregular tiles: that ended in the tile before it
-    u32 column;         // irregular tiles: of its first field
-};
-
 // Lists the ends of the fields from window.first on. Between two calls there is a barrier.
 HR_FN void list_window(TileMemory& memory, const Tile& tile, const OwnMasks& own, Window& window) {
     if (!tile.regular) {

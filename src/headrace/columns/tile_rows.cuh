@@ -66,8 +66,9 @@ HR_COLD bool has_byte(const u8* p, usize n, u8 byte) {
     return false;
 }
 
-HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const FieldPlace& place, bool raw) {
+HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,
+                        bool raw) {
+    const Tile& tile = memory.tile;
     const bool staged = place.begin >= 0;
     const u8* const p = staged ? staged_text(memory) + place.begin : text + (tile.origin + place.begin);
     const usize n = static_cast<usize>(place.end - place.begin);
@@ -80,11 +81,12 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     return {p + 1, n - 2, true, doubled};
 }
 
-HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const FieldPlace& place,
-                          u32 column, u64 record) {
+HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, const FieldPlace& place, u32 column,
+                          u64 record) {
+    const Tile& tile = memory.tile;
     const u64 begin = static_cast<u64>(tile.origin + place.begin);
     const i32 inside = place.begin < 0 ? -1 : static_cast<i32>(place.begin);
-    return {record, record_begin_of(memory, task.dialect, tile, inside), begin, tile_position(tile, place.end), begin,
+    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin,
             column, 0};
 }
 

@@ -49,41 +49,44 @@ HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
     }
 }
 
-// Whether a field of a column of strings is a value.
-HR_FN bool is_string_value(const FaultList& list, const TileMemory& memory, const u8* text, const ConvertTask& task,
-                           const Tile& tile, const ConvertColumn& column, const FieldPlace& place, u64 row, bool sound,
-                           bool reports) {
-    const FieldText field = text_of(memory, text, task, tile, place, column.flags & CONVERT_RAW);
-    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
+// Whether the text of a field is UTF-8; if not, and the record stays, that is a fault.
+HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                        const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
+    const usize invalid = find_invalid_utf8(field.p, field.n);
+    if (invalid == field.n) return true;
+    if (!reports) return false;
+    FieldFault fault = fault_at(memory, task, place, column.position, row);
+    fault.at = fault.begin + (field.quoted ? 1 : 0) + invalid;
+    fault.kind = static_cast<u32>(Fault::encoding);
+    report(memory, task, fault);
+    return false;
+}
+
+// The same of a field that may be null by its text, may not be UTF-8, or is quoted.
+HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                             const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
+    const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
     const bool checks = column.type == TypeId::string || column.type == TypeId::large_string;
-    if (checks && (tile.has_high || place.begin < 0)) {
-        const usize invalid = find_invalid_utf8(field.p, field.n);
-        if (invalid < field.n) {
-            if (!reports || !sound) return false;
-            FieldFault fault = fault_at(memory, task, tile, place, column.position, row);
-            fault.at = fault.begin + (field.quoted ? 1 : 0) + invalid;
-            fault.kind = static_cast<u32>(Fault::encoding);
-            report(list, task, fault);
-            return false;
-        }
+    if (checks && (memory.tile.has_high || place.begin < 0)) {
+        if (!check_text(memory, task, column, field, place, row, reports)) return false;
     }
     if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
     return !is_null_text(*column.rules, field, task.dialect.quote);
 }
 
 // A field of a column whose type is not known yet: it says what it is, and is null.
-HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const ConvertColumn& column, const FieldPlace& place, u64 row, const FaultList& list) {
-    const FieldText field = text_of(memory, text, task, tile, place, false);
+HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                          const ConvertColumn& column, const FieldPlace& place, u64 row) {
+    const FieldText field = text_of(memory, text, task, place, false);
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
     u32 kind;
     const Settled settled = settle_field(column, field, task.dialect.quote, value, kind);
-    FieldFault fault = fault_at(memory, task, tile, place, column.position, row);
+    FieldFault fault = fault_at(memory, task, place, column.position, row);
     if (settled == Settled::kind) see_kind(column, kind, fault.begin, row);
     if (settled != Settled::deferred) return;
     fault.kind = FAULT_DEFERRED;
-    report(list, task, fault);
+    report(memory, task, fault);
 }
 
 // The bytes of an unfinished field that this tile copies: [begin, end), perhaps none.
@@ -100,8 +103,8 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
 
 // One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
 template <bool writes>
-HR_FN u32 convert_strings(const FaultList& list, const TileMemory& memory, const u8* text, const ConvertTask& task,
-                          const Tile& tile, const Window& window, const ConvertColumn& column, u64 base) {
+HR_FN u32 convert_strings(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                          const Window& window, const ConvertColumn& column, u64 base) {
     const bool raw = column.flags & CONVERT_RAW;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !is_settled(column.guess);
     const RowSpan rows = rows_of(tile, window, task.width);
@@ -113,10 +116,14 @@ HR_FN u32 convert_strings(const FaultList& list, const TileMemory& memory, const
         if (found.mine) {
             const FieldPlace place = place_of(memory, task, tile, window, column.position, found.slot);
             if (classifies) {
-                if (writes && found.sound) classify_row(memory, text, task, tile, column, place, row, list);
+                if (writes && found.sound) classify_row(memory, text, task, column, FieldPlace(place), row);
             } else {
-                present =
-                    is_string_value(list, memory, text, task, tile, column, place, row, found.sound, writes);
+                const bool empty = place.begin == static_cast<i64>(place.end);
+                const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
+                present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
+                if (present && looks) {
+                    present = is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
+                }
                 begin = place.begin < 0 ? 0 : static_cast<u32>(place.begin);
                 raw_size = present ? place.end - begin : 0;
                 size = kept_bytes(memory, begin, begin + raw_size, raw);

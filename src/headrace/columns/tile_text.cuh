@@ -23,7 +23,29 @@ constexpr u32 head_chunks = head_bytes / 32;
 constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
 static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
 
-// Staged byte s is the text's byte s + origin.
+// What every thread knows of the tile.
+struct Tile {
+    TileEntry entry, next;
+    i64 origin;  // staged byte s is the text's byte s + origin; below 0 in the first tile
+    u32 begin;   // staged bytes of the tile that are text
+    u32 end;
+    u32 fields;  // that end in it
+    u32 records;
+    bool regular;   // each record has `width` fields
+    bool last_end;  // the text's end ends the last field
+    bool has_high;
+};
+
+// A part of the tile's fields: those whose ends are in `places`.
+struct Window {
+    u32 first;  // field of the tile
+    u32 count;
+    // Of irregular tiles:
+    u32 records;         // that end in it
+    u32 records_before;  // that ended in the tile before it
+    u32 column;          // of its first field
+};
+
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
     u32 ends[chunks];     // of fields, those at a record's end included
@@ -31,24 +53,14 @@ struct TileMemory {
     u32 dropped[may_quote ? chunks + 1 : 1];         // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
     u16 places[window_fields + 2];  // of the ends of the window's fields; the first is that of the field before
-    u32 record_bits[window_fields / 32];       // irregular tiles: whether a field is its record's last
+    u32 record_bits[window_fields / 32];         // irregular tiles: whether a field is its record's last
     u16 records_before[window_fields / 32 + 1];  // in all words before
     u64 totals[threads / tile::lanes];
-    u32 column;  // of the window's first field, in irregular tiles
-};
-
-// What every thread knows of the tile.
-struct Tile {
-    TileEntry entry, next;
-    i64 origin;  // of staged byte 0; below 0 in the first tile
-    u32 number;
-    u32 begin;   // staged bytes of the tile that are text
-    u32 end;
-    u32 fields;  // that end in it
-    u32 records;
-    bool regular;  // each record has `width` fields
-    bool last_end; // the text's end ends the last field
-    bool has_high;
+    // For what is called: a thread's own copies are in registers as long as nobody has their address.
+    Tile tile;
+    Window window;
+    FieldFault* faults;
+    ConvertTotals* totals_of_text;
 };
 
 // Of a staged byte, in the text.

@@ -195,7 +195,6 @@ def convert(
         tiles=tiles,
         fault_room=fault_room,
     )
-    program = fibers.program("columns/convert.cu", shape.defines)
     strings = int(task[0]["strings"])
     totals, faults = np.zeros(1, np.uint64), np.zeros(fault_room, FAULT)
     sums = np.zeros((max(tiles, 1), max(strings, 1)), np.uint64)
@@ -204,7 +203,8 @@ def convert(
         columns = table()
         checks = fibers.Checks(reachable=tuple([*reachable, *(a for made in buffers.values() for a in made.values() if a.size)]))
         if strings:
-            program.launch("measure_strings", tiles, shape.threads, [text, entries, columns, sums, task[0]], checks=checks, **run)
+            measure = fibers.program("columns/convert.cu", shape.defines(writes=False))
+            measure.launch("measure_strings", tiles, shape.threads, [text, entries, columns, sums, task[0]], checks=checks, **run)
         for number, column in enumerate(columns[:strings]):
             buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
@@ -212,6 +212,7 @@ def convert(
         columns = table()
         checks = fibers.Checks(reachable=tuple([*reachable, *(a for made in buffers.values() for a in made.values() if a.size)]))
         args = [text, entries, columns, begins, faults, totals, task[0]]
+        program = fibers.program("columns/convert.cu", shape.defines(writes=True))
         program.launch("convert_tiles", tiles, shape.threads, args, checks=checks, **run)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
     count = int(totals[0])
