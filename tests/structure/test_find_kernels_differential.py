@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.find_gpu import ENTRY, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.find_gpu import ENTRY, STRING_COLUMNS, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
-from headrace.testing.oracle import split
-from headrace.testing.strategies import dialects, texts
+from headrace.testing.oracle import field_text, split
+from headrace.testing.strategies import dialects, texts, well_formed_tables
 
 SHAPES = [(32, 1), (64, 1), (32, 2)]
 CHUNKS = [(32, 2), (64, 2)]
@@ -93,7 +94,7 @@ hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_fr
 hows_of_steps = st.builds(How, st.sampled_from(CHUNKS), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
-def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how: How) -> Result:
+def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how: How, more: Sequence[object] = ()) -> Result:
     """What a kernel says: entries as `expected_entries` has them, but with states, and totals."""
     threads, rows = how.shape
     shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
@@ -102,9 +103,11 @@ def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how:
     tiles = -(-(len(data) + how.skew) // how.tile) if data else 0
     entries, totals = np.zeros(tiles + 1, ENTRY), np.zeros(1, TOTALS)
     memory = np.zeros(10 * (tiles + 1), np.uint64)
-    args = [text, len(data), dialect, entries, totals, None, memory]
+    args = [text, len(data), dialect, entries, totals, None, memory, *more[:2]]
     order, seed = how.order
-    program.launch(file, max(tiles, 1), threads, args, order=order, seed=seed, checks=fibers.Checks(unwritten=(entries,)))
+    reachable = tuple(array for array in more if isinstance(array, np.ndarray))
+    checks = fibers.Checks(unwritten=(entries,), reachable=reachable)
+    program.launch(file, max(tiles, 1), threads, args, order=order, seed=seed, checks=checks)
     total = totals[0]
     assert total["bytes"] == len(data)
     return (
@@ -116,7 +119,8 @@ def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how:
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
-    return found(data, "find_plain", {"HR_QUOTED": int(quoted)}, plain, how)
+    none = np.zeros((), STRING_COLUMNS)[()]
+    return found(data, "find_plain", {"HR_QUOTED": int(quoted), "HR_STRINGS": 0}, plain, how, (none, None))
 
 
 def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
@@ -178,3 +182,59 @@ def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def test_any_dialect_of_eight_states(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     assert by_steps(data, dialect, how) == expected(data, dialect, how)
+
+
+def kept(data: bytes, begin: int, end: int, dialect: Dialect) -> list[int]:
+    """Where the bytes of a field's text stand: all but the quotes that enclose it, of doubled ones the second."""
+    quote = (dialect.quote or b" ")[0]
+    if dialect.quote is None or data[begin:end][:1] != dialect.quote:
+        return list(range(begin, end))
+    places, quotes = [], 0
+    for at in range(begin + 1, end):
+        quotes += data[at] == quote
+        if data[at] != quote or (quotes % 2 == 0 and data[at - 1] == quote):
+            places.append(at)
+    return places
+
+
+def expected_sums(data: bytes, dialect: Dialect, how: How, columns: list[int]) -> list[list[int]]:
+    tiles = -(-(len(data) + how.skew) // how.tile)
+    sums = np.zeros((len(columns), tiles + 1), np.int64)
+    for record in split(data, dialect).records:
+        for column, (begin, end) in enumerate(record.fields):
+            places = kept(data, begin, end, dialect)
+            assert bytes(data[at] for at in places) == field_text(data, begin, end, dialect)[0]
+            if column in columns:
+                for at in places:
+                    sums[columns.index(column), (at + how.skew) // how.tile] += 1
+    return sums.tolist()
+
+
+def sums_by_masks(data: bytes, dialect: Dialect, how: How, columns: list[int], count: int, *, quoted: bool) -> list[list[int]]:
+    tiles = -(-(len(data) + how.skew) // how.tile)
+    sums = np.full((len(columns), tiles + 1), 7, np.uint64)
+    numbers = np.array(columns, np.uint32)
+    strings = np.zeros((), STRING_COLUMNS)
+    strings["column"], strings["strings"] = numbers.ctypes.data, len(columns)
+    strings["columns"], strings["stride"] = count, tiles + 1
+    plain = plain_dialect(dialect, quoted=quoted)
+    defines = {"HR_QUOTED": int(quoted), "HR_STRINGS": 1}
+    result = found(data, "find_plain", defines, plain, how, (strings[()], sums, numbers))
+    assert result == expected(data, dialect, how)
+    return sums.tolist()
+
+
+@given(plain_cases(), hows, st.data())
+@settings(max_examples=500, deadline=None, derandomize=True)
+def test_bytes_of_strings(case: tuple[Dialect, bytes], how: How, draw: st.DataObject) -> None:
+    dialect, data = case
+    if draw.draw(st.booleans()):
+        data = draw.draw(well_formed_tables(dialect, max_rows=30)).data * draw.draw(st.integers(1, 6))
+    quoted = dialect.quote is not None and draw.draw(st.booleans())
+    data = data if quoted else without(data, dialect)
+    oracle = split(data, dialect)
+    assume(data and not any(record.strays for record in oracle.records))
+    widths = [len(record.fields) for record in oracle.records] or [1]
+    count = draw.draw(st.sampled_from(widths))
+    columns = sorted(draw.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=4)))
+    assert sums_by_masks(data, dialect, how, columns, count, quoted=quoted) == expected_sums(data, dialect, how, columns)

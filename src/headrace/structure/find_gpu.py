@@ -37,6 +37,7 @@ TOTALS = np.dtype(
 PLAIN_DIALECT = np.dtype(
     [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
 )
+STRING_COLUMNS = np.dtype([("column", "u8"), ("strings", "u4"), ("columns", "u4"), ("stride", "u4"), ("padding", "u4")])
 MOST_STEPS = 8
 STEP_TABLES = np.dtype(
     [
@@ -96,7 +97,7 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
         return None
     special = [dialect.escape, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote]
     watched = b"".join(byte for byte in special if byte)
-    if quoted and (dialect.quote is None or watched or dialect.skip_initial_space or dialect.lenient):
+    if dialect.skip_initial_space or (quoted and (dialect.quote is None or watched or dialect.lenient)):
         return None
     if max(watched, default=0) >= 128:
         return None

@@ -12,17 +12,20 @@
 #include "core/tile/block.cuh"
 #include "core/tile/look_back.cuh"
 #include "structure/plain_masks.cuh"
-#include "structure/tile_text.cuh"
+#include "structure/string_sums.cuh"
 
 using namespace headrace;
 using namespace headrace::structure;
 
 constexpr bool quoted = HR_QUOTED;
+constexpr bool sums_strings = HR_STRINGS;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_vectors = threads * rows;
 constexpr u32 tile_bytes = tile_vectors * 16;
+constexpr u32 unroll = sums_strings ? rows : HR_UNROLL;
+constexpr u32 ends_listed = tile_bytes / 4;  // where a tile has more, they are listed in turns
 constexpr u32 tile_rows = tile_vectors / tile::lanes;
 constexpr u32 row_bytes = tile::lanes * 16;
 static_assert(tile_bytes <= 32768);  // two counts share a word
@@ -38,13 +41,20 @@ struct Staged {
     }
 };
 
+// Which of a vector's bytes are the text's.
+__device__ __forceinline__ u32 bytes_there(i64 at, u64 bytes) {
+    const i64 left = static_cast<i64>(bytes) - at;
+    const u32 behind = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
+    return at >= 0 ? behind : at <= -16 ? 0 : behind & 0xFFFFu << -at & 0xFFFF;
+}
+
 // A row is 32 vectors side by side; a warp has `rows` of them.
 __device__ __forceinline__ u32 vector_of(u32 row) { return (tile::warp() * rows + row) * tile::lanes + tile::lane(); }
 
 // Before the text stand line ends, so that a record begins at its first byte; behind it a byte that means nothing.
-__device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes, i64 first,
+__device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes, i64 first, bool inner,
                                       const PlainDialect& dialect) {
-    if (first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes) {
+    if (inner) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u32 number = vector_of(row);
@@ -84,23 +94,28 @@ struct Counts {
     u32 high = 0, quotes = 0, strays = 0;
 };
 
-// `left`: of the vector's bytes, how many are the text's.
-__device__ __forceinline__ void count(Counts& counts, const Place& place, const Patterns& patterns,
-                                      const tile::Bits* quotes, u32 left) {
+// Adds a vector's. `there`: which of its bytes are the text's.
+__device__ __forceinline__ Marks count(Counts& counts, const Place& place, const Patterns& patterns,
+                                       const tile::Bits* quotes, u32 there) {
     Masks masks;
-    tile::Bits within;
+    tile::Bits within, dropped = {};
     if constexpr (quoted) within = find_inside(*quotes, place.inside);
     const bool runs = find_ends(masks, place, patterns, quoted ? &within : nullptr);
     if (__any_sync(tile::all_lanes, runs)) {
         settle_runs(masks, place, patterns);
 #pragma unroll
-        for (u32 k = 0; k < 4; ++k) counts.blanks = tile::add_bytes(masks.blanks.word[k], counts.blanks);
+        for (u32 k = 0; k < 4; ++k) {
+            counts.blanks = tile::add_bytes(masks.blanks.word[k], counts.blanks);
+            dropped.word[k] = masks.blanks.word[k] | masks.completing.word[k];
+        }
     }
     if constexpr (quoted) {
-        const tile::Bits strays = find_strays(masks, place, patterns, *quotes, within);
+        const QuoteMasks read = read_quotes(masks, place, patterns, *quotes, within);
         // Behind a quote at the text's end stands what is not there.
-        if (tile::any(strays) != 0) counts.strays |= tile::gathered(strays) & ((u32{1} << left) - 1);
+        if (tile::any(read.strays) != 0) counts.strays |= tile::gathered(read.strays) & there;
         counts.quotes |= tile::any(*quotes);
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) dropped.word[k] |= quotes->word[k] & ~read.doubled.word[k];
     }
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -108,6 +123,9 @@ __device__ __forceinline__ void count(Counts& counts, const Place& place, const 
         counts.records = tile::add_bytes(masks.records.word[k], counts.records);
         counts.high |= place.word[k];
     }
+    if constexpr (!sums_strings) return {};
+    const u32 ends = tile::gathered(masks.separators) | (tile::gathered(masks.records) & there) << 16;
+    return {ends, tile::gathered(dropped) | (~there & 0xFFFF)};
 }
 
 __device__ __forceinline__ void watch(Counts& counts, const Place& place, const PlainDialect& dialect) {
@@ -176,14 +194,16 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 
 // `text` has `bytes` bytes. `entries` has room for one more than there are tiles, and `totals` is all zero, as is
 // `memory`: a ticket and a state for each tile of the counts, and then the same of the parities. `other`, where not
-// null, is the totals of the form before: this one does nothing unless that one asked for it.
+// null, is the totals of the form before: this one does nothing unless that one asked for it. `sums`: for each column
+// of strings the bytes of each tile, and a 0; right where no quote is a stray.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     find_plain(const u8* text, u64 bytes, PlainDialect dialect, TileEntry* entries, FindTotals* totals,
-               const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
+               const FindTotals* other, tile::LookBack<Reached>::Word* memory, StringColumns strings, u64* sums) {
     __shared__ Staged staged;
     __shared__ u32 counted[warps];
     __shared__ u32 taken;
     __shared__ u32 inside_before;
+    __shared__ u32 column_before;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
@@ -198,15 +218,16 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     const i64 first = static_cast<i64>(number) * tile_bytes - skew;
     const u64 begin = first < 0 ? 0 : static_cast<u64>(first);
+    const bool inner = first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes;
     const Patterns patterns(dialect);
-    stage(staged, text, bytes, first, dialect);
+    stage(staged, text, bytes, first, inner, dialect);
     __syncthreads();
 
     Counts counts;
     bool inside = false, inside_at_begin = false, inside_at_end = false;
     if constexpr (quoted) {
         bool odd = false;
-#pragma unroll HR_UNROLL
+#pragma unroll unroll
         for (u32 row = 0; row < rows; ++row) {
             odd ^= Parities(find_byte(staged.place(vector_of(row), false), patterns.quote)).all();
         }
@@ -221,23 +242,25 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         inside_at_end = inside_at_begin != ((block.total & 1) != 0);
         inside = inside_at_begin != ((block.before & 1) != 0);
     }
-#pragma unroll HR_UNROLL
+    Marks marks[rows];
+#pragma unroll unroll
     for (u32 row = 0; row < rows; ++row) {
-        Place place = staged.place(vector_of(row), false);
+        const u32 vector = vector_of(row);
+        Place place = staged.place(vector, false);
+        const u32 there = inner ? 0xFFFF : bytes_there(first + vector * 16, bytes);
         if constexpr (quoted) {
             const tile::Bits quotes = find_byte(place, patterns.quote);
             const Parities parities(quotes);
             place.inside = inside != parities.before();
             inside = inside != parities.all();
-            const i64 left = static_cast<i64>(bytes) - first - vector_of(row) * 16;
-            count(counts, place, patterns, &quotes, left >= 16 ? 16 : left < 0 ? 0 : static_cast<u32>(left));
+            marks[row] = count(counts, place, patterns, &quotes, there);
         } else {
-            count(counts, place, patterns, nullptr, 16);
+            marks[row] = count(counts, place, patterns, nullptr, there);
         }
         if (dialect.flags & PLAIN_WATCHES) watch(counts, place, dialect);
     }
-    const u32 both =
-        tile::reduce_block<Sum<u32>, threads>((counts.separators >> 7) << 16 | counts.records >> 7, counted);
+    const u32 own = __reduce_add_sync(tile::all_lanes, (counts.separators >> 7) << 16 | counts.records >> 7);
+    const tile::Before<u32> both = tile::scan_warps<Sum<u32>, threads>(own, counted);
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;
@@ -247,25 +270,41 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     u32 blanks = __reduce_add_sync(tile::all_lanes, counts.blanks >> 7);
     if (number == 0 && tile::warp() == 0 && patterns.skip_blank) blanks -= skew;  // the line ends before the text
     if (blanks != 0 && tile::lane() == 0) atomicAdd(&totals->blank_lines, u64{blanks});
-    if (tile::warp() != 0) return;
+    if (!sums_strings && tile::warp() != 0) return;
 
-    const u32 joint = tile::shuffle(both, 0);
-    const u32 records = (joint & 0xFFFF) - (number == 0 && !patterns.skip_blank ? skew : 0);
-    const u32 separators = joint >> 16;
-    const bool idle = patterns.ends_line(staged.byte(-1)) && !inside_at_begin;
-    const Reached total = reach(staged, first, records, separators, idle, inside_at_end, patterns);
-    if (tile::lane() == 0) look_back.post<Follow>(number, total);
-    const Reached before = look_back.prefix<Follow>(number, total);
-    if (tile::lane() != 0) return;
-    entries[number] = entry_at(before, begin, idle, inside_at_begin);
-    u64 fields = u64{separators} + records;
-    if (number + 1 == tiles) {
-        const bool ended = patterns.ends_line(staged.byte(static_cast<i32>(bytes - 1 - first))) && !inside_at_end;
-        entries[tiles] = entry_at(Follow::join(before, total), bytes, ended, inside_at_end);
-        atomicOr(&totals->flags, (ended ? 0u : u32{FIND_OPEN}) | (inside_at_end ? u32{FIND_UNCLOSED} : 0u));
-        totals->records = before.records + records + !ended;
-        totals->bytes = bytes;
-        fields += !ended;
+    const u32 not_there = number == 0 && !patterns.skip_blank ? skew : 0;
+    const u32 records = (both.total & 0xFFFF) - not_there, separators = both.total >> 16;
+    if (tile::warp() == 0) {
+        const bool idle = patterns.ends_line(staged.byte(-1)) && !inside_at_begin;
+        const Reached total = reach(staged, first, records, separators, idle, inside_at_end, patterns);
+        if (tile::lane() == 0) look_back.post<Follow>(number, total);
+        const Reached before = look_back.prefix<Follow>(number, total);
+        if (tile::lane() == 0) {
+            const TileEntry entry = entry_at(before, begin, idle, inside_at_begin);
+            entries[number] = entry;
+            column_before = entry.column;
+            u64 fields = u64{separators} + records;
+            if (number + 1 == tiles) {
+                const bool ended =
+                    patterns.ends_line(staged.byte(static_cast<i32>(bytes - 1 - first))) && !inside_at_end;
+                entries[tiles] = entry_at(Follow::join(before, total), bytes, ended, inside_at_end);
+                atomicOr(&totals->flags, (ended ? 0u : u32{FIND_OPEN}) | (inside_at_end ? u32{FIND_UNCLOSED} : 0u));
+                totals->records = before.records + records + !ended;
+                totals->bytes = bytes;
+                fields += !ended;
+            }
+            if (fields != 0) atomicAdd(&totals->fields, fields);
+        }
     }
-    if (fields != 0) atomicAdd(&totals->fields, fields);
+    if constexpr (sums_strings) {
+        __shared__ EndList<ends_listed, threads> list;
+        __syncthreads();
+        const u32 before = (both.before >> 16) + (both.before & 0xFFFF) - (tile::warp() == 0 ? 0 : not_there);
+        sum_strings(list, marks, {before, separators + records, records, column_before, tile_bytes, sums + number},
+                    strings);
+        if (number + 1 == tiles) {
+            for (u32 slot = threadIdx.x; slot < strings.strings; slot += threads)
+                sums[u64{slot} * strings.stride + tiles] = 0;
+        }
+    }
 }

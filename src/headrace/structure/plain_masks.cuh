@@ -113,21 +113,25 @@ __device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patt
     return found;
 }
 
-// Quotes that open where none may, and what follows closing ones and is no delimiter.
-__device__ __forceinline__ tile::Bits find_strays(const Masks& masks, const Place& place, const Patterns& patterns,
+// Of quotes: those that open where none may and what follows closing ones and is no delimiter; and the second of two
+// within quotes, which is text.
+struct QuoteMasks {
+    tile::Bits strays, doubled;
+};
+__device__ __forceinline__ QuoteMasks read_quotes(const Masks& masks, const Place& place, const Patterns& patterns,
                                                   const tile::Bits& quotes, const tile::Bits& within) {
     const bool outside = !place.inside;
     u32 separators = place.before == (patterns.separator & 0xFF) && outside ? tile::top_bits : 0;
     u32 closings = place.before == (patterns.quote & 0xFF) && outside ? tile::top_bits : 0;
-    tile::Bits found;
+    QuoteMasks found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const u32 opening = quotes.word[k] & within.word[k], closing = quotes.word[k] & ~within.word[k];
         const u32 closed = tile::behind(closings, closing);
         const u32 starts = masks.after.word[k] | tile::behind(separators, masks.separators.word[k]);
-        const u32 may_open = patterns.doubles ? starts | closed : starts;
         const u32 may_follow = masks.separators.word[k] | masks.line_ends.word[k] | quotes.word[k];
-        found.word[k] = (opening & ~may_open) | (closed & ~may_follow);
+        found.doubled.word[k] = patterns.doubles ? opening & closed : 0;
+        found.strays.word[k] = (opening & ~(starts | found.doubled.word[k])) | (closed & ~may_follow);
         closings = closing;
         separators = masks.separators.word[k];
     }
