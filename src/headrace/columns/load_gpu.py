@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.convert_gpu import SIGHTINGS, ColumnRoom, ConvertShape, has_offsets, pack_columns, pack_task
-from headrace.columns.load import Evidence, Loaded, LoadPlan, native_errors, type_named
+from headrace.columns.load import Evidence, Loaded, LoadPlan, column_of, native_errors, type_named
 from headrace.columns.types import DataType
 from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
@@ -25,7 +25,7 @@ from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import ENTRY, TOTALS, Found, plain_dialect
 
-_FIND = Entry("structure/find_plain.cu", "find_plain", "PQ8sPPPP")
+_FIND = Entry("structure/find_plain.cu", "find_plain", "PQ8sPPPP24sP")
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
@@ -44,10 +44,11 @@ _LEFT = Found.REDO | Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuShape:
-    """Tiles of both passes: threads and rows of 16 bytes of the search, threads and fields at a time of the conversion."""
+    """Tiles of both passes: threads, rows of 16 bytes and blocks of the search, threads and fields at a time of the conversion."""
 
     find_threads: int = 256
     find_rows: int = 4
+    find_blocks: int = 4
     threads: int = 256
     window: int = 4096
 
@@ -62,7 +63,9 @@ class GpuShape:
 
     def find(self, *, quotes: bool) -> dict[str, int]:
         """The search's."""
-        return {"HR_QUOTED": int(quotes), "HR_THREADS": self.find_threads, "HR_ROWS": self.find_rows}
+        names = ("HR_QUOTED", "HR_STRINGS", "HR_THREADS", "HR_ROWS", "HR_UNROLL", "HR_BLOCKS")
+        values = (int(quotes), 0, self.find_threads, self.find_rows, 2, self.find_blocks)
+        return dict(zip(names, values, strict=True))
 
 
 def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
@@ -190,15 +193,16 @@ class _Load:
     def _skip_beginning(self) -> int:
         """Where the data begins: records before, and blank lines in front of the first, are counted by the native loader."""
         plan = self._plan
-        if plan.data_begin <= plan.begin:
-            return plan.begin
-        begin = _first_record(self._source, self._dialect, plan.begin, plan.data_begin)
+        begin = plan.begin
+        if plan.data_begin > begin:
+            begin = min(_first_record(self._source, self._dialect, begin, plan.data_begin), plan.end)
         nothing: list[tuple[str, DataType | None, bool]] = [(name, type_named("string"), False) for name, _, _ in plan.columns]
         before = replace(plan, columns=nothing, end=begin, progress=None)
         with native_errors():
-            counts = _native.load(self._source.native, _native.Dialect.make(self._dialect), before)["counts"]
+            made = _native.load(self._source.native, _native.Dialect.make(self._dialect), before)
+        self._no_rejects = {name: column_of(parts, 0) for name, parts in made["rejects"]}
         for name in ("leading", "blank", "comment"):
-            self._counts[name] += counts[name]
+            self._counts[name] += made["counts"][name]
         return begin
 
     def _prepare(self, strings: int) -> None:
@@ -238,7 +242,7 @@ class _Load:
         launcher, shape = self._launcher, self._shape
         dialect = plain_dialect(self._dialect, quoted=quotes)
         memory = launcher.room((self._tiles + 1) * _LOOK_BACK_BYTES, fill=0)
-        args = [self._at, self._size, dialect, self._entries, totals, other, memory]
+        args = [self._at, self._size, dialect, self._entries, totals, other, memory, bytes(24), None]
         launcher.launch(_FIND, Shape(shape.find(quotes=quotes), self._tiles, shape.find_threads), args)
 
     def _measure(self, taken: Sequence[_Taken], totals: Room) -> None:
@@ -365,7 +369,7 @@ class _Load:
         return Loaded(
             columns=made,
             evidence=tuple(evidence),
-            rejects={},
+            rejects=self._no_rejects,
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,

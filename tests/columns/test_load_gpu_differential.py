@@ -1,0 +1,116 @@
+"""Loading on a GPU, its kernels under the fiber harness, against `read_csv` on the CPU: the same columns, counts and evidence."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.api.csv_options import parse_options
+from headrace.api.read_csv import read_csv
+from headrace.api.reading import load_plan, make_report, prepare, table_columns
+from headrace.columns.load_gpu import GpuShape, load_on_gpu, why_not
+from headrace.core.launcher import Part
+from headrace.sources.open import open_source
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.test_convert_kernels_differential import TEXTS, table
+
+SHAPE = GpuShape(find_threads=32, find_rows=1, find_blocks=1, threads=32, window=64)
+
+
+def read_on_fibers(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> tuple[headrace.Table | None, int]:
+    """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited."""
+    parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
+    launcher = FiberLauncher("random", seed)
+    with open_source(data, parsed.source) as source:
+        prepared = prepare(source, parsed)
+        plan = load_plan(source, prepared, parsed)
+        assert why_not(source, parsed.dialect, plan) == ""
+        text = launcher.put(np.frombuffer(bytes(skew) + data, np.uint8))
+        loaded = load_on_gpu(launcher, Part(text, skew), source, parsed.dialect, plan, SHAPE)
+        if loaded is None:
+            return None, launcher.waits
+        report = make_report(source, prepared, loaded, parsed, {})
+        return headrace.Table(table_columns(prepared, loaded, parsed), report=report), launcher.waits
+
+
+def check(data: bytes, **options: Any) -> int:
+    """Read on both; how often the host waited."""
+    found, waits = read_on_fibers(data, **options)
+    options = {name: value for name, value in options.items() if name not in ("skew", "seed")}
+    expected = headrace.read_csv(data, **options)
+    assert found is not None
+    found.report.check()
+    for name, column in expected.columns.items():
+        made = found[name]
+        assert (made.type, made.null_count) == (column.type, column.null_count), name
+        assert repr(made.to_pylist()) == repr(column.to_pylist()), name
+    for name in ("records", "rows", "rejected", "skipped", "columns", "bytes", "filled"):
+        assert getattr(found.report, name) == getattr(expected.report, name), name
+    return waits
+
+
+def test_one_wait_for_counts_and_one_for_the_result():
+    assert check(b"a,b\n1,x\n2,yy\n", dtypes={"a": "int32", "b": "string"}) == 2
+    assert check(b"a,b\n1,x\n2,yy\n") == 2
+
+
+@pytest.mark.parametrize("skew", [0, 1, 15])
+@pytest.mark.parametrize("quoted", [0.0, 0.3])
+def test_given_types(skew, quoted):
+    rng = random.Random(skew)
+    for _ in range(6):
+        types = rng.sample(sorted(set(TEXTS) - {"null", "timestamp[s, Europe/Berlin]"}), 5)
+        data = table(rng, types, rng.randrange(1, 60), junk=0, quoted=quoted)
+        check(data, header=False, schema=types, skew=skew, seed=rng.randrange(1000))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_inferred_types(seed):
+    rng = random.Random(seed)
+    types = rng.sample(["int64", "float64", "date32", "timestamp[us]", "bool", "string", "uint64", "time64[us]"], 4)
+    names = ",".join(f"c{i}" for i in range(4)).encode()
+    data = names + b"\n\n" + table(rng, types, 40, junk=0.02 * (seed % 2), quoted=0.1 * (seed % 3))
+    check(data, seed=seed)
+
+
+def test_a_type_that_changes_behind_the_sample():
+    lines = [b"1,2,2020-01-01"] * 20_000 + [b"2.5,99999999999999999999,text"]
+    data = b"a,b,c\n" + b"\n".join(lines)
+    found, _ = read_on_fibers(data)
+    expected = headrace.read_csv(data)
+    assert found is not None and found.schema == expected.schema
+    assert_same = [(found[name].to_pylist()[-2:], found[name].null_count) for name in "abc"]
+    assert assert_same == [(expected[name].to_pylist()[-2:], expected[name].null_count) for name in "abc"]
+    assert found.report.columns == expected.report.columns
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a,b\n1,2\n3\n",
+        b"a,b\n1,2\n3,4,5\n",
+        b'a,b\n1,"x\n',
+        b'a,b\n1,"x"y\n',
+        b"a,b\n1,\xff\n",
+        b"a\n",
+        b"a,b\n",
+    ],
+)
+def test_what_is_left_to_the_cpu(data):
+    found, _ = read_on_fibers(data, on_error="null")
+    if found is not None:
+        assert found.to_pydict() == headrace.read_csv(data, on_error="null").to_pydict()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"sep": ";"}, {"n_rows": 3}, {"skip_rows": 1}, {"columns": [1]}, {"null_values": ["NA", ""]}, {"quote_char": None}],
+)
+def test_options(options):
+    sep = options.get("sep", ",").encode()
+    lines = [b"x%sname" % sep, *[b"%d%s%s" % (i, sep, [b"NA", b"ann", b"", b"bo"][i % 4]) for i in range(20)]]
+    check(b"\r\n".join(lines), **options)
