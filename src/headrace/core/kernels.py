@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,8 +30,6 @@ from headrace.core.kernel_source import KernelSourceError, Value, Variant, joine
 __all__ = ["ARCHITECTURES", "Compiled", "Kernel", "Variant", "compile_source", "cubin_of", "kernel"]
 
 _OPTIONS = {"std": "c++20", "fma": False}
-_FREE_SHARED = 48 << 10
-"""Dynamic shared memory of a block, in bytes, that needs no asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ class Kernel:
         self._entry = driver().CUfunction(int(handle))
         self._packer, self._offsets = packing(handle, name, signature)
         self._free: list[tuple[Any, Any, int]] = []
-        self._shared = _FREE_SHARED
+        self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(self, grid: Extent, block: Extent, args: Sequence[Any], *, shared: int = 0, stream: int | None = None) -> None:
         """Start the kernel; it runs later, in the stream's order.
@@ -167,7 +166,10 @@ class Kernel:
             The driver refuses it: too many threads, too much shared memory, or an earlier kernel failed.
         """
         # A place for arguments belongs to one launch at a time: `pop` and `append` are one step each, for any number of threads.
-        place = self._free.pop() if self._free else self._new_place()
+        try:
+            place = self._free.pop()
+        except IndexError:
+            place = self._new_place()
         try:
             self._packer.pack_into(place[0], 0, *args)
             if shared > self._shared:
@@ -206,15 +208,20 @@ class Kernel:
         return memory, pointers, ctypes.addressof(pointers)
 
     def _allow_shared(self, shared: int) -> None:
+        """Raise what the driver allows; never lower it, since other threads, and other objects, may launch the same kernel."""
         functions = driver()
         attribute = functions.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        checked(functions.cuKernelSetAttribute(attribute, shared, self._handle, self.gpu.index))
-        self._shared = shared
+        with _allowing:
+            allowed = checked(functions.cuKernelGetAttribute(attribute, self._handle, self.gpu.index))
+            if shared > allowed:
+                checked(functions.cuKernelSetAttribute(attribute, shared, self._handle, self.gpu.index))
+            self._shared = max(shared, allowed)
 
     def __repr__(self) -> str:
         return f"Kernel({self.name} on {self.gpu!r})"
 
 
+_allowing = threading.Lock()
 _NAMED_STREAMS = 2
 """Handles up to this name the default streams, and mean those of whatever context is current."""
 

@@ -1,0 +1,75 @@
+"""Launches by many threads, and what a driver refuses, with a driver that is made up."""
+
+from __future__ import annotations
+
+import struct
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core import kernels
+from headrace.core.kernels import Kernel
+
+SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+
+
+class Driver:
+    """A driver that allows 48 KiB until it is told otherwise, and takes any launch."""
+
+    CUfunction_attribute = SimpleNamespace(**{SHARED: SHARED})
+    CUfunction = int
+
+    def __init__(self):
+        self.allowed = {}
+        self.launched = []
+        self.cuKernelGetAttribute, self.cuKernelSetAttribute = self.allows, self.allow
+
+    def allows(self, attribute, handle, device):
+        return 0, self.allowed.get((attribute, handle, device), 48 << 10)
+
+    def allow(self, attribute, value, handle, device):
+        self.allowed[attribute, handle, device] = value
+        return (0,)
+
+    def launch(self, *call):
+        self.launched.append(call)
+        return (0,)
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    made = Driver()
+    monkeypatch.setattr(kernels, "driver", lambda: made)
+    monkeypatch.setattr(kernels, "_launch", made.launch)
+    monkeypatch.setattr(kernels, "packing", lambda *given: (struct.Struct("=Q"), [0]))
+    return made
+
+
+def kernel(handle=5):
+    return Kernel(handle, "f", "Q", SimpleNamespace(index=0, stream=7))
+
+
+def test_what_one_object_may_take_of_shared_memory_no_other_takes_away(driver):
+    one, other = kernel(), kernel()  # two threads that ask at once get two objects of one kernel
+    one.launch(1, 32, (0,), shared=100 << 10)
+    other.launch(1, 32, (0,), shared=64 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 100 << 10}
+    one.launch(1, 32, (0,), shared=100 << 10)
+    assert [call[7] for call in driver.launched] == [100 << 10, 64 << 10, 100 << 10]
+
+
+def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
+    driver.allowed[SHARED, 5, 0] = 40 << 10  # it has 8 KiB of its own
+    kernel().launch(1, 32, (0,), shared=44 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
+
+
+def test_a_place_for_arguments_that_another_thread_took_is_made_anew(driver):
+    class TakenInBetween(list):
+        def __bool__(self):
+            return True
+
+    launched = kernel()
+    launched._free = TakenInBetween()
+    launched.launch(1, 32, (1,))
+    assert len(driver.launched) == 1
