@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from headrace.core.crossings import Crossings
@@ -105,12 +105,18 @@ class Staging:
         return [(host + at, buffer.address + offset + at, min(step, size - at)) for at in range(0, size, step)]
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
+        self.gpu.make_current()  # of a forked process it is an error, where it would wait for the parent's threads for ever
         if len(pieces) == 1:
-            self.gpu.make_current()
             self._with_chunk(copy, pieces[0], stream)
             return
-        under_way = [self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces]
-        wait(under_way)  # also where one fails: nobody touches the caller's memory later
+        under_way: list[Future[None]] = []
+        try:
+            under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
+            wait(under_way)
+        finally:  # also where one fails, or the caller is interrupted: nobody touches the caller's memory later
+            for piece_done in under_way:
+                piece_done.cancel()
+            wait(under_way)
         for piece_done in under_way:
             piece_done.result()
 

@@ -1,0 +1,54 @@
+"""Copies by several threads that are interrupted or fail: nobody touches the caller's memory afterwards."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core import staging as staged
+from headrace.core.gpu import GpuError
+from headrace.core.staging import Staging
+
+PIECES = [(number, 0, 1) for number in range(40)]
+
+
+class Slow(Staging):
+    """Pieces that take a while, and leave their number."""
+
+    def __init__(self, gpu=None):
+        super().__init__(gpu or SimpleNamespace(make_current=lambda: None), threads=2)
+        self.touched = []
+
+    def _with_chunk(self, copy, piece, stream):
+        time.sleep(0.02)
+        self.touched.append(piece[0])
+
+
+def test_after_an_interrupt_nobody_touches_the_callers_memory(monkeypatch):
+    calls = []
+
+    def interrupted(futures):
+        calls.append(futures)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return real(futures)
+
+    real, slow = staged.wait, Slow()
+    monkeypatch.setattr(staged, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        slow._run(None, PIECES, 7)
+    touched = len(slow.touched)
+    time.sleep(0.1)
+    assert len(slow.touched) == touched < len(PIECES)
+
+
+def test_a_process_without_the_parents_threads_is_an_error_and_no_wait():
+    def refused():
+        raise GpuError("CUDA_ERROR_NOT_INITIALIZED")
+
+    slow = Slow(SimpleNamespace(make_current=refused))
+    slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("nobody would do it"))
+    with pytest.raises(GpuError):
+        slow._run(None, PIECES, 7)
