@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import kernels
+from headrace.core import gpu, kernels
+from headrace.core.gpu import GpuError
 from headrace.core.kernels import Kernel
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
@@ -73,3 +74,17 @@ def test_a_place_for_arguments_that_another_thread_took_is_made_anew(driver):
     launched._free = TakenInBetween()
     launched.launch(1, 32, (1,))
     assert len(driver.launched) == 1
+
+
+def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):
+    class Refusal(int):
+        name = "CUDA_ERROR_INVALID_IMAGE"
+
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    monkeypatch.setattr(kernels, "cubin_of", lambda variant, architecture: b"code")
+    driver.cuLibraryLoadData = lambda *given: (Refusal(200), None)
+    driver.cuGetErrorString = lambda status: (0, b"device kernel image is invalid")
+    for version, said in [(12040, r"for CUDA 12\.4 \(13\.0 or newer is needed\)"), (13010, r"for CUDA 13\.1")]:
+        driver.cuDriverGetVersion = lambda version=version: (0, version)
+        with pytest.raises(GpuError, match=rf"core/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"):
+            kernels._loaded(kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")

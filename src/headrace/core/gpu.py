@@ -61,7 +61,10 @@ def checked(result: tuple[Any, ...]) -> Any:
 
 def _meaning(status: Any) -> str:
     _, text = driver().cuGetErrorString(status)
-    return (text or b"unknown error").decode()
+    meaning = (text or b"unknown error").decode()
+    if status.name == "CUDA_ERROR_NOT_INITIALIZED":  # what a forked process is told of everything that its parent had
+        return f"{meaning}; a GPU that was used before a fork is of no use behind it: start processes by 'spawn'"
+    return meaning
 
 
 def gpu_count() -> int:
@@ -91,7 +94,7 @@ def has_gpu() -> bool:
     """Whether there is a card that can be used."""
     try:
         return gpu_count() > 0 and architecture_of(gpu(0).capability) != ""
-    except (MissingDependencyError, UnsupportedDeviceError):
+    except (MissingDependencyError, UnsupportedDeviceError, GpuError):
         return False
 
 
@@ -127,15 +130,25 @@ class Gpu:
     ----------
     index
         Which one, as the driver counts.
+
+    Raises
+    ------
+    GpuError
+        It is there and cannot be used: another process has it for itself, or all of its memory.
     """
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.device = Device("cuda", index)
-        self._core = cuda_core().Device(index)
-        self._core.set_current()
-        self._context = checked(driver().cuCtxGetCurrent())
-        self._stream = self._core.create_stream()
+        try:
+            self._core = cuda_core().Device(index)
+            self._core.set_current()
+            self._context = checked(driver().cuCtxGetCurrent())
+            self._stream = self._core.create_stream()
+        except Exception as error:
+            if type(error).__name__ != "CUDAError":  # of cuda.core, where it is private
+                raise
+            raise GpuError(f"GPU {index} cannot be used: {error}") from error
         self.stream = int(self._stream.handle)
         """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
 
@@ -208,6 +221,8 @@ def gpu(device: Device | int = 0) -> Gpu:
         ``cuda.core`` is not installed.
     UnsupportedDeviceError
         There is no driver, or no such card.
+    GpuError
+        The card cannot be used now.
     """
     index = device.index if isinstance(device, Device) else device
     found = _gpus.get(index)

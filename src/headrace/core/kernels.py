@@ -222,6 +222,7 @@ class Kernel:
 
 
 _allowing = threading.Lock()
+_LEAST_DRIVER = 13000
 _NAMED_STREAMS = 2
 """Handles up to this name the default streams, and mean those of whatever context is current."""
 
@@ -261,6 +262,8 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
         The signature is not the kernel's, or the file has no such kernel.
     MissingDependencyError
         It has to be compiled, and there is no NVRTC.
+    GpuError
+        The driver does not take what was compiled, being older than the compiler.
     """
     name = (file, entry, signature, *defines.items(), gpu.index)
     found = _kernels.get(name)
@@ -272,13 +275,23 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
     return found
 
 
+def _driver_in_words() -> str:
+    """The driver by its version, and whether that may be the reason: a cubin wants one of its compiler's generation, or newer."""
+    version = checked(driver().cuDriverGetVersion())
+    named = f"the driver, which is for CUDA {version // 1000}.{version % 1000 // 10}"
+    return named if version >= _LEAST_DRIVER else f"{named} (13.0 or newer is needed)"
+
+
 def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
     """The driver's kernel. A library is loaded once for all cards of an architecture."""
     functions = driver()
     library = _libraries.get((variant, architecture))
     if library is None:
         code = cubin_of(variant, architecture)
-        library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+        try:
+            library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+        except GpuError as error:
+            raise GpuError(f"{variant}, compiled for {architecture}, is not taken by {_driver_in_words()}: {error}") from error
         library = _libraries.setdefault((variant, architecture), library)
     status, handle = functions.cuLibraryGetKernel(library, entry.encode())
     if status:
