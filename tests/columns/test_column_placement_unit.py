@@ -11,6 +11,7 @@ import pytest
 
 import headrace
 from headrace import Context, Device, OptionError
+from headrace.columns import placement
 from headrace.core import arrow_device
 from headrace.core.crossings import Crossings
 from tests.conftest import gpu_is_missing
@@ -102,6 +103,27 @@ def test_no_device_of_that_name(table):
 def test_without_a_gpu_the_way_there_says_why(table):
     with pytest.raises(headrace.HeadraceError, match="GPU"):
         table.to("cuda")
+
+
+def test_a_limit_holds_for_all_columns_of_a_call(table, monkeypatch):
+    budgets = []
+
+    def noted(column, target, crossings, budget):
+        budgets.append(budget)
+        return column
+
+    monkeypatch.setattr(placement, "_to", noted)
+    table.to("cuda", context=Context(memory_limit=100))
+    assert len(budgets) == len(TYPES) and {id(budget) for budget in budgets} == {id(budgets[0])} and budgets[0].limit == 100
+
+
+@pytest.mark.gpu
+def test_two_columns_that_fit_one_by_one_may_not_fit_together(table):
+    pair = headrace.Table({name: table[name] for name in "iu"})
+    context = Context(memory_limit=24)
+    assert pair["i"].to("cuda", context=context).device == Device("cuda", 0)
+    with pytest.raises(headrace.MemoryLimitError):
+        pair.to("cuda", context=context)
 
 
 @pytest.mark.gpu

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.report import Report
 from headrace.columns.column import Column
+from headrace.columns.placement import moved_all
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -122,15 +123,13 @@ class Table:
         return next((column.device for column in self._columns.values()), Device())
 
     def to(self, device: Device | str, *, context: Context | None = None) -> Table:
-        """The table on a device, rejects excepted; see `Column.to`.
+        """The table on a device, rejects excepted; see `Column.to`. The context's memory limit holds for all columns together.
 
         Examples
         --------
         ``table.to("cuda")`` copies all columns to the first GPU, ``table.to("cpu")`` back.
         """
-        context = context or Context()
-        moved = {name: column.to(device, context=context) for name, column in self._columns.items()}
-        return Table(moved, rejects=self._rejects, report=self._report)
+        return Table(moved_all(self._columns, device, context), rejects=self._rejects, report=self._report)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
         """Arrow C device interface: a struct of the columns, without a copy, where they lie."""
