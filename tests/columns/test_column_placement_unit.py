@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import gc
 
@@ -105,6 +106,29 @@ def test_without_a_gpu_the_way_there_says_why(table):
         table.to("cuda")
 
 
+class ElsewhereBuffer:
+    """A buffer that says it is on a GPU."""
+
+    address, nbytes, device = 256, 64, "cuda"
+
+
+def elsewhere(column):
+    inner = column.dictionary and elsewhere(column.dictionary)
+    buffer = ElsewhereBuffer()
+    return dataclasses.replace(column, values=buffer, validity=None, data=(buffer,) * len(column.data), dictionary=inner)
+
+
+def test_a_schema_needs_no_memory_of_the_host(table):
+    there = headrace.Table({name: elsewhere(column) for name, column in table.columns.items()})
+    assert there.device == Device("cuda") and pa.schema(there) == pa.schema(table)
+
+
+def test_views_come_to_the_host_before_they_become_plain(table, monkeypatch):
+    there = headrace.Table({"v": elsewhere(table["v"])})
+    monkeypatch.setattr(placement, "_to", lambda column, target, crossings, budget: table["v"])
+    assert there.to_arrow().equals(headrace.Table({"v": table["v"]}).to_arrow())
+
+
 def test_a_limit_holds_for_all_columns_of_a_call(table, monkeypatch):
     budgets = []
 
@@ -136,7 +160,8 @@ def test_there_and_back_is_the_same(table, rows):
     assert back.to_pydict() == there.to_pydict() == table[rows].to_pydict()
     assert [column.null_count for column in back.columns.values()] == [c.null_count for c in table[rows].columns.values()]
     assert context.crossings.to_gpu == context.crossings.to_host or rows == slice(2, 2)
-    assert pa.table(there).to_pydict() == table[rows].to_pydict()
+    assert pa.table(there).to_pydict() == there.to_arrow().to_pydict() == table[rows].to_pydict()
+    assert pa.schema(there) == pa.schema(table)
     assert str(there) == str(table[rows])
 
 

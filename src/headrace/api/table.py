@@ -164,7 +164,7 @@ class Table:
         return module.DataFrame({name: module.Series.from_pylibcudf(column) for name, column in columns})
 
     def to_arrow(self, *, views: bool = False) -> pa.Table:
-        """PyArrow table on this table's memory.
+        """PyArrow table on this table's memory, or on a copy of it if that is on a GPU.
 
         Parameters
         ----------
@@ -172,7 +172,9 @@ class Table:
             Whether string views stay what they are. By default they become ``string`` or ``large_string``, which costs a copy:
             PyArrow cannot filter, sort or take them.
         """
-        columns = self._columns if views else {name: as_plain(column) for name, column in self._columns.items()}
+        columns = moved_all(self._columns, "cpu")
+        if not views:
+            columns = {name: as_plain(column) for name, column in columns.items()}
         return _needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -17,7 +18,13 @@ def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
 
 def schema_capsule(columns: Mapping[str, Column]) -> object:
     """Capsule of an ``ArrowSchema``: a struct of all columns, each nullable."""
-    return _native.arrow_schema([column.arrow_description(name) for name, column in columns.items()])
+    return _native.arrow_schema([_without_buffers(column.arrow_description(name)) for name, column in columns.items()])
+
+
+def _without_buffers(description: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a schema says of a column, wherever its buffers lie."""
+    *said, _, dictionary = description
+    return *said, [], dictionary and (_without_buffers(dictionary[0]), dictionary[1])
 
 
 def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> tuple[object, object]:
