@@ -129,8 +129,12 @@ class DeviceBuffer:
     def _hold_for_all(self) -> None:
         """Another library has known the address, and told it to streams that nobody here knows: wait for all that it started."""
         event = Event(self.gpu)
-        if driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]:
-            self.gpu.synchronize()  # a driver that cannot say it
+        try:
+            refused = driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]
+        except RuntimeError:  # of cuda.bindings: a driver before 12.5 has no such function
+            refused = True
+        if refused:
+            self.gpu.synchronize()
         else:
             event.hold(self.stream)
 

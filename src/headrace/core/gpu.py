@@ -19,6 +19,10 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
 """What kernels are compiled for; each runs on cards of the same generation, from this one on."""
 
 
+NAMED_STREAMS = 2
+"""Handles up to this name the default streams, and mean those of whatever context is current."""
+
+
 class GpuError(HeadraceError, RuntimeError):
     """The driver refused a call, or a kernel failed on the card."""
 

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from headrace.core.errors import MissingDependencyError
-from headrace.core.gpu import ARCHITECTURES, Gpu, GpuError, checked, cuda_core, driver
+from headrace.core.gpu import ARCHITECTURES, NAMED_STREAMS, Gpu, GpuError, checked, cuda_core, driver
 from headrace.core.kernel_arguments import packing
 from headrace.core.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.core.kernel_source import KernelSourceError, Value, Variant, joined_source
@@ -176,7 +176,7 @@ class Kernel:
                 self._allow_shared(shared)
             if stream is None:
                 stream = self.gpu.stream
-            elif stream <= _NAMED_STREAMS:
+            elif stream <= NAMED_STREAMS:
                 self.gpu.make_current()
             x, y, z = (grid, 1, 1) if isinstance(grid, int) else grid
             u, v, w = (block, 1, 1) if isinstance(block, int) else block
@@ -223,8 +223,6 @@ class Kernel:
 
 _allowing = threading.Lock()
 _LEAST_DRIVER = 13000
-_NAMED_STREAMS = 2
-"""Handles up to this name the default streams, and mean those of whatever context is current."""
 
 
 def _launch(*call: Any) -> Any:
