@@ -7,7 +7,6 @@ import datetime
 import gc
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import headrace
@@ -16,6 +15,8 @@ from headrace.columns import placement
 from headrace.core import arrow_device
 from headrace.core.crossings import Crossings
 from tests.conftest import gpu_is_missing
+
+pa = pytest.importorskip("pyarrow", reason="PyArrow reads what is handed over")
 
 TEXT = (
     b"i,u,f,b,s,d,t,c,v,k\n"
