@@ -124,6 +124,12 @@ def test_a_schema_needs_no_memory_of_the_host(table):
     assert there.device == Device("cuda") and pa.schema(there) == pa.schema(table)
 
 
+def test_columns_on_several_devices_are_no_batch_of_one(table):
+    mixed = headrace.Table({"i": table["i"], "u": elsewhere(table["u"])})
+    with pytest.raises(OptionError, match=r"'u' lies on cuda and others on cpu; bring all to one with \.to\(\)"):
+        mixed.__arrow_c_device_array__()
+
+
 def test_views_come_to_the_host_before_they_become_plain(table, monkeypatch):
     there = headrace.Table({"v": elsewhere(table["v"])})
     monkeypatch.setattr(placement, "_to", lambda column, target, crossings, budget: table["v"])

@@ -119,7 +119,7 @@ class Table:
 
     @property
     def device(self) -> Device:
-        """Where its columns lie; of a table without any, the host."""
+        """Where its columns lie, or the first of them if they lie on several; of a table without any, the host."""
         return next((column.device for column in self._columns.values()), Device())
 
     def to(self, device: Device | str, *, context: Context | None = None) -> Table:
