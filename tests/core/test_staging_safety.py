@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from headrace.core import staging as staged
+from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import GpuError
 from headrace.core.staging import Staging
 
@@ -52,3 +53,15 @@ def test_a_process_without_the_parents_threads_is_an_error_and_no_wait():
     slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("nobody would do it"))
     with pytest.raises(GpuError):
         slow._run(None, PIECES, 7)
+
+
+def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_try(monkeypatch):
+    results = SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2)
+    answers = [(2, None), (0, 4096)]
+    made = SimpleNamespace(CUresult=results, CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: answers.pop(0))
+    monkeypatch.setattr(staged, "driver", lambda: made)
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(wait=lambda: None))
+    copies = Staging(SimpleNamespace(make_current=lambda: None, device="cuda"), threads=1, chunk_bytes=4096)
+    with pytest.raises(MemoryLimitError, match="4_096 bytes of the host cannot be pinned"):
+        copies._take_chunk()
+    assert copies._take_chunk().address == 4096

@@ -17,7 +17,7 @@ from typing import Any
 
 from headrace.core.crossings import Crossings
 from headrace.core.device_memory import DeviceBuffer
-from headrace.core.errors import OptionError
+from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.event import Event
 from headrace.core.gpu import Gpu, checked, driver
 
@@ -31,9 +31,12 @@ class _Chunk:
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
-        gpu.make_current()
-        self.address = int(checked(functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)))
-        self.event = Event(gpu)
+        self.event = Event(gpu)  # which makes the card current
+        status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+        if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to and from {gpu.device}")
+        checked((status,))
+        self.address = int(address)
 
 
 class Staging:
@@ -68,6 +71,13 @@ class Staging:
             Where to, from which byte on.
         counted
             Where it is counted.
+
+        Raises
+        ------
+        OptionError
+            There is no room for it there.
+        MemoryLimitError
+            No memory of the host can be pinned.
         """
         view = memoryview(source).cast("B")
         pieces = self._pieces(view, target, offset)
