@@ -55,6 +55,13 @@ def test_a_process_without_the_parents_threads_is_an_error_and_no_wait():
         slow._run(None, PIECES, 7)
 
 
+def test_work_of_a_threads_own_stream_stays_in_that_thread():
+    slow = Slow()
+    slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("it means another stream there"))
+    slow._run(None, PIECES[:3], 2)
+    assert slow.touched == [0, 1, 2]
+
+
 def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_try(monkeypatch):
     results = SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2)
     answers = [(2, None), (0, 4096)]

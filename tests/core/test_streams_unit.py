@@ -93,3 +93,9 @@ def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_rec
     buffer.show()
     buffer.close()
     assert [call[0] for call in notes.said("synchronize", "cuMemFreeAsync")] == ["synchronize", "cuMemFreeAsync"]
+
+
+@pytest.mark.parametrize(("stream", "behind_all"), [(1, 0), (2, 1), (9, 0)])
+def test_memory_of_a_threads_own_stream_is_given_back_behind_all_since_any_thread_may_do_it(notes, stream, behind_all):
+    DeviceBuffer(256, 64, notes.card, stream, None).close()
+    assert len(notes.said("cuCtxRecordEvent")) == behind_all and notes.told[-1] == ("cuMemFreeAsync", 256, stream)

@@ -16,7 +16,7 @@ from typing import Any
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu, GpuError, checked, driver
+from headrace.core.gpu import PER_THREAD_STREAM, Gpu, GpuError, checked, driver
 
 
 class Budget:
@@ -118,7 +118,7 @@ class DeviceBuffer:
             self.gpu.make_current()  # this may be any thread, and the stream a default one
             for event in self._users.values():
                 event.hold(self.stream)
-            if self._shown:
+            if self._shown or self.stream == PER_THREAD_STREAM:
                 self._hold_for_all()
             checked(driver().cuMemFreeAsync(address, self.stream))
             if self._budget is not None:
@@ -127,7 +127,7 @@ class DeviceBuffer:
         self.nbytes = 0
 
     def _hold_for_all(self) -> None:
-        """Another library has known the address, and told it to streams that nobody here knows: wait for all that it started."""
+        """Others have told the address to streams that nobody here knows, or to another thread's: behind all that was started."""
         event = Event(self.gpu)
         try:
             refused = driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]

@@ -21,6 +21,8 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
 
 NAMED_STREAMS = 2
 """Handles up to this name the default streams, and mean those of whatever context is current."""
+PER_THREAD_STREAM = 2
+"""This one is another stream in each thread."""
 
 
 class GpuError(HeadraceError, RuntimeError):

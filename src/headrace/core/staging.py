@@ -19,7 +19,7 @@ from headrace.core.crossings import Crossings
 from headrace.core.device_memory import DeviceBuffer
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu, checked, driver
+from headrace.core.gpu import PER_THREAD_STREAM, Gpu, checked, driver
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
@@ -116,8 +116,9 @@ class Staging:
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
         self.gpu.make_current()  # of a forked process it is an error, where it would wait for the parent's threads for ever
-        if len(pieces) == 1:
-            self._with_chunk(copy, pieces[0], stream)
+        if len(pieces) == 1 or stream == PER_THREAD_STREAM:
+            for piece in pieces:
+                self._with_chunk(copy, piece, stream)
             return
         under_way: list[Future[None]] = []
         try:
