@@ -115,12 +115,13 @@ class DeviceBuffer:
         """Give the memory back now; the buffer is empty from then on."""
         address, self.address = self.address, 0
         if address:
-            self.gpu.make_current()  # this may be any thread, and the stream a default one
-            for event in self._users.values():
-                event.hold(self.stream)
-            if self._shown or self.stream == PER_THREAD_STREAM:
-                self._hold_for_all()
-            checked(driver().cuMemFreeAsync(address, self.stream))
+            # This may be any thread, at any time, and the stream a default one.
+            with self.gpu.current():
+                for event in self._users.values():
+                    event.hold(self.stream)
+                if self._shown or self.stream == PER_THREAD_STREAM:
+                    self._hold_for_all()
+                checked(driver().cuMemFreeAsync(address, self.stream))
             if self._budget is not None:
                 self._budget.refund(self.nbytes)
         self._users = {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
@@ -197,6 +199,20 @@ class Gpu:
     def make_current(self) -> None:
         """Make its context the one of this thread."""
         checked(driver().cuCtxSetCurrent(self._context))
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Its context as the one of this thread, and then again what was: other libraries keep their current device there."""
+        before = checked(driver().cuCtxGetCurrent())
+        if int(before) == int(self._context):
+            yield
+            return
+        self.make_current()
+        try:
+            yield
+        finally:
+            if int(before):
+                checked(driver().cuCtxSetCurrent(before))
 
     def synchronize(self) -> None:
         """Wait for all of its work.
