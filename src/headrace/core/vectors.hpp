@@ -1,0 +1,114 @@
+// A vector register of items, for the instruction set that the translation unit is compiled for: 64 bytes with
+// AVX-512, 32 with AVX2, else 16. The compiler's vector types do arithmetic, comparison and `?:` lane by lane; here is
+// what they lack: loads and stores anywhere, stores past the cache, and lanes that move.
+#pragma once
+
+#include "core/portable.hpp"
+
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+#include <immintrin.h>
+#endif
+
+HR_BEGIN_NAMESPACE
+
+#if defined(HR_ISA_AVX512)
+constexpr usize vector_bytes = 64;
+#elif defined(HR_ISA_AVX2)
+constexpr usize vector_bytes = 32;
+#else
+constexpr usize vector_bytes = 16;
+#endif
+
+template <class T>
+struct VectorOf {
+    typedef T Type __attribute__((vector_size(vector_bytes)));
+    typedef T Anywhere __attribute__((vector_size(vector_bytes), aligned(1), may_alias));
+};
+
+template <class T>
+using Vector = typename VectorOf<T>::Type;
+
+template <class T>
+constexpr usize lanes = vector_bytes / sizeof(T);
+
+template <class T>
+HR_HOT Vector<T> load(const T* p) {
+    return *reinterpret_cast<const typename VectorOf<T>::Anywhere*>(p);
+}
+
+template <class T>
+HR_HOT void store(T* p, Vector<T> v) {
+    *reinterpret_cast<typename VectorOf<T>::Anywhere*>(p) = v;
+}
+
+// Past the cache, which saves reading the line that is about to be overwritten: `p` is on a vector's boundary. Seen by
+// others only after stream_end.
+template <class T>
+HR_HOT void stream(T* p, Vector<T> v) {
+#if defined(HR_ISA_AVX512)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(p), bits_as<__m512i>(v));
+#elif defined(HR_ISA_AVX2)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(p), bits_as<__m256i>(v));
+#else
+    store(p, v);
+#endif
+}
+
+HR_FN void stream_end() {
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+    _mm_sfence();
+#endif
+}
+
+// An item at any address.
+template <class T>
+HR_HOT T item_at(const T* p) {
+    T item;
+    __builtin_memcpy(&item, p, sizeof(T));
+    return item;
+}
+
+template <class T>
+HR_HOT void put_item(T* p, T item) {
+    __builtin_memcpy(p, &item, sizeof(T));
+}
+
+template <usize... i>
+struct Indices {};
+
+template <usize n, usize... i>
+struct IndicesBelow : IndicesBelow<n - 1, n - 1, i...> {};
+
+template <usize... i>
+struct IndicesBelow<0, i...> {
+    using Type = Indices<i...>;
+};
+
+template <int lane, class V, usize... i>
+HR_HOT V lane_everywhere(V v, Indices<i...>) {
+    return __builtin_shufflevector(v, v, (lane + 0 * static_cast<int>(i))...);
+}
+
+template <class T>
+HR_HOT Vector<T> broadcast(T item) {
+    return lane_everywhere<0>(Vector<T>{item}, typename IndicesBelow<lanes<T>>::Type());
+}
+
+template <class T>
+HR_HOT Vector<T> last_everywhere(Vector<T> v) {
+    return lane_everywhere<static_cast<int>(lanes<T>) - 1>(v, typename IndicesBelow<lanes<T>>::Type());
+}
+
+template <int by, class V, usize... i>
+HR_HOT V moved_up(V low, V high, Indices<i...>) {
+    return __builtin_shufflevector(low, high, (static_cast<int>(sizeof...(i) + i) - by)...);
+}
+
+// The lanes of `high` moved up by `by`; those that come free are the last of `low`:
+// moved_up<1>({a, b, c, d}, {e, f, g, h}) == {d, e, f, g}.
+template <int by, class T>
+HR_HOT Vector<T> moved_up(Vector<T> low, Vector<T> high) {
+    return moved_up<by>(low, high, typename IndicesBelow<lanes<T>>::Type());
+}
+
+HR_END_NAMESPACE
