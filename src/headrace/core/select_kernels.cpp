@@ -156,6 +156,8 @@ void gather(const void* items, const u8* flags, u64 n, void* out, Stores stores)
     Outgoing<Item> outgoing(out, stores);
     u64 i = 0;
     for (; i + BLOCK <= n; i += BLOCK) {
+        read_ahead(flags + i);
+        for (u64 item = 0; item < BLOCK; item += 64 / sizeof(Item)) read_ahead(in + i + item);
         const u64 mask = mask_of(flags + i);
         if (mask != 0) outgoing.add(gather_block(in + i, mask, outgoing.next()));
     }
@@ -168,7 +170,10 @@ void gather(const void* items, const u8* flags, u64 n, void* out, Stores stores)
 
 u64 count(const u8* flags, u64 n) {
     u64 selected = 0, i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) selected += static_cast<u64>(count_ones(mask_of(flags + i)));
+    for (; i + BLOCK <= n; i += BLOCK) {
+        read_ahead(flags + i);
+        selected += static_cast<u64>(count_ones(mask_of(flags + i)));
+    }
     for (; i < n; ++i) selected += flags[i] != 0;
     return selected;
 }
