@@ -21,14 +21,23 @@ struct Pieces {
     u64 size(u64 piece) const { return std::min(length, count - begin(piece)); }
 };
 
-// Calls work(i) for each i < number, on several threads: each takes the next in order, so a slow thread gets fewer, and
-// who works on one may wait for those before it.
-template <class Work>
-void for_each_piece(u64 number, unsigned threads, const Work& work) {
+// Calls work(state, i) for each i < number, on several threads: each takes the next in order, so a slow thread gets
+// fewer, and who works on one may wait for those before it. `begin` makes a thread's state, `finish` is told of it at
+// the thread's end.
+template <class Begin, class Work, class Finish>
+void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work& work, const Finish& finish) {
     std::atomic<u64> next{0};
     run_parallel(static_cast<unsigned>(std::clamp<u64>(number, 1, threads)), [&](unsigned) {
-        for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < number;) work(i);
+        auto state = begin();
+        for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < number;) work(state, i);
+        finish(state);
     });
+}
+
+template <class Work>
+void for_each_piece(u64 number, unsigned threads, const Work& work) {
+    const auto none = [] { return 0; };
+    for_each_piece(number, threads, none, [&](int, u64 piece) { work(piece); }, [](int) {});
 }
 
 }  // namespace headrace
