@@ -56,8 +56,9 @@ public:
     explicit Tally(u32 buckets) : buckets_(buckets) {
         u32 copies = most_copies;
         while (copies > 2 && copies * buckets * 4 > counter_bytes) copies /= 2;
-        // A line more than needed, so that the same bucket is not in the same set of the cache in each copy.
-        const u32 stride = (buckets / 16 + 2) * 16;
+        // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
+        // for the same place.
+        const u32 stride = ((buckets / 16 + 1) | 1) * 16;
         memory_.resize(static_cast<usize>(copies) * stride);
         counters_ = {memory_.data(), copies, stride};
     }

@@ -1,20 +1,18 @@
 // Counting one piece of keys, compiled once for each instruction set.
 //
-// A block of keys becomes a block of buckets, in loops without branches that the compiler turns into vectors; then the
-// buckets are counted one by one, which is a load, an addition and a store each. Between edges, all keys of a block
-// search in step: a round halves what is left of each key's cell, and there are as many rounds as the fullest cell
-// needs, most often one.
-// Cost per key: 4 bytes read, and about one store.
+// A block of keys becomes a block of buckets, vector by vector; then the buckets are counted one by one, which is a
+// load, an addition and a store each. (Lanes that scatter to counters of their own are slower: 16 stores as well, and
+// 16 loads that wait for each other.) Between edges, all keys of a block search in step: a round halves what is left of
+// each key's cell, and there are as many rounds as the fullest cell needs, most often one.
+// Cost per key: 4 bytes read, and one store to L1, of which a core does one a cycle.
 #include "arrange/histogram_kernels.hpp"
 
-#include "arrange/bucket.hpp"
+#include "arrange/bucket_lanes.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
 
-constexpr u32 block = 512;
-
-HR_HOT u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
+constexpr u32 block = 64;
 
 template <u32 copies>
 HR_HOT void tally(const u32* buckets, u32 n, const Counters& counters) {
@@ -27,77 +25,64 @@ HR_HOT void tally(const u32* buckets, u32 n, const Counters& counters) {
     for (; i < n; ++i) ++at[0][buckets[i]];
 }
 
-void tally(const u32* buckets, u32 n, const Counters& counters) {
-    switch (counters.copies) {
-        case 8:
-            return tally<8>(buckets, n, counters);
-        case 4:
-            return tally<4>(buckets, n, counters);
-        case 2:
-            return tally<2>(buckets, n, counters);
-        default:
-            return tally<1>(buckets, n, counters);
-    }
-}
-
-// Calls find(keys, n, buckets) for one block of keys after the other.
-template <class Key, class Find>
-HR_HOT void count_blocks(const void* source, u64 n, const Counters& counters, const Find& find) {
-    const Key* keys = static_cast<const Key*>(source);
-    Key copied[block];
+// Calls find(keys, buckets) for one block of keys after the other.
+template <u32 copies, class Key, class Find>
+HR_HOT void count_blocks(const Key* keys, u64 n, const Counters& counters, const Find& find) {
     u32 buckets[block];
-    for (; n != 0;) {
-        const u32 now = n < block ? static_cast<u32>(n) : block;
-        __builtin_memcpy(copied, keys, now * sizeof(Key));
-        find(copied, now, buckets);
-        tally(buckets, now, counters);
-        keys += now;
-        n -= now;
+    for (; n >= block; n -= block, keys += block) {
+        for (u32 i = 0; i < block; i += 64 / sizeof(Key)) read_ahead(keys + i);
+        find(keys, buckets);
+        tally<copies>(buckets, block, counters);
     }
+    Key last[block] = {};
+    __builtin_memcpy(last, keys, n * sizeof(Key));
+    find(last, buckets);
+    tally<copies>(buckets, static_cast<u32>(n), counters);
 }
 
-template <class Key, bool short_product>
-void count_even(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
-    const Even<Key> even = *static_cast<const Even<Key>*>(search.even);
-    const u32 count = search.buckets;
-    count_blocks<Key>(keys, n, counters, [&](const Key* in, u32 now, u32* out) {
-        for (u32 i = 0; i < now; ++i) {
-            out[i] = smaller(Even<Key>::template part<short_product>(even, in[i], count), count);
+template <u32 copies, bool short_product, class Key>
+void count_even(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+    const EvenLanes<Key> even(*static_cast<const Even<Key>*>(search.even));
+    const Vector<u32> count = broadcast(search.buckets);
+    count_blocks<copies>(keys, n, counters, [&](const Key* in, u32* out) {
+        for (u32 i = 0; i < block; i += lanes<Key>) {
+            store(out + i, even.template parts<short_product>(load(in + i), count));
         }
     });
 }
 
-// One round of bucket_in_cell (bucket.hpp) for each key, no branches: where nothing is left, edge 0 or another is read
-// and nothing changes.
+// A round of bucket_in_cell (bucket.hpp) in each lane, without branches: where nothing is left, an edge is read, edge 0
+// or another, and nothing changes.
 template <class Key>
-HR_HOT void halve(const Key* keys, u32 n, const Key* edges, u32* buckets, u32* left) {
-    for (u32 i = 0; i < n; ++i) {
-        const u32 half = (left[i] + 1) >> 1;
-        const Key edge = edges[static_cast<i32>(buckets[i] + half) - 1];
-        const u32 rest = half - (half != 0);
-        const bool above = edge <= keys[i];
-        left[i] = above ? left[i] - half : rest;
-        buckets[i] += above ? half : 0;
-    }
+HR_HOT void halve(Vector<Key> keys, const Key* edges, Vector<u32>& buckets, Vector<u32>& left) {
+    const Vector<u32> half = (left + 1) >> 1, none = {};
+    const Vector<Key> edge = gather_words(edges, buckets + half - 1);
+    const auto above = edge <= keys;
+    left = above ? left - half : half > none ? half - 1 : none;
+    buckets += above ? half : none;
 }
 
-template <class Key>
-void count_between(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
-    const Even<Key> even = *static_cast<const Even<Key>*>(search.even);
+template <u32 copies, class Key>
+void count_between(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+    constexpr u32 vectors = block / lanes<Key>;
+    const EvenLanes<Key> even(*static_cast<const Even<Key>*>(search.even));
     const Key* const edges = static_cast<const Key*>(search.edges) + 1;
-    const u32* const words = search.words;
-    const u32 cells = search.cells, none = search.buckets;
-    u32 left[block];
-    count_blocks<Key>(keys, n, counters, [&](const Key* in, u32 now, u32* out) {
-        u32 most = 0;
-        for (u32 i = 0; i < now; ++i) {
-            const u32 word = words[static_cast<i32>(Even<Key>::cell(even, in[i], cells))];
-            out[i] = word & 0xFFFF;
-            left[i] = word >> 16;
-            most |= word;
+    const Vector<u32> last = broadcast(search.cells - 1), none = broadcast(search.buckets);
+    count_blocks<copies>(keys, n, counters, [&](const Key* in, u32* out) {
+        Vector<u32> bucket[vectors], left[vectors], most = {};
+        for (u32 v = 0; v < vectors; ++v) {
+            const Vector<u32> word = gather_words(search.words, even.cells(load(in + v * lanes<Key>), last));
+            bucket[v] = word & 0xFFFF;
+            left[v] = word >> 16;
+            most |= left[v];
         }
-        for (most >>= 16; most != 0; most >>= 1) halve(in, now, edges, out, left);
-        for (u32 i = 0; i < now; ++i) out[i] = Even<Key>::contains(even, in[i]) ? out[i] : none;
+        while (any(most)) {
+            for (u32 v = 0; v < vectors; ++v) halve(load(in + v * lanes<Key>), edges, bucket[v], left[v]);
+            most >>= 1;
+        }
+        for (u32 v = 0; v < vectors; ++v) {
+            store(out + v * lanes<Key>, even.contains(load(in + v * lanes<Key>)) ? bucket[v] : none);
+        }
     });
 }
 
@@ -113,13 +98,26 @@ void describe_cells(const BucketSearch& search) {
     }
 }
 
-template <class Key>
-void count(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
-    if (search.edges != nullptr) return count_between<Key>(keys, n, search, counters);
+template <u32 copies, class Key>
+void count_into(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+    if (search.edges != nullptr) return count_between<copies>(keys, n, search, counters);
     if (has_short_product(*static_cast<const Even<Key>*>(search.even))) {
-        return count_even<Key, true>(keys, n, search, counters);
+        return count_even<copies, true>(keys, n, search, counters);
     }
-    return count_even<Key, false>(keys, n, search, counters);
+    return count_even<copies, false>(keys, n, search, counters);
+}
+
+template <class Key>
+void count(const void* source, u64 n, const BucketSearch& search, const Counters& counters) {
+    const Key* keys = static_cast<const Key*>(source);
+    switch (counters.copies) {
+        case 8:
+            return count_into<8>(keys, n, search, counters);
+        case 4:
+            return count_into<4>(keys, n, search, counters);
+        default:
+            return count_into<2>(keys, n, search, counters);
+    }
 }
 
 template <class Key>

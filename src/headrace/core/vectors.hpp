@@ -121,6 +121,35 @@ HR_HOT Vector<T> moved_up(Vector<T> low, Vector<T> high) {
     return moved_up<by>(low, high, typename IndicesBelow<lanes<T>>::Type());
 }
 
+// Products of the even lanes; of the odd ones with the operands shifted down by 32 bits.
+HR_HOT Vector<u64> multiply_even(Vector<u64> a, Vector<u64> b) {
+#if defined(HR_ISA_AVX512)
+    return bits_as<Vector<u64>>(_mm512_mul_epu32(bits_as<__m512i>(a), bits_as<__m512i>(b)));
+#elif defined(HR_ISA_AVX2)
+    return bits_as<Vector<u64>>(_mm256_mul_epu32(bits_as<__m256i>(a), bits_as<__m256i>(b)));
+#elif defined(__SSE2__)
+    return bits_as<Vector<u64>>(_mm_mul_epu32(bits_as<__m128i>(a), bits_as<__m128i>(b)));
+#else
+    return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF);
+#endif
+}
+
+// Items of 4 bytes, each lane's at its index; -1 is the one before the first.
+template <class T>
+HR_HOT Vector<T> gather_words(const T* items, Vector<u32> indices) {
+    static_assert(sizeof(T) == 4);
+#if defined(HR_ISA_AVX512)
+    return bits_as<Vector<T>>(_mm512_i32gather_epi32(bits_as<__m512i>(indices), items, 4));
+#elif defined(HR_ISA_AVX2)
+    return bits_as<Vector<T>>(
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(items), bits_as<__m256i>(indices), 4));
+#else
+    Vector<T> found = {};
+    for (usize lane = 0; lane < lanes<T>; ++lane) found[lane] = item_at(items + static_cast<i32>(indices[lane]));
+    return found;
+#endif
+}
+
 template <class V>
 HR_HOT bool any(V mask) {
     u64 words[vector_bytes / 8], seen = 0;
