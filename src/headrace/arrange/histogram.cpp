@@ -24,9 +24,15 @@ const HistogramKernels& histogram_kernels(KeyType key);
 
 namespace {
 
-// Of counters a thread's share; what is left of L1 holds keys on their way.
+// Eight copies keep up with keys that are all the same; where they would fill L1, which also holds keys on their way,
+// four are half as fast with such keys, and better than one with any. Copies that few keys would pay for are not made.
 constexpr u32 counter_bytes = 32 << 10;
-constexpr u32 most_copies = 8;
+
+u32 copies_for(u32 buckets, u64 keys) {
+    if (keys < u64{8} * buckets) return 1;
+    return 8 * 4 * buckets <= counter_bytes ? 8 : 4;
+}
+
 constexpr u64 most_of_u32 = u64{1} << 31;
 constexpr u32 cells = 4096;  // 16 KB
 
@@ -53,9 +59,7 @@ KeyType key_of(std::string_view name) {
 // One thread's counters. They hold 32 bits and are added to the result before one can be full.
 class Tally {
 public:
-    explicit Tally(u32 buckets) : buckets_(buckets) {
-        u32 copies = most_copies;
-        while (copies > 2 && copies * buckets * 4 > counter_bytes) copies /= 2;
+    Tally(u32 buckets, u32 copies) : buckets_(buckets) {
         // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
         // for the same place.
         const u32 stride = ((buckets / 16 + 1) | 1) * 16;
@@ -100,9 +104,10 @@ void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsig
     std::fill(how.result, how.result + how.buckets, u64{0});
     constexpr u64 width = 4;
     const Pieces pieces(input.count, width);
+    const u32 copies = copies_for(how.buckets, input.count);
     std::mutex adding;
     for_each_piece(
-        pieces.number(), threads, [&] { return Tally(how.buckets); },
+        pieces.number(), threads, [&] { return Tally(how.buckets, copies); },
         [&](Tally& tally, u64 piece) {
             const u64 size = pieces.size(piece);
             kernels.count(static_cast<const u8*>(input.keys) + pieces.begin(piece) * width, size, search,

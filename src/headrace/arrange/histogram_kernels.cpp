@@ -116,7 +116,7 @@ void count(const void* source, u64 n, const BucketSearch& search, const Counters
         case 4:
             return count_into<4>(keys, n, search, counters);
         default:
-            return count_into<2>(keys, n, search, counters);
+            return count_into<1>(keys, n, search, counters);
     }
 }
 

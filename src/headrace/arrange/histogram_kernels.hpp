@@ -20,7 +20,7 @@ struct BucketSearch {
 // an addition need not wait for the one before it. Counter `buckets` of each copy takes the keys that are in none.
 struct Counters {
     u32* at;
-    u32 copies;  // 2, 4 or 8
+    u32 copies;  // 1, 4 or 8
     u32 stride;
 };
 
