@@ -153,3 +153,21 @@ def test_select(isa: str, width: int, share: float) -> None:
                 np.testing.assert_array_equal(out[first : first + len(expected)], expected)
                 assert (out[:first] == 0xAB).all()
                 assert (out[first + len(expected) :] == 0xAB).all()
+
+
+def test_large_results_are_arrays_like_any_other_and_use_memory_again() -> None:
+    _native.release_unused_memory()
+    items = np.ones(1 << 20, "u4")
+    first = headrace.scan(items)
+    assert first.flags.writeable
+    assert first.flags.aligned
+    address = first.ctypes.data
+    kept = first[10:20]
+    del first
+    second = headrace.scan(items)
+    assert second.ctypes.data != address
+    np.testing.assert_array_equal(kept, np.arange(11, 21))
+    del kept
+    third = headrace.scan(items, exclusive=True)
+    assert third.ctypes.data == address
+    np.testing.assert_array_equal(third, np.arange(1 << 20))

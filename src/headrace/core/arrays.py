@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace import _native
 from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
@@ -18,6 +19,8 @@ from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.gpu import gpu
 
 CPU = Device()
+_REUSED_FROM = 1 << 20
+"""Bytes from which on memory of results is kept for the next ones (core/memory.hpp)."""
 _KINDS = "biufmM"
 """Kinds of NumPy's types that are values of fixed width: bool, integers, floats, durations, instants."""
 
@@ -127,9 +130,7 @@ def empty_like(source: Array, length: int, typestr: str | None = None) -> Array:
     if source.library == "torch":
         return take(_empty_torch(source, length, typestr))
     if source.device.kind == "cpu":
-        import numpy as np
-
-        return take(np.empty(length, np.dtype(typestr)))
+        return take(_empty_numpy(length, typestr))
     if source.library in {"cupy", "cudf"}:
         import cupy
 
@@ -139,6 +140,16 @@ def empty_like(source: Array, length: int, typestr: str | None = None) -> Array:
     card = gpu(source.device)
     width = int(typestr[2:].partition("[")[0])
     return take(DeviceArray(device_pool(card).take(length * width, source.stream), typestr, length))
+
+
+def _empty_numpy(length: int, typestr: str) -> Any:
+    """Large arrays are in memory that earlier ones gave back, if there is some: to touch new memory costs more than most work."""
+    import numpy as np
+
+    dtype = np.dtype(typestr)
+    if length * dtype.itemsize < _REUSED_FROM:
+        return np.empty(length, dtype)
+    return _native.new_bytes(length * dtype.itemsize).view(dtype)
 
 
 def same_device(*arrays: Array) -> Device:

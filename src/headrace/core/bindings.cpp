@@ -1,11 +1,13 @@
 #include "core/bindings.hpp"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -37,6 +39,16 @@ nb::object copy_of(nb::handle source) {
     region.ensure(bytes.size());
     if (bytes.size() != 0) std::memcpy(region.data(), bytes.data(), bytes.size());
     return make_buffer(std::move(region));
+}
+
+// An array of bytes, for NumPy to view as what it likes; it may be written.
+nb::object new_bytes(u64 count) {
+    auto region = std::make_unique<Region>(count, nullptr);
+    region->ensure(count);
+    std::byte* const data = region->data();
+    const nb::capsule owner(region.get(), [](void* made) noexcept { delete static_cast<Region*>(made); });
+    region.release();
+    return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }
 
 std::vector<std::tuple<std::string, unsigned>> type_list() {
@@ -109,6 +121,7 @@ void bind_core(nb::module_& m) {
           "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of the "
           "machine's: the\n"
           "next table saves its first touch, which costs more than parsing does.");
+    m.def("new_bytes", &new_bytes);
     m.def("hardware_threads", &hardware_threads);
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
           "isa"_a = "");

@@ -10,6 +10,7 @@
 namespace headrace {
 
 constexpr u64 piece_bytes = 256 << 10;
+constexpr u64 taken_from = 4 << 20;
 
 struct Pieces {
     u64 count;   // of items
@@ -38,6 +39,21 @@ template <class Work>
 void for_each_piece(u64 number, unsigned threads, const Work& work) {
     const auto none = [] { return 0; };
     for_each_piece(number, threads, none, [&](int, u64 piece) { work(piece); }, [](int) {});
+}
+
+// Takes the pages of a large result from the system before threads write to it in turns: each huge page is cleared once,
+// by one thread, while others clear theirs. Of threads that meet at the same new page each would clear one.
+inline void take_pages(void* begin, u64 bytes, unsigned threads) {
+    constexpr u64 page = 4096, huge_page = 2 << 20;
+    if (threads == 1 || bytes < taken_from) return;
+    auto* const first = static_cast<u8*>(begin);
+    const u64 past = reinterpret_cast<u64>(begin) % huge_page;
+    for_each_piece((past + bytes + huge_page - 1) / huge_page, threads, [&](u64 piece) {
+        const u64 end = std::min(bytes, (piece + 1) * huge_page - past);
+        for (u64 at = piece == 0 ? 0 : piece * huge_page - past; at < end; at += page) {
+            *static_cast<volatile u8*>(first + at) = 0;
+        }
+    });
 }
 
 }  // namespace headrace

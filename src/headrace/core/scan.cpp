@@ -96,6 +96,7 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
         scan_items(in, out, arrays.count, kernels.identity(), stores);
         return;
     }
+    take_pages(out, arrays.count * kernels.width, threads);
     std::vector<Before> before(number + 1);
     before[0].set(kernels.identity());
     for_each_piece(number, threads, [&](u64 piece) {

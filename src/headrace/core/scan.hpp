@@ -19,7 +19,8 @@ struct ArrayPair {
     u64 count;
 };
 
-// Bytes moved per item of width w: 2 w. Several threads look at each piece twice, the second time in their cache.
+// Bytes moved per item of width w: 2 w. Several threads look at each piece twice, the second time in their cache;
+// `in` and `out` may not overlap.
 void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
 
 // `out` gets one item. Bytes moved per item of width w: w.

@@ -50,6 +50,7 @@ void select(const Flagged& input, const std::function<void*(u64)>& room, Isa isa
     });
     for (u64 piece = 0; piece < pieces.number(); ++piece) places[piece + 1] += places[piece];
     auto* const out = static_cast<u8*>(room(places.back()));
+    take_pages(out, places.back() * input.width, threads);
     const Stores stores = stores_for(places.back() * input.width);
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece);
