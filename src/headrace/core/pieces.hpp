@@ -41,8 +41,8 @@ void for_each_piece(u64 number, unsigned threads, const Work& work) {
     for_each_piece(number, threads, none, [&](int, u64 piece) { work(piece); }, [](int) {});
 }
 
-// Takes the pages of a large result from the system before threads write to it in turns: each huge page is cleared once,
-// by one thread, while others clear theirs. Of threads that meet at the same new page each would clear one.
+// Takes the pages of a large result from the system before threads write to it in turns: each huge page is cleared
+// once, by one thread, while others clear theirs. Of threads that meet at the same new page each would clear one.
 inline void take_pages(void* begin, u64 bytes, unsigned threads) {
     constexpr u64 page = 4096, huge_page = 2 << 20;
     if (threads == 1 || bytes < taken_from) return;

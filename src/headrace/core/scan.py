@@ -60,8 +60,8 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         return result.owner
     if source.device.kind == "cpu":
         context = context or Context()
-        args = (joining.join, joining.item, source.address, result.address, source.length, exclusive)
-        _native.scan(*args, context.thread_count, context.isa)
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
         return result.owner
     card = gpu(source.device)
     threads, rows, blocks = _scan_shape(card, source.width)
@@ -105,8 +105,8 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     result = empty_like(source, 1)
     if source.device.kind == "cpu":
         context = context or Context()
-        args = (joining.join, joining.item, source.address, result.address, source.length)
-        _native.reduce(*args, context.thread_count, context.isa)
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.reduce(*items_at, context.thread_count, context.isa)
         return result.owner
     _reduce_on_gpu(source, result, joining)
     return result.owner

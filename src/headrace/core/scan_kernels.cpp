@@ -3,7 +3,8 @@
 // Scan: within a vector each lane joins the one 1, 2, 4, ... lanes before it (Hillis and Steele 1986, "Data parallel
 // algorithms"). What came before is joined last, so that from one vector to the next there is a single join to wait
 // for. Reduction: four vectors gather lane by lane, whatever the order, which shows only where floats are equal but not
-// the same. NaNs are looked for apart, so that minima and maxima are one instruction. Cost per item of width w: 2 w by scan, w by reduce, as fast as one core copies and reads.
+// the same. NaNs are looked for apart, so that minima and maxima are one instruction. Cost per item of width w: 2 w by
+// scan, w by reduce, as fast as one core copies and reads.
 #include "core/scan_kernels.hpp"
 
 #include "core/vectors.hpp"
@@ -212,8 +213,8 @@ u64 join(u64 a, u64 b) {
 
 template <class Op>
 const ScanKernels* kernels_of() {
-    static constexpr ScanKernels kernels = {sizeof(typename Op::Item), identity<Op>,    join<Op>,
-                                            reduce<Op>,                scan<Op, false>, scan<Op, true>};
+    static constexpr ScanKernels kernels = {sizeof(typename Op::Item), identity<Op>,  join<Op>, reduce<Op>,
+                                            scan<Op, false>,           scan<Op, true>};
     return &kernels;
 }
 

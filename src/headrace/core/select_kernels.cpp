@@ -120,7 +120,8 @@ HR_HOT u64 gather_block(const Item* in, u64 mask, Item* out) {
             __builtin_memcpy(out + place, &bytes, 8);
         } else if constexpr (sizeof(Item) == 2) {
             const __m128i numbers = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(static_cast<i64>(numbers_of<1>(own))));
-            const __m128i bytes = _mm_add_epi16(_mm_mullo_epi16(numbers, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x100));
+            const __m128i bytes =
+                _mm_add_epi16(_mm_mullo_epi16(numbers, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x100));
             const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
             _mm_storeu_si128(reinterpret_cast<__m128i*>(out + place), _mm_shuffle_epi8(v, bytes));
         } else {
@@ -181,8 +182,7 @@ u64 count(const u8* flags, u64 n) {
 }  // namespace
 
 const SelectKernels& select_kernels() {
-    static constexpr SelectKernels kernels = {
-        count, {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<Wide>}};
+    static constexpr SelectKernels kernels = {count, {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<Wide>}};
     return kernels;
 }
 
