@@ -1,6 +1,6 @@
 """Time scan, reduce, select and histogram on the CPU beside NumPy, and beside what the machine's memory gives.
 
-usage: python -m bench.primitives [--items N] [--threads 1,2] [--repeat N] [--out FILE]
+usage: python -m bench.primitives [--cases scan,select] [--items N] [--threads 1,2] [--repeat N] [--out FILE]
 
 Each answer is compared with NumPy's before it is timed; a wrong one ends the run. headrace and NumPy take turns, best of
 several. Results go to memory that has been written before, NumPy's too where it takes an `out`. The last table has calls that
@@ -193,6 +193,7 @@ def _as_called(items: int, threads: int, repeat: int) -> list[str]:
 def main() -> int:
     """Print the tables, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cases", default="", help="begins of names, by commas; all if empty")
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--threads", default=f"1,{_native.hardware_threads()}")
     parser.add_argument("--repeat", type=int, default=5)
@@ -211,6 +212,8 @@ def main() -> int:
     say("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     with ThreadPoolExecutor(max(threads)) as pool:
         for case in cases(given.items):
+            if not case.name.startswith(tuple(given.cases.split(","))):
+                continue
             expected = np.asarray(case.numpy())
             for number in threads:
                 if not np.array_equal(np.asarray(case.ours(number)).reshape(expected.shape), expected):

@@ -20,10 +20,10 @@ RANGES = {"u4": [(0, 2**32), (1000, 2**31 + 77_777)], "i4": [(-(2**31), 2**31), 
 def test_even(isa: str, dtype: str, bins: int) -> None:
     for low, high in RANGES[dtype]:
         for kind in ("uniform", "skewed", "constant"):
-            for count in (1, BLOCK - 1, BLOCK, BLOCK + 1, PIECE - 1, PIECE + 1, 3 * PIECE + 5):
+            for count in (1, BLOCK - 1, BLOCK, BLOCK + 1, PIECE - 1, PIECE + 1, 14 * PIECE + 5):
                 keys = keys_of(dtype, kind, count, low, high)
                 expected = expected_even(keys, low, high, bins)
-                for threads in (1, 2, 3, 7) if count > PIECE else (1,):
+                for threads in (1, 2, 3, 7) if count > 2 * PIECE else (1,):
                     context = headrace.Context(threads=threads, isa=isa)
                     np.testing.assert_array_equal(headrace.histogram(keys, bins, range=(low, high), context=context), expected)
 
@@ -38,7 +38,7 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
         edges = lowest + np.sort(random.integers(0, width, buckets + 1))
         edges[-1] = lowest + width
         edges = edges.astype(dtype)
-        keys = np.concatenate([(lowest + random.integers(0, 2 * width, 70_000)).astype(dtype), edges])
+        keys = np.concatenate([(lowest + random.integers(0, 2 * width, 400_000)).astype(dtype), edges])
         if dtype == "f4":
             keys[::97], keys[5], keys[6] = np.nan, np.inf, -np.inf
         places = np.searchsorted(edges, keys, "right") - 1

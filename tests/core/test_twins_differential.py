@@ -21,7 +21,7 @@ JOINS = [(join, item) for item in NUMPY_TYPE for join in ("Sum", "Min", "Max") i
 
 def sizes(width: int) -> list[int]:
     piece = PIECE_BYTES // width
-    return [*range(1, 70), 255, 256, 257, piece - 1, piece, piece + 1, 7 * piece + 5]
+    return [*range(1, 70), 255, 256, 257, piece - 1, piece, piece + 1, 4 * piece, 15 * piece + 5]
 
 
 def odd_floats(count: int, dtype: str) -> NDArray[np.generic]:
@@ -91,7 +91,7 @@ def check(join: str, item: str, items: NDArray[np.generic], isa: str, threads: i
 def test_sizes_around_every_edge(join: str, item: str, isa: str) -> None:
     width = np.dtype(NUMPY_TYPE[item]).itemsize
     for count in sizes(width):
-        for threads in THREADS if count * width >= PIECE_BYTES else (1,):
+        for threads in THREADS if count * width > 2 * PIECE_BYTES else (1,):
             check(join, item, items_of(join, item, count), isa, threads)
 
 
@@ -101,7 +101,7 @@ def test_sizes_around_every_edge(join: str, item: str, isa: str) -> None:
 def test_order_of_equal_floats_and_nans(join: str, item: str, isa: str) -> None:
     dtype = NUMPY_TYPE[item]
     for count in sizes(np.dtype(dtype).itemsize):
-        for threads in (1, 3) if count > 1000 else (1,):
+        for threads in (1, 3) if count * 4 > 2 * PIECE_BYTES else (1,):
             check(join, item, odd_floats(count, dtype), isa, threads)
     for count in (1, 40, 300):
         check(join, item, np.full(count, -0.0, dtype), isa, 1)
@@ -139,7 +139,7 @@ def test_the_context_names_the_instruction_set() -> None:
 def test_select(isa: str, width: int, share: float) -> None:
     random = np.random.default_rng(zlib.crc32(f"{isa} {width} {share}".encode()))
     piece = PIECE_BYTES // width
-    for count in (1, 63, 64, 65, 1000, piece - 1, piece + 1, 3 * piece + 100, STREAMED_BYTES // width * 2 + 9):
+    for count in (1, 63, 64, 65, 1000, piece - 1, piece + 1, 7 * piece + 100, STREAMED_BYTES // width * 2 + 9):
         items = random.integers(0, 256, (count, width), dtype="u1")
         flags = (random.random(count) < share).astype("u1") * random.integers(1, 256, count, dtype="u1")
         expected = items[flags != 0].reshape(-1)

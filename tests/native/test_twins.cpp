@@ -32,7 +32,7 @@ private:
 };
 
 const std::vector<usize>& sizes() {
-    static const std::vector<usize> all = {0, 1, 3, 15, 16, 17, 63, 64, 65, 200, 65535, 65537, 200'003};
+    static const std::vector<usize> all = {0, 1, 3, 15, 16, 17, 63, 64, 65, 200, 65535, 65537, 600'003};
     return all;
 }
 

@@ -23,12 +23,12 @@ struct Pieces {
 };
 
 // Calls work(state, i) for each i < number, on several threads: each takes the next in order, so a slow thread gets
-// fewer, and who works on one may wait for those before it. `begin` makes a thread's state, `finish` is told of it at
-// the thread's end.
+// fewer, and who works on one may wait for those before it. No thread is woken for less than two. `begin` makes a
+// thread's state, `finish` is told of it at the thread's end.
 template <class Begin, class Work, class Finish>
 void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work& work, const Finish& finish) {
     std::atomic<u64> next{0};
-    run_parallel(static_cast<unsigned>(std::clamp<u64>(number, 1, threads)), [&](unsigned) {
+    run_parallel(static_cast<unsigned>(std::clamp<u64>(number / 2, 1, threads)), [&](unsigned) {
         auto state = begin();
         for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < number;) work(state, i);
         finish(state);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "core/pieces.hpp"
@@ -65,21 +66,22 @@ class Before {
 public:
     void set(u64 word) {
         word_ = word;
-        known_.store(1, std::memory_order_release);
-        known_.notify_one();
+        known_.store(true, std::memory_order_release);
     }
 
-    // The thread of the piece before is about to set it: look a while before going to sleep.
+    // The thread of the piece before is about to set it, so this thread does not sleep: being woken takes longer than a
+    // piece, and everyone behind would wait for that. It gives way where there are more threads than cores.
     u64 get() {
-        for (int looks = 0; known_.load(std::memory_order_acquire) == 0; ++looks) {
-            if (looks > 1000) known_.wait(0, std::memory_order_acquire);
+        for (u32 looks = 0; !known_.load(std::memory_order_acquire); ++looks) {
+            if (looks > most_looks) std::this_thread::yield();
         }
         return word_;
     }
 
 private:
+    static constexpr u32 most_looks = 1 << 16;  // about as long as a piece takes
     u64 word_ = 0;
-    std::atomic<u32> known_{0};
+    std::atomic<bool> known_{false};
 };
 
 }  // namespace
@@ -92,7 +94,7 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
     const Pieces pieces(arrays.count, kernels.width);
     const Stores stores = stores_for(arrays.count * kernels.width);
     const u64 number = pieces.number();
-    if (threads == 1 || number <= 1) {
+    if (threads == 1 || number < 4) {
         scan_items(in, out, arrays.count, kernels.identity(), stores);
         return;
     }
