@@ -5,106 +5,39 @@
 // "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
 //
 // Bytes moved: the text once, the result once.
-#include "columns/fast_values.cuh"
 #include "columns/tile_strings.cuh"
+#include "columns/tile_units.cuh"
 
 using namespace headrace;
-
-// A value's bytes at its row.
-HR_FN void put_value(const ConvertColumn& column, u64 row, const Int128& value) {
-    switch (width_of(column.type)) {
-        case 1:
-            column.values[row] = static_cast<u8>(value.low);
-            break;
-        case 2:
-            reinterpret_cast<u16*>(column.values)[row] = static_cast<u16>(value.low);
-            break;
-        case 4:
-            reinterpret_cast<u32*>(column.values)[row] = static_cast<u32>(value.low);
-            break;
-        case 8:
-            reinterpret_cast<u64*>(column.values)[row] = value.low;
-            break;
-        case 16:
-            reinterpret_cast<Int128*>(column.values)[row] = value;
-            break;
-    }
-}
-
-// A value, and whether there is one; zero where there is none.
-struct Converted {
-    Int128 value;
-    bool present;
-};
-
-// The slow way of one field.
-HR_COLD Converted convert_by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                                  const ConvertColumn& column, const FieldPlace& place, u64 row, bool sound) {
-    const FieldText field = text_of(memory, text, task, place, false);
-    Converted result{};
-    u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, result.value, kind);
-    result.present = settled == Settled::value;
-    if (settled == Settled::value || settled == Settled::null || !sound) return result;
-    FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) {
-        see_kind(column, kind, fault.begin, row);
-        return result;
-    }
-    fault.kind = settled == Settled::deferred  ? FAULT_DEFERRED
-                 : settled == Settled::invalid ? static_cast<u32>(Fault::type)
-                                               : static_cast<u32>(Fault::overflow);
-    report(memory, task, fault);
-    return result;
-}
-
-// 32 rows of one column of fixed width.
-HR_FN void convert_values(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const Window& window, const ConvertColumn& column, u64 row) {
-    const RowField found = field_of_row(memory, task, tile, window, column.position, row);
-    Converted made{};
-    if (found.mine) {
-        const FieldPlace place = place_of(memory, task, tile, window, column.position, found.slot);
-        const i64 size = place.end - place.begin;
-        const bool quoted = may_quote && size >= 2 && place.begin >= 0 && (task.dialect.flags & PLAIN_QUOTES) &&
-                            staged_text(memory)[place.begin] == task.dialect.quote;
-        const u32 n = static_cast<u32>(size) - (quoted ? 2 : 0);
-        bool settled = size == 0 && (column.flags & CONVERT_EMPTY_IS_NULL);
-        if ((column.flags & CONVERT_FAST) && place.begin >= 0 && n - 1 < longest_fast) {
-            const u32* const words = reinterpret_cast<const u32*>(memory.text);
-            made.present = fast_value(column, words, place.end - (quoted ? 1 : 0), n, made.value);
-            settled = made.present;
-        }
-        if (!settled) made = convert_by_rule(memory, text, task, column, FieldPlace(place), row, found.sound);
-    }
-    const bool here = found.mine || found.missing;
-    if (here) put_value(column, row, made.value);
-    const u32 rows = __ballot_sync(tile::all_lanes, here);
-    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, made.present));
-    if (column.type != TypeId::boolean) return;
-    put_bits(reinterpret_cast<u32*>(column.values), row, rows, __ballot_sync(tile::all_lanes, made.value.low != 0));
-}
 
 // All units of a window, dealt out to the warps. `string_bytes`: a word for each column of strings, its bytes before.
 template <bool writes>
 HR_FN void convert_window(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                           const Window& window, const ConvertColumn* columns, u64* string_bytes) {
     const RowSpan rows = rows_of(tile, window, task.width);
-    const u64 first = rows.first / 32;
-    const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end + 31) / 32 - first) : 0;
-    const u32 units = task.strings + (writes ? (task.columns - task.strings) * groups : 0);
-    for (u32 unit = tile::warp(); unit < units; unit += threads / tile::lanes) {
-        if (unit < task.strings) {
-            const u64 base = string_bytes[unit];
-            const u32 added =
-                convert_strings<writes>(memory, text, task, tile, window, columns[unit], base);
-            __syncwarp();  // all lanes have read it
-            if (tile::lane() == 0) string_bytes[unit] = base + added;
-        } else {
-            const u32 number = unit - task.strings;
-            const u64 row = (first + number % groups) * 32 + tile::lane();
-            convert_values(memory, text, task, tile, window, columns[task.strings + number / groups], row);
-        }
+    const u64 first = rows.first / 32 * 32;
+    const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end - first + 31) / 32) : 0;
+    constexpr u32 warps = threads / tile::lanes;
+    for (u32 number = tile::warp(); number < task.strings; number += warps) {
+        const u64 base = string_bytes[number];
+        const u32 added = convert_strings<writes>(memory, text, task, tile, window, columns[number], base);
+        __syncwarp();  // all lanes have read it
+        if (tile::lane() == 0) string_bytes[number] = base + added;
+    }
+    if (!writes || groups == 0) return;
+    // Warps that had strings come later to the other columns.
+    u32 column = task.strings, group = (tile::warp() + warps - task.strings % warps) % warps;
+    // Slots of rows before the tile's first are negative, so columns are fewer than 2^26.
+    const i32 first_slot =
+        static_cast<i32>(static_cast<i64>(first - tile.entry.record) + tile::lane()) * static_cast<i32>(task.width) -
+        static_cast<i32>(tile.entry.column) - static_cast<i32>(window.first);
+    while (true) {
+        for (; group >= groups && column < task.columns; group -= groups) ++column;
+        if (column >= task.columns) break;
+        const ConvertColumn& own = columns[column];
+        const i32 slot = first_slot + static_cast<i32>(group * 32 * task.width + own.position);
+        convert_unit(memory, text, task, tile, window, own, slot, first + group * 32 + tile::lane());
+        group += warps;
     }
 }
 
@@ -150,11 +83,9 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
             const OwnMasks masks = own;
             report_quotes(memory, task, masks);
         }
-        if (!tile.regular) {
-            if (threadIdx.x == 0) memory.window = window;
-            __syncthreads();
-            if (writes) report_records(memory, task);
-        }
+        if (threadIdx.x == 0) memory.window = window;
+        __syncthreads();
+        if (writes && !tile.regular) report_records(memory, task);
         convert_window<writes>(memory, text, task, tile, window, columns, string_bytes);
         __syncthreads();
         if (!tile.regular) {

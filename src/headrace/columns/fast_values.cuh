@@ -70,6 +70,38 @@ HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
     return wrong == 0;
 }
 
+// The same of eight bytes.
+HR_FN bool value_of(const u32 (&words)[2], i32 digits, u32& value) {
+    const u32 a = (words[0] ^ 0x30303030) & last_bytes(digits - 4), b = (words[1] ^ 0x30303030) & last_bytes(digits);
+    value = four_digits(a) * 10000 + four_digits(b);
+    return (not_digits(a) | not_digits(b)) == 0;
+}
+
+// A power of ten and the float nearest to its inverse.
+template <class T>
+struct Power {
+    T power, inverse;
+};
+HR_TABLE Power<float> POWERS_32[8] = {{1e0f, 1e0f / 1e0f}, {1e1f, 1e0f / 1e1f}, {1e2f, 1e0f / 1e2f},
+                                      {1e3f, 1e0f / 1e3f}, {1e4f, 1e0f / 1e4f}, {1e5f, 1e0f / 1e5f},
+                                      {1e6f, 1e0f / 1e6f}, {1e7f, 1e0f / 1e7f}};
+HR_TABLE Power<double> POWERS_64[8] = {{1e0, 1e0 / 1e0}, {1e1, 1e0 / 1e1}, {1e2, 1e0 / 1e2}, {1e3, 1e0 / 1e3},
+                                       {1e4, 1e0 / 1e4}, {1e5, 1e0 / 1e5}, {1e6, 1e0 / 1e6}, {1e7, 1e0 / 1e7}};
+
+// whole / 10^count, rounded once, for whole numbers below 10^8 (10^7 of float) and counts up to 7. The quotient by the
+// inverse is corrected by its exact remainder (Markstein, "Computation of elementary functions on the IBM RISC
+// System/6000 processor", 1990); that this gives the division's result for all of them was checked one by one.
+HR_FN float divide_by_power(float whole, u32 count) {
+    const Power<float> by = POWERS_32[count & 7];
+    const float quotient = whole * by.inverse;
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+HR_FN double divide_by_power(double whole, u32 count) {
+    const Power<double> by = POWERS_64[count & 7];
+    const double quotient = whole * by.inverse;
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+
 // A decimal number in at most 4 * count bytes: [-]digits[.digits].
 struct ShortDecimal {
     u64 mantissa;

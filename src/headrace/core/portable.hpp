@@ -94,6 +94,22 @@ HR_FN int count_ones(u64 x) {
 #endif
 }
 
+// a * b + c, rounded once.
+HR_FN float fused(float a, float b, float c) {
+#if defined(__CUDACC__)
+    return __fmaf_rn(a, b, c);
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+HR_FN double fused(double a, double b, double c) {
+#if defined(__CUDACC__)
+    return __fma_rn(a, b, c);
+#else
+    return __builtin_fma(a, b, c);
+#endif
+}
+
 // The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
 template <class To, class From>
 HR_FN To bits_as(From value) {
