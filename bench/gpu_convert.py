@@ -135,7 +135,15 @@ def tile_entries(text: np.ndarray, copies: int, tile: int, columns: int, quotes:
     block, place = at // len(text), at % len(text)
     record, field = np.searchsorted(lines, place), np.searchsorted(ends, place)
     behind_lines, behind_ends = np.append(-1, lines), np.append(-1, ends)
-    dtype = [("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"), ("column", "u4"), ("state", "u1"), ("open", "u1"), ("x", "V2")]
+    dtype = [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("state", "u1"),
+        ("open", "u1"),
+        ("x", "V2"),
+    ]
     entries = np.zeros(len(at), dtype)
     entries["record"] = block * len(lines) + record
     entries["record_begin"] = block * len(text) + behind_lines[record] + 1
@@ -206,7 +214,14 @@ def run(folder: Path, only: list[str], profile: bool) -> None:
             moved = begins.clone()
 
             def converted() -> None:
-                pointers = [whole.data_ptr(), on_card.data_ptr(), table.data_ptr(), moved.data_ptr(), faults.data_ptr(), totals.data_ptr()]
+                pointers = [
+                    whole.data_ptr(),
+                    on_card.data_ptr(),
+                    table.data_ptr(),
+                    moved.data_ptr(),
+                    faults.data_ptr(),
+                    totals.data_ptr(),
+                ]
                 card.launch(convert, tiles, shape["threads"], shape["shared"], pointers, packed)
 
             converted()
@@ -247,7 +262,10 @@ def check(parts: dict[str, np.ndarray], made: dict[int, dict[str, Any]], copies:
             wrong.append(f"values of column {number}")
         if f"offsets{number}" in parts:
             offsets = torch.from_numpy(parts[f"offsets{number}"].copy()).cuda()
-            own = parts_made["offsets"][1:].view(copies, -1) - torch.arange(copies, device="cuda", dtype=torch.int32)[:, None] * offsets[-1]
+            own = (
+                parts_made["offsets"][1:].view(copies, -1)
+                - torch.arange(copies, device="cuda", dtype=torch.int32)[:, None] * offsets[-1]
+            )
             if not bool((own == offsets[1:]).all()) or int(parts_made["offsets"][0]):
                 wrong.append(f"offsets of column {number}")
         bits = parts_made["validity"].view(torch.uint8)[: rows // 8].view(copies, -1)

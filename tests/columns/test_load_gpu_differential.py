@@ -12,7 +12,7 @@ import headrace
 from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.load_gpu import GpuShape, load_on_gpu, why_not
+from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu, why_not
 from headrace.core.launcher import Part
 from headrace.sources.open import open_source
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -30,7 +30,7 @@ def read_on_fibers(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any)
         plan = load_plan(source, prepared, parsed)
         assert why_not(source, parsed.dialect, plan) == ""
         text = launcher.put(np.frombuffer(bytes(skew) + data, np.uint8))
-        loaded = load_on_gpu(launcher, Part(text, skew), source, parsed.dialect, plan, SHAPE)
+        loaded = load_on_gpu(Place(launcher, Part(text, skew), SHAPE), source, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
         report = make_report(source, prepared, loaded, parsed, {})

@@ -120,7 +120,7 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
         filled=sum(part.counts["filled"] for part in parts),
         replaced=sum(part.replaced for part in parts),
         passes=max(part.passes for part in parts),
-        device=str(options.context.device),
+        device="cpu" if options.context.device.kind == "cpu" else f"cpu, because of several files; then {options.context.device}",
         threads=options.context.thread_count,
         isa=options.context.isa_name,
         files=files,

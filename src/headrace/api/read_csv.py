@@ -10,11 +10,11 @@ from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
-from headrace.api.reading import encode_texts, load_plan, make_report, prepare, table_columns
+from headrace.api.reading import encode_texts, load_placed, make_report, prepare, table_columns, wanted_device
 from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.load import Progress, load
+from headrace.columns.load import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -89,7 +89,9 @@ def read_csv(
         a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
         go on from one to the next.
     device
-        ``"cpu"``.
+        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``: where the text is read and the table is to be. An array of bytes on a GPU
+        as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, other dialects than of single bytes,
+        records with faults, several files) is read on the CPU and then copied; ``report.device`` tells.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
         ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
@@ -261,12 +263,10 @@ def read_csv(
             sniffed, options = sniff_rest(opened, values, defaults, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
-        loaded = load(opened, options.dialect, load_plan(opened, prepared, options))
-        loaded = encode_texts(loaded, prepared, options)
+        loaded = encode_texts(load_placed(opened, prepared, options), prepared, options)
         done = time.perf_counter()
+        device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    return Table(
-        table_columns(prepared, loaded, options),
-        rejects=Table(loaded.rejects),
-        report=replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed),
-    )
+    report = replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed)
+    table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
+    return table.to(device, context=options.context)

@@ -64,7 +64,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
             sniffed, options = settle(files, options=options)
         for file in files:
             file.look(options)
-        return _Reading(files, options, begun, sniffed).table()
+        return _Reading(files, options, begun, sniffed).table().to(options.context.device, context=options.context)
 
 
 class _Reading:

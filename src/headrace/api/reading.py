@@ -9,10 +9,12 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
-from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, plan_zones, tile_bytes_for
+from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
 from headrace.columns.rows import COLLECTED, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
+from headrace.columns.types import ENCODED
 from headrace.columns.value_forms import PlannedForms
+from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
@@ -82,8 +84,43 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     )
 
 
+def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
+    """Load where the text lies or the context says; what a GPU's kernels leave is loaded on the host.
+
+    Raises
+    ------
+    ParseError, MemoryLimitError, SourceError
+        As `load`.
+    OptionError
+        The text lies on another GPU than the one named.
+    """
+    plan, device = load_plan(source, prepared, options), wanted_device(source, options)
+    if device.kind == "cpu":
+        return load(source, options.dialect, plan)
+    from headrace.columns.load_gpu import load_text  # it needs the packages of a GPU
+
+    given = [prepared.columns.types[position] for position in prepared.columns.wanted]
+    encodes = options.values.text_type is not None or any(one is not None and one.name in ENCODED for one in given)
+    loaded, why = (None, "texts in other forms") if encodes else load_text(source, options.dialect, plan, options.context, device)
+    if loaded is not None:
+        return loaded
+    return replace(load(source, options.dialect, plan), device=f"cpu, because of {why}; then {device}")
+
+
+def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
+    """Where the result is to be."""
+    named = options.context.device
+    if source.on_gpu is None or named == source.on_gpu.device:
+        return named
+    if named.kind != "cpu":
+        raise OptionError(f"source lies on {source.on_gpu.device}, and {named} is named; nothing is copied between GPUs")
+    return source.on_gpu.device
+
+
 def encode_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     """The load with its texts as the types ask: views, dictionaries."""
+    if not loaded.device.startswith("cpu"):
+        return loaded
     inferred, threads = options.values.text_type, options.context.thread_count
     pairs = zip(loaded.columns, prepared.columns.types, strict=True)
     columns = tuple(column and encoded(column, given, inferred, threads) for column, given in pairs)
@@ -130,7 +167,7 @@ def make_report(
         seconds=seconds,
         replaced=sum(loaded.replaced),
         passes=counts["passes"],
-        device=str(context.device),
+        device=loaded.device,
         threads=context.thread_count,
         isa=context.isa_name,
     )

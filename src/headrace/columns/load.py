@@ -108,6 +108,8 @@ class Loaded:
     """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes; `replaced` the strings
     of each column that were mended with U+FFFD.
 
+    `device` is where the text was read, and why not where it was asked for.
+
     `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
     record.
     """
@@ -119,6 +121,7 @@ class Loaded:
     row_index: Column | None
     replaced: tuple[int, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    device: str = "cpu"
 
 
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:

@@ -1,5 +1,5 @@
-"""Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion (columns/convert.cu),
-with one wait between them, in which the host learns how much there is.
+"""Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
+(columns/convert.cu), with one wait between them, in which the host learns how much there is.
 
 What is found is what the native loader finds, to the bit. Where the kernels meet what they leave to that loader (a fault of a
 record or a field), they say so, and the caller takes it.
@@ -19,7 +19,10 @@ from headrace.columns.column import Column
 from headrace.columns.convert_gpu import SIGHTINGS, ColumnRoom, ConvertShape, has_offsets, pack_columns, pack_task
 from headrace.columns.load import Evidence, Loaded, LoadPlan, column_of, native_errors, type_named
 from headrace.columns.types import DataType
-from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.gpu import gpu
+from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
@@ -36,6 +39,7 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _SHOWN = 100
 _EMPTY, _BIG_INT = 0, 5
 _COUNT_BLOCKS = 32
+_UPLOAD_BYTES = 64 << 20
 _NEVER = 2**64 - 1
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _LEFT = Found.REDO | Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
@@ -44,7 +48,7 @@ _LEFT = Found.REDO | Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuShape:
-    """Tiles of both passes: threads, rows of 16 bytes and blocks of the search, threads and fields at a time of the conversion."""
+    """Tiles of both passes: threads, rows of 16 bytes, blocks of the search; threads and fields at a time of the conversion."""
 
     find_threads: int = 256
     find_rows: int = 4
@@ -68,6 +72,15 @@ class GpuShape:
         return dict(zip(names, values, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where kernels run, the text there, and the shape of their tiles."""
+
+    launcher: Launcher
+    text: Room
+    shape: GpuShape = field(default_factory=GpuShape)
+
+
 def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
     if source.codec != "utf-8":
@@ -81,19 +94,44 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
     return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
 
 
-def load_on_gpu(
-    launcher: Launcher, text: Room, source: OpenSource, dialect: Dialect, plan: LoadPlan, shape: GpuShape | None = None
-) -> Loaded | None:
+def load_text(
+    source: OpenSource, dialect: Dialect, plan: LoadPlan, context: Context, device: Device
+) -> tuple[Loaded | None, str]:
+    """Read a text on a GPU, where it lies or is copied to; or None, and why it is to be read on the host.
+
+    Memory: beside that of `load_on_gpu`, the text if it is on the host.
+
+    Raises
+    ------
+    MemoryLimitError
+        It does not fit.
+    """
+    if why := why_not(source, dialect, plan):
+        return None, why
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
+    text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
+    loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
+    return (None, "a fault") if loaded is None else (replace(loaded, device=str(device)), "")
+
+
+def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
+    text = launcher.room(source.size)
+    for begin in range(0, source.size, _UPLOAD_BYTES):
+        piece = np.frombuffer(source.native.read(begin, _UPLOAD_BYTES), np.uint8)
+        launcher.put(piece, Part(text, begin, piece.nbytes))
+    return text
+
+
+def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded | None:
     """Read all records into columns where `text` lies.
 
     Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
 
     Parameters
     ----------
-    launcher
-        Where kernels run.
-    text
-        The whole source, there.
+    place
+        Where kernels run, and the whole source, there.
     source
         The same on the host, or a view of it; only its beginning, and the text of evidence, are read.
     dialect, plan
@@ -109,7 +147,7 @@ def load_on_gpu(
     MemoryLimitError
         The result does not fit.
     """
-    return _Load(launcher, text, source, dialect, plan, shape or GpuShape()).run()
+    return _Load(place, source, dialect, plan).run()
 
 
 @dataclass(slots=True)
@@ -157,11 +195,9 @@ def _first_record(source: OpenSource, dialect: Dialect, begin: int, least: int) 
 class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
-    def __init__(
-        self, launcher: Launcher, text: Room, source: OpenSource, dialect: Dialect, plan: LoadPlan, shape: GpuShape
-    ) -> None:
-        self._launcher, self._text, self._source = launcher, text, source
-        self._dialect, self._plan, self._shape = dialect, plan, shape
+    def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
+        self._launcher, self._text, self._shape = place.launcher, place.text, place.shape
+        self._source, self._dialect, self._plan = source, dialect, plan
         self._counts = dict.fromkeys(("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes"), 0)
         self._begin = self._skip_beginning()
         self._size = min(plan.end, source.size) - self._begin

@@ -1,4 +1,4 @@
-"""What several kernels make together: rooms of memory, launches in the order of one stream, and the one way in which the host waits.
+"""What several kernels make together: rooms of memory, launches in the order of one stream, one way in which the host waits.
 
 A stage's contract is written against `Launcher`; `GpuLauncher` is a card's, and `headrace.testing.fibers.launcher` runs the same
 contract without one.
@@ -44,9 +44,12 @@ class Room(Protocol):
     """Memory where the kernels run; it is given back when nobody holds it."""
 
     @property
-    def address(self) -> int: ...
+    def address(self) -> int:
+        """Where it is."""
+
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """How many bytes it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,8 @@ class GpuLauncher:
         plain = np.ascontiguousarray(values)
         made = self.room(plain.nbytes) if room is None else room
         if plain.nbytes:
-            staging(self._card).upload(plain.view(np.uint8).reshape(-1).data, made, counted=self._crossings)
+            view = plain.view(np.uint8).reshape(-1).data
+            staging(self._card).upload_to(made.address, self._stream, view, counted=self._crossings)
         return made
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:

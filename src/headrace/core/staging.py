@@ -80,8 +80,22 @@ class Staging:
             No memory of the host can be pinned.
         """
         _check_inside(source, target, offset)
+        self.upload_to(target.address + offset, target.stream, source, counted=counted)
+
+    def upload_to(self, address: int, stream: int, source: Any, *, counted: Crossings) -> None:
+        """Copy from the host to an address of the card, as work of a stream.
+
+        Parameters
+        ----------
+        address
+            Where to.
+        stream
+            Handle of the stream.
+        source, counted
+            As in `upload`.
+        """
         view = memoryview(source).cast("B")
-        self._run(_upload, self._pieces(view, target.address + offset), target.stream)
+        self._run(_upload, self._pieces(view, address), stream)
         counted.count(to_gpu=view.nbytes)
 
     def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
