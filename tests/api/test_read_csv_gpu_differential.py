@@ -1,0 +1,96 @@
+"""`read_csv` on a GPU: the same table as on the CPU, from the host and from the GPU's memory; what it leaves to the CPU comes back."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Context, Device, DeviceArray
+from tests.columns.test_convert_kernels_differential import TEXTS, table
+
+pytestmark = pytest.mark.gpu
+SIZES = (1, 100, 3000)
+
+
+def same(found: headrace.Table, expected: headrace.Table) -> None:
+    assert found.device == Device("cuda", 0)
+    assert found.schema == expected.schema
+    back = found.to("cpu")
+    for name, column in expected.columns.items():
+        assert (back[name].null_count, repr(back[name].to_pylist())) == (column.null_count, repr(column.to_pylist())), name
+    assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+    for name in ("records", "rows", "rejected", "skipped", "columns", "filled", "bytes"):
+        assert getattr(found.report, name) == getattr(expected.report, name), name
+
+
+@pytest.mark.parametrize("quoted", [0.0, 0.2])
+@pytest.mark.parametrize("rows", SIZES)
+def test_given_types(rows, quoted):
+    rng = random.Random(rows)
+    for _ in range(4):
+        types = rng.sample(sorted(set(TEXTS) - {"null", "timestamp[s, Europe/Berlin]"}), 6)
+        data = table(rng, types, rows, junk=0, quoted=quoted)
+        options = {"header": False, "schema": types}
+        found = headrace.read_csv(data, device="cuda", **options)
+        assert found.report.device == "cuda"
+        same(found, headrace.read_csv(data, **options))
+
+
+@pytest.mark.parametrize("rows", SIZES)
+def test_inferred_types_from_memory_of_the_gpu(rows):
+    rng = random.Random(rows)
+    for seed in range(6):
+        types = rng.sample(["int64", "float64", "date32", "timestamp[us]", "bool", "string", "uint64", "time64[us]"], 5)
+        data = b"a,b,c,d,e\n" + table(rng, types, rows, junk=0.05 * (seed % 2), quoted=0.1 * (seed % 3))
+        text, context = DeviceArray.from_host(np.frombuffer(data, np.uint8)), Context()
+        found = headrace.read_csv(text, context=context)
+        same(found, headrace.read_csv(data))
+        assert context.crossings.to_host > 0
+
+
+def test_several_types_in_turn_behind_the_sample():
+    lines = [b"1,2,2020-01-01"] * 200_000
+    lines[150_000:150_002] = [b"2.5,99999999999999999999,text", b",,"]
+    data = b"a,b,c\n" + b"\n".join(lines)
+    found = headrace.read_csv(data, device="cuda")
+    assert found.report.device == "cuda" and found.report.passes > 1
+    same(found, headrace.read_csv(data))
+
+
+@pytest.mark.parametrize("data", [b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,4,5\n", b'a,b\n1,"x"y\n', b"a\n", b"a,b\n1,\xff\n2,x\n"])
+def test_faults_are_the_cpus(data):
+    found = headrace.read_csv(data, device="cuda", on_error="reject")
+    assert found.report.device.startswith("cpu")
+    same(found, headrace.read_csv(data, on_error="reject"))
+    with pytest.raises(headrace.ParseError) as raised:
+        headrace.read_csv(b"a\n1\nx\n", dtypes={"a": int}, device="cuda")
+    assert raised.value.record == 2
+
+
+def test_other_forms_and_files(tmp_path):
+    data = b"a,b\n1,x\n2,y\n"
+    path = tmp_path / "a.csv"
+    path.write_bytes(data)
+    for options in ({"strings": "dictionary"}, {"lenient_quotes": True}, {"shrink": True}, {"sep": ",,"}):
+        same(headrace.read_csv(path, device="cuda", **options), headrace.read_csv(path, **options))
+    same(headrace.read_csv([path, path], device="cuda"), headrace.read_csv([path, path]))
+
+
+def test_libraries_hand_over_text_and_take_columns():
+    torch = pytest.importorskip("torch", reason="PyTorch is optional")
+    data = b"a,b\n1,2.5\n2,3.5\n"
+    text = torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
+    found = headrace.read_csv(text)
+    assert found.to_torch()["b"].tolist() == [2.5, 3.5]
+    cupy = pytest.importorskip("cupy", reason="CuPy is optional")
+    assert cupy.asarray(headrace.read_csv(cupy.asarray(np.frombuffer(data, np.uint8)))["a"]).tolist() == [1, 2]
+
+
+def test_memory_that_does_not_suffice_is_an_error():
+    data = b"a\n" + b"1\n" * 100_000
+    with pytest.raises(headrace.MemoryLimitError):
+        headrace.read_csv(data, device="cuda", context=Context(memory_limit=10_000))
+    assert len(headrace.read_csv(data, device="cuda")) == 100_000
