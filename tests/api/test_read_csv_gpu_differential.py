@@ -1,4 +1,4 @@
-"""`read_csv` on a GPU: the same table as on the CPU, from the host and from the GPU's memory; what it leaves to the CPU comes back."""
+"""`read_csv` on a GPU: the same table as on the CPU, from the host and from the GPU's memory, and what it leaves to the CPU."""
 
 from __future__ import annotations
 

@@ -1,0 +1,139 @@
+"""`read_csv` of text in a GPU's memory: GB/s of text, wall clock from the call to the table, beside what memory reads.
+
+Needs an installed or built headrace, a GPU and PyTorch. Each case's answer is compared with the CPU's on a piece of the text, and
+its rows with those of the pieces, before it is timed. Texts of `bench.data` are repeated to --bytes.
+
+    python -m bench.gpu_read [--bytes N] [--cases taxi,int_444] [--out FOLDER/NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import headrace
+from bench.cases import CASES, Case
+from bench.data import ensure
+from bench.machine import description
+
+PIECE = 16 << 20
+RUNS = 9
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide")
+
+
+def pieces(case: Case) -> tuple[bytes, bytes]:
+    """Header and whole records of a file, about PIECE bytes."""
+    data = ensure(case.data, PIECE).read_bytes()
+    end = b'"\n' if case.quotes else b"\n"
+    data = data[: data.rindex(end) + len(end)]
+    header = data[: data.index(b"\n") + 1] if case.header else b""
+    return header, data[len(header) :]
+
+
+def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
+    """The header, and the body as often as it goes into `size` bytes, on the GPU."""
+    once = torch.frombuffer(bytearray(body), dtype=torch.uint8).cuda()
+    return torch.cat(
+        [torch.frombuffer(bytearray(header), dtype=torch.uint8).cuda() if header else once[:0], once.repeat(size // len(body))]
+    )
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """What `read_csv` is told."""
+    types: dict[str, Any] = {"schema": case.types} if case.types else {}
+    return {"header": case.header, **types}
+
+
+def check(case: Case, header: bytes, body: bytes) -> None:
+    """Compare a piece with the CPU, to the bit."""
+    data = header + body[: body.rindex(b"\n", 0, 1 << 20) + 1] if not case.quotes else header + body
+    found = headrace.read_csv(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), **options_of(case))
+    expected = headrace.read_csv(data, **options_of(case))
+    assert found.report.device == "cuda", found.report.device
+    back = found.to("cpu")
+    for name, column in expected.columns.items():
+        assert back[name].type == column.type, name
+        assert repr(back[name][:2000].to_pylist()) == repr(column[:2000].to_pylist()), name
+        assert (back[name].to_numpy().astype(str) == column.to_numpy().astype(str)).all() or column.type.is_string, name
+
+
+def seconds_of(text: torch.Tensor, case: Case) -> tuple[float, headrace.Table]:
+    """Median of reads that find their memory warm."""
+    times = []
+    table = headrace.read_csv(text, **options_of(case))
+    for _ in range(RUNS):
+        del table
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        table = headrace.read_csv(text, **options_of(case))
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times), table
+
+
+def read_rate() -> float:
+    """GB/s of a sum over 4 GiB, as PyTorch does it."""
+    items = torch.ones(1 << 30, dtype=torch.int32, device="cuda")
+    times = []
+    for _ in range(7):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        items.sum()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return float(items.numel() * 4 / statistics.median(times) / 1e6)
+
+
+def main() -> None:
+    """Time the cases, and print and keep a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bytes", type=int, default=1 << 30)
+    parser.add_argument("--cases", default=",".join(CHECKED))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    limit = read_rate()
+    lines = [
+        "# Text in a GPU's memory to typed columns",
+        "",
+        f"{torch.cuda.get_device_name()}; {description()}",
+        "",
+        f"Read of memory: {limit:.0f} GB/s. {given.bytes:_} bytes of text, median of {RUNS} reads, wall clock.",
+        "",
+        "| case | GB/s | ms | result bytes / text | passes | 1 MB, ms |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name in given.cases.split(","):
+        case = CASES[name]
+        header, body = pieces(case)
+        check(case, header, body)
+        text = text_of(header, body, given.bytes)
+        seconds, table = seconds_of(text, case)
+        size = sum(
+            buffer.nbytes
+            for column in table.columns.values()
+            for buffer in (column.values, column.offsets, column.validity)
+            if buffer
+        )
+        passes = table.report.passes
+        del table
+        small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
+        short, _ = seconds_of(small, case)
+        row = (
+            f"{text.numel() / seconds / 1e9:.0f} | {seconds * 1e3:.2f} | {size / text.numel():.2f} | {passes} | {short * 1e3:.2f}"
+        )
+        lines.append(f"| {name} | {row} |")
+        print(lines[-1], flush=True)
+    print("\n".join(lines))
+    if given.out:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.with_suffix(".md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
