@@ -51,7 +51,7 @@ nb::object new_bytes(u64 count) {
     return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }
 
-// Its bytes are zero; whoever made it may fill it by its address, before anybody else knows of it.
+// Its bytes are anything; whoever made it fills it by its address, before anybody else knows of it.
 nb::object empty_buffer(std::size_t bytes) {
     Region region(bytes, nullptr);
     region.ensure(bytes);
