@@ -28,7 +28,9 @@ def keys_of(dtype: str, kind: str, count: int, low: float, high: float) -> Array
     if kind == "constant":
         return np.full(count, (low + high) // 2, dtype)
     if dtype[0] == "f":
-        return (random.random(count) ** (4 if kind == "skewed" else 1) * (high - low) * 1.2 + low - 0.1 * (high - low)).astype(dtype)
+        return (random.random(count) ** (4 if kind == "skewed" else 1) * (high - low) * 1.2 + low - 0.1 * (high - low)).astype(
+            dtype
+        )
     least, end = limits(dtype)
     if kind == "skewed":
         return np.minimum(low + random.exponential((high - low) / 50, count), int((end - 1) * (1 - 2**-52))).astype(dtype)
@@ -42,7 +44,9 @@ def edge_keys(dtype: str, low: float, high: float) -> Array:
         inf = dtype_inf = np.array([np.inf, -np.inf, np.nan], dtype)
         return np.concatenate([around, np.nextafter(around, dtype_inf[0]), np.nextafter(around, dtype_inf[1]), inf])
     least, end = limits(dtype)
-    return np.array([k for at in (low, high, least, end, 0) for k in (int(at) - 1, int(at), int(at) + 1) if least <= k < end], dtype)
+    return np.array(
+        [k for at in (low, high, least, end, 0) for k in (int(at) - 1, int(at), int(at) + 1) if least <= k < end], dtype
+    )
 
 
 def expected_even(keys: Array, low: float, high: float, buckets: int) -> NDArray[np.int64]:

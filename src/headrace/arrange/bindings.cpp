@@ -10,10 +10,13 @@ namespace headrace {
 namespace {
 
 // Addresses and their extents are what core/arrays.py vouches for.
-void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes even,
-                  std::uintptr_t edges, std::uintptr_t result, unsigned threads) {
-    const BucketsGiven how{
-        buckets, {even.c_str(), even.size()}, reinterpret_cast<const void*>(edges), reinterpret_cast<u64*>(result)};
+void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes description,
+                  std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads) {
+    const BucketsGiven how{buckets,
+                           {description.c_str(), description.size()},
+                           reinterpret_cast<const void*>(edges),
+                           computed,
+                           reinterpret_cast<u64*>(result)};
     const nb::gil_scoped_release release;
     histogram({key, reinterpret_cast<const void*>(keys), count}, how, threads);
 }

@@ -108,7 +108,11 @@ def between(dtype: Any, given: Any) -> Edges:
     """
     import numpy as np
 
-    wanted = np.asarray(given)
+    try:  # NumPy would make floats of 0 and 2 ** 64 - 1 together
+        exact = dtype.kind != "f" and isinstance(given, (list, tuple)) and all(isinstance(edge, int) for edge in given)
+        wanted = np.array(given, dtype) if exact else np.asarray(given)
+    except OverflowError:
+        raise OptionError(f"splitters must be numbers of {dtype}, as the keys are") from None
     if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not LEAST < len(wanted) <= MOST + 1:
         raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
     with np.errstate(all="ignore"):
@@ -132,5 +136,7 @@ def _floats(dtype: Any, low: Any, high: Any) -> tuple[Any, Any]:
         low, high = dtype.type(low), dtype.type(high)
         fit = np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)
     if not fit:
-        raise OptionError(f"range must be two finite numbers, the lower first, and not further apart than {dtype} goes, not ({low}, {high})")
+        raise OptionError(
+            f"range must be two finite numbers, the lower first, and not further apart than {dtype} goes, not ({low}, {high})"
+        )
     return low, high
