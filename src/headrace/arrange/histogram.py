@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ _REPLICATED_BYTES = 33 << 10
 _SINGLE_BYTES = 64 << 10
 _WINDOW_OF_LARGE = 1 << 16
 _WINDOW_OF_SMALL = 1 << 15
+_NO_EVEN = bytes(16)
+"""What the kernel of an expression does not look at."""
 _LARGE = {(8, 0), (9, 0), (10, 0)}
 """Compute capabilities whose blocks may have more than 128 KB of shared memory."""
 _OF_EVERY_CARD = 99 << 10
@@ -95,61 +97,75 @@ def histogram(
     dtype = np.dtype(source.typestr)
     if sum(given is not None for given in (range, splitters, bucket)) > 1:
         raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
-    edges = None
+    how: bytes | Edges | Expression
     if splitters is not None:
-        edges = between(dtype, splitters)
-        count, description = len(edges.given) - 1, edges.cells(_CELLS)
+        how = between(dtype, splitters)
+        bins = len(how.given) - 1
     else:
-        count, description = bins, even(dtype, bins, range) if bucket is None else _computed(dtype, bins, bucket)
-    result = empty_like(source, count, "<i8")
-    if source.device.kind != "cpu":
-        _on_gpu(source, result, description if edges is None else edges, bucket)
-        return result.owner
-    address = 0 if edges is None else edges.wide.__array_interface__["data"][0]
-    program = description if bucket is None else bucket.as_program()
-    name, threads = KEYS[source.typestr], (context or Context()).thread_count
-    how = (program, address, bucket is not None, result.address)
-    _native.histogram(name, source.address, source.length, count, *how, threads)
+        how = even(dtype, bins, range) if bucket is None else _checked(dtype, bins, bucket)
+    result = empty_like(source, bins, "<i8")
+    if source.device.kind == "cpu":
+        _on_cpu(source, result, how, (context or Context()).thread_count)
+    else:
+        launcher(source, result, how)()
     return result.owner
 
 
-def _computed(dtype: Any, bins: int, bucket: object) -> bytes:
-    """The place of an ``Even`` that the kernel does not look at."""
+def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
     check_bins(bins)
     if not isinstance(bucket, Expression):
         raise OptionError(f"bucket must be built from headrace.key by operators, such as headrace.key % 7, not {bucket!r}")
     if dtype != "u4":
         raise OptionError(f"bucket is a function of uint32 keys, not of {dtype}")
-    return bytes(16)
+    return bucket
 
 
-def _on_gpu(source: Array, result: Array, how: bytes | Edges, bucket: Expression | None) -> None:
+def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, threads: int) -> None:
+    description, edges = how, 0
+    if isinstance(how, Edges):
+        description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
+    elif isinstance(how, Expression):
+        description = how.as_program()
+    given = description, edges, isinstance(how, Expression), result.address
+    _native.histogram(KEYS[source.typestr], source.address, source.length, result.length, *given, threads)
+
+
+def launcher(source: Array, result: Array, how: bytes | Edges | Expression) -> Callable[[], None]:
+    """What counts keys into `result` when it is called, any number of times; the table of the cells is made before."""
     card = gpu(source.device)
     stream = card.stream if source.stream is None else source.stream
-    size = source.width
-    defines: dict[str, int | str] = {"HR_KEY": KEYS[source.typestr], "HR_THREADS": _THREADS, "HR_ROWS": rows_for(size)}
-    if bucket is not None:
-        defines["HR_BUCKET"] = bucket.as_c()
+    defines: dict[str, int | str] = {"HR_KEY": KEYS[source.typestr], "HR_THREADS": _THREADS, "HR_ROWS": rows_for(source.width)}
+    if isinstance(how, Expression):
+        defines["HR_BUCKET"] = how.as_c()
+        how = _NO_EVEN
     plan = plan_for(card.capability, result.length, None if isinstance(how, bytes) else how.wide.itemsize)
     grid = _grid(card, plan, source, result.length)
-    tile = _THREADS * rows_for(size) * 16 // size
-    if grid[0] > 1 or (plan.packed and source.length > tile):
-        checked(driver().cuMemsetD8Async(result.address, 0, result.nbytes, stream))
+    tile = _THREADS * rows_for(source.width) * 16 // source.width
+    adds = grid[0] > 1 or (plan.packed and source.length > tile)
     entry = "histogram_packed" if plan.packed else "histogram"
+    args: tuple[Any, ...]
+    held: tuple[Any, ...] = ()
     if isinstance(how, bytes):
         found = kernel("arrange/histogram.cu", entry, f"PqPII{len(how)}s", defines, card)
         args = (source.address, source.length, result.address, result.length, plan.factor, how)
+    else:
+        cells = how.cells(plan.cells)
+        edges = DeviceArray.from_host(how.wide, card, stream=stream)
+        words = device_pool(card).take((plan.cells + 1) * 4, stream)
+        prepare = kernel("arrange/histogram.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
+        prepare.launch(plan.cells // _THREADS + 1, _THREADS, (cells, edges.address, words.address), stream=stream)
+        kept = () if plan.packed else (int(plan.kept),)
+        letters = f"PqPI{'I' * len(kept)}{len(cells)}sPP"
+        found = kernel("arrange/histogram.cu", f"{entry}_between", letters, defines, card)
+        args = (source.address, source.length, result.address, plan.factor, *kept, cells, words.address, edges.address)
+        held = edges, words
+
+    def count(_held: tuple[Any, ...] = held) -> None:
+        if adds:
+            checked(driver().cuMemsetD8Async(result.address, 0, result.nbytes, stream))
         found.launch(grid, _THREADS, args, shared=plan.nbytes, stream=stream)
-        return
-    cells = how.cells(plan.cells)
-    edges = DeviceArray.from_host(how.wide, card, stream=stream)
-    words = device_pool(card).take((plan.cells + 1) * 4, stream)
-    prepare = kernel("arrange/histogram.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
-    prepare.launch(plan.cells // _THREADS + 1, _THREADS, (cells, edges.address, words.address), stream=stream)
-    kept = () if plan.packed else (int(plan.kept),)
-    found = kernel("arrange/histogram.cu", f"{entry}_between", f"PqPI{'I' * len(kept)}{len(cells)}sPP", defines, card)
-    args = (source.address, source.length, result.address, plan.factor, *kept, cells, words.address, edges.address)
-    found.launch(grid, _THREADS, args, shared=plan.nbytes, stream=stream)
+
+    return count
 
 
 def rows_for(size: int) -> int:
