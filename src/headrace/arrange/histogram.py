@@ -121,11 +121,11 @@ def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
 
 
 def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, threads: int) -> None:
-    description, edges = how, 0
+    edges = 0
     if isinstance(how, Edges):
         description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
-    elif isinstance(how, Expression):
-        description = how.as_program()
+    else:
+        description = how.as_program() if isinstance(how, Expression) else how
     given = description, edges, isinstance(how, Expression), result.address
     _native.histogram(KEYS[source.typestr], source.address, source.length, result.length, *given, threads)
 
