@@ -1,5 +1,6 @@
-// CUB's figures for bench/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints the milliseconds
-// of each, for keys that are made here by the same rules. A peer that is measured, not a part of the package.
+// CUB's figures for bench/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints the
+// milliseconds of each, for keys that are made here by the same rules. A peer that is measured, not a part of the
+// package.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -98,7 +99,7 @@ int main() {
     while (scanf("%7s %7s %d %d %llu", how, key, &bins, &kind, &n) == 5) {
         const bool even = strcmp(how, "even") == 0;
         printf("%.6f\n", strcmp(key, "float") == 0 ? measured<float>(even, bins, kind, n)
-                                                    : measured<uint32_t>(even, bins, kind, n));
+                                                   : measured<uint32_t>(even, bins, kind, n));
         fflush(stdout);
     }
 }

@@ -168,8 +168,8 @@ TARGETS = [("even", 2, 1050), ("even", 32, 1050), ("even", 256, 1050), ("even", 
 
 
 def targets(cub: Cub, limit: float) -> None:
-    say(f"## 2^28 keys of 4 bytes, 10^9 keys a second\n\nThe read: {limit / 4e9:.0f}. Percent: of it. Even parts of all uint32, of floats [0, 1024); "
-        "edges drawn at random; skewed: each bit 1 in 8 times, floats x^4.\n\n"
+    say(f"## 2^28 keys of 4 bytes, 10^9 keys a second\n\nThe read: {limit / 4e9:.0f}. Percent: of it. "
+        "Even parts of all uint32, of floats [0, 1024); edges drawn at random; skewed: each bit 1 in 8 times, floats x^4.\n\n"
         "| | uniform | skewed | constant | asked for | CUB |\n| --- | ---: | ---: | ---: | ---: | ---: |")  # fmt: skip
     cases = [(dtype, *target) for dtype in (torch.int32, torch.float32) for target in TARGETS]
     rates = {}

@@ -29,7 +29,7 @@ constexpr u32 resident = 2048 / threads;
 // all threads come to each `end`. `ahead`: a tile is loaded before the one before it is counted, at the price of its
 // registers.
 template <u32 rows, bool ahead, class Add, class End>
-static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add add, End end) {
+static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& add, End end) {
     constexpr u32 tile_keys = threads * rows * per;
     const i64 misplaced = static_cast<i64>(reinterpret_cast<u64>(keys) % 16) / static_cast<i64>(sizeof(Key));
     i64 head = misplaced == 0 ? 0 : per - misplaced;
@@ -73,6 +73,22 @@ static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add add
     }
 }
 
+// Adds keys to the replicas of a lane.
+template <class Find>
+struct Replicated {
+    u32* mine;
+    u32 shift;
+    const Find& find;
+
+    template <u32 n>
+    __device__ __forceinline__ void operator()(const Key (&some)[n]) const {
+        u32 b[n];
+        find.all(b, some);
+#pragma unroll
+        for (u32 k = 0; k < n; ++k) atomicAdd(&mine[b[k] << shift], 1u);
+    }
+};
+
 // `find.all(b, keys)` gives the buckets of a vector of keys, `buckets` for those that are in none. `replicas`: a power
 // of two; counter b, `buckets` + 1 of them, has its own at b * replicas. A block that is alone writes the result,
 // others add to it.
@@ -81,14 +97,8 @@ static __device__ __forceinline__ void count_replicated(const Key* keys, i64 cou
                                                         u32 buckets, u32 replicas, const Find& find) {
     for (u32 i = threadIdx.x; i < (buckets + 1) * replicas; i += threads) counters[i] = 0;
     __syncthreads();
-    u32* const mine = counters + (threadIdx.x & (replicas - 1));
-    const u32 shift = static_cast<u32>(trailing_zeros(replicas));
-    const auto add = [&]<u32 n>(const Key(&some)[n]) {
-        u32 b[n];
-        find.all(b, some);
-#pragma unroll
-        for (u32 k = 0; k < n; ++k) atomicAdd(&mine[b[k] << shift], 1u);
-    };
+    const Replicated<Find> add{counters + (threadIdx.x & (replicas - 1)), static_cast<u32>(trailing_zeros(replicas)),
+                               find};
     visit<rows, false>(keys, count, add, [] {});
     __syncthreads();
     for (u32 b = threadIdx.x; b < buckets; b += threads) {
@@ -126,24 +136,23 @@ static __device__ __forceinline__ void sweep(u32* counters, u64* result, u32 win
     }
 }
 
-// The buckets `first` to `first` + `window` of `buckets`; `window` is a multiple of 64. A block that is alone with less
-// than a tile writes the result, others add to it.
+// Adds keys to counters of the buckets `first` to `first` + `size`, runs of equal ones at once.
 template <class Find>
-static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets,
-                                                    u32 first, u32 window, const Find& find) {
-    const u32 size = buckets - first < window ? buckets - first : window;
-    const bool writes = gridDim.x == 1 && count <= tile_keys;
-    result += first;
-    for (u32 i = threadIdx.x; i < window / 2; i += threads) counters[i] = 0;
-    __syncthreads();
-    const u32 nobody = first - 1;  // in no window that begins at `first`
-    u32 last = nobody, run = 0, added = 0;
-    const auto add_run = [&] {
+struct Packed {
+    u32* counters;
+    u32 first;
+    u32 size;
+    u32 last;  // the run's bucket; first - 1 is in no window
+    u32 run;
+    const Find& find;
+
+    __device__ __forceinline__ void add_run() {
         const u32 b = last - first;
         if (b < size) atomicAdd(&counters[place_of(b / 2)], run << (b & 1) * 16);
         run = 0;
-    };
-    const auto add = [&]<u32 n>(const Key(&some)[n]) {
+    }
+    template <u32 n>
+    __device__ __forceinline__ void operator()(const Key (&some)[n]) {
         u32 b[n];
         find.all(b, some);
 #pragma unroll
@@ -154,10 +163,27 @@ static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, 
             }
             ++run;
         }
-    };
-    const auto end = [&] {
+    }
+    __device__ __forceinline__ void end() {
         add_run();
-        last = nobody;
+        last = first - 1;
+    }
+};
+
+// The buckets `first` to `first` + `window` of `buckets`; `window` is a multiple of 64. A block that is alone with less
+// than a tile writes the result, others add to it.
+template <class Find>
+static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets,
+                                                    u32 first, u32 window, const Find& find) {
+    const u32 size = buckets - first < window ? buckets - first : window;
+    const bool writes = gridDim.x == 1 && count <= tile_keys;
+    result += first;
+    for (u32 i = threadIdx.x; i < window / 2; i += threads) counters[i] = 0;
+    __syncthreads();
+    u32 added = 0;
+    Packed<Find> add{counters, first, size, first - 1, 0, find};
+    const auto end = [&] {
+        add.end();
         added += tile_keys;
         if (added + tile_keys + swept <= 0x10000) return;
         added = 0;

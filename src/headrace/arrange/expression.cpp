@@ -78,20 +78,31 @@ const u32* Expression::of(const u32* keys, usize count, Room& room) const {
 
 void Expression::apply(Operation operation, Operand a, Operand b, u32* to, usize count) {
     const auto run = [&](auto function) { each(a.values, b.values, a.number, b.number, to, count, function); };
-    if (operation >= Operation::divide && b.values != nullptr) throw std::invalid_argument("divided by what is no number");
+    if (operation >= Operation::divide && b.values != nullptr)
+        throw std::invalid_argument("divided by what is no number");
     switch (operation) {
         case Operation::key:
-        case Operation::number: return;
-        case Operation::add: return run([](u32 x, u32 y) { return x + y; });
-        case Operation::subtract: return run([](u32 x, u32 y) { return x - y; });
-        case Operation::multiply: return run([](u32 x, u32 y) { return x * y; });
-        case Operation::conjoin: return run([](u32 x, u32 y) { return x & y; });
-        case Operation::disjoin: return run([](u32 x, u32 y) { return x | y; });
-        case Operation::differ: return run([](u32 x, u32 y) { return x ^ y; });
-        case Operation::left: return run([](u32 x, u32 y) { return x << (y & 31); });
-        case Operation::right: return run([](u32 x, u32 y) { return x >> (y & 31); });
+        case Operation::number:
+            return;
+        case Operation::add:
+            return run([](u32 x, u32 y) { return x + y; });
+        case Operation::subtract:
+            return run([](u32 x, u32 y) { return x - y; });
+        case Operation::multiply:
+            return run([](u32 x, u32 y) { return x * y; });
+        case Operation::conjoin:
+            return run([](u32 x, u32 y) { return x & y; });
+        case Operation::disjoin:
+            return run([](u32 x, u32 y) { return x | y; });
+        case Operation::differ:
+            return run([](u32 x, u32 y) { return x ^ y; });
+        case Operation::left:
+            return run([](u32 x, u32 y) { return x << (y & 31); });
+        case Operation::right:
+            return run([](u32 x, u32 y) { return x >> (y & 31); });
         case Operation::divide:
-        case Operation::remain: break;
+        case Operation::remain:
+            break;
     }
     const bool remains = operation == Operation::remain;
     if (b.number == 0) throw std::invalid_argument("divided by nothing");

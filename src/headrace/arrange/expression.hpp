@@ -25,7 +25,20 @@ public:
     const u32* of(const u32* keys, usize count, Room& room) const;
 
 private:
-    enum class Operation : u32 { key, number, add, subtract, multiply, conjoin, disjoin, differ, divide, remain, left, right };
+    enum class Operation : u32 {
+        key,
+        number,
+        add,
+        subtract,
+        multiply,
+        conjoin,
+        disjoin,
+        differ,
+        divide,
+        remain,
+        left,
+        right
+    };
     struct Step {
         Operation operation;
         u32 number;

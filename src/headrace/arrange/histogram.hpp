@@ -12,9 +12,9 @@ struct KeysToCount {
     u64 count;
 };
 
-// How keys fall into buckets. `description`: by even parts the bytes of an Even<Key>; where `edges` is not null, those of
-// a Cells<Key>, and `edges` are `buckets` + 1 widened keys; where `computed`, those of an Expression of u32 keys, and a
-// key whose value is `buckets` or more is in none. `result` has `buckets` counts. Bytes moved per key: its own.
+// How keys fall into buckets. `description`: by even parts the bytes of an Even<Key>; where `edges` is not null, those
+// of a Cells<Key>, and `edges` are `buckets` + 1 widened keys; where `computed`, those of an Expression of u32 keys,
+// and a key whose value is `buckets` or more is in none. `result` has `buckets` counts. Bytes moved per key: its own.
 struct BucketsGiven {
     u32 buckets;
     std::string_view description;
