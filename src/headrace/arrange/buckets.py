@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from headrace.core.errors import OptionError
@@ -22,6 +23,7 @@ def check_bins(bins: object) -> None:
         raise OptionError(f"bins must be a whole number from {LEAST} to {MOST}, not {bins!r}")
 
 
+@lru_cache(256)
 def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
     """An ``Even``: `bins` parts of a range; None for all values of a type of whole numbers.
 

@@ -54,13 +54,13 @@ struct Between {
             any |= word;
             b[k] = (word + at.within) >> cells.fraction;
         }
-        if ((any & crowded) == 0) return;
+        if ((any & crowded) == 0) return;  // of a crowded cell the sum is greater than any bucket
 #pragma unroll
         for (u32 k = 0; k < n; ++k) {
+            if (b[k] <= cells.buckets) continue;
             const auto key = Widened<Key>::of(keys[k], cells.low);
             const u32 cell = spot(cells, place(cells, key)).cell;
-            const u32 word = words[cell];
-            if ((word & crowded) != 0) b[k] = bucket_in_crowd(word, words[cell + 1], cells.fraction, edges, key);
+            b[k] = bucket_in_crowd(words[cell], words[cell + 1], cells.fraction, edges, key);
         }
     }
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from headrace import _native
@@ -102,7 +103,11 @@ def histogram(
         how = between(dtype, splitters)
         bins = len(how.given) - 1
     else:
-        how = even(dtype, bins, range) if bucket is None else _checked(dtype, bins, bucket)
+        how = (
+            even(dtype, bins, None if range is None else (range[0], range[1]))
+            if bucket is None
+            else _checked(dtype, bins, bucket)
+        )
     result = empty_like(source, bins, "<i8")
     if source.device.kind == "cpu":
         _on_cpu(source, result, how, (context or Context()).thread_count)
@@ -198,6 +203,7 @@ class Plan:
     nbytes: int
 
 
+@lru_cache(1024)
 def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = None) -> Plan:
     """The plan for so many buckets; each fits the 99 KB that every card has, where it must.
 
