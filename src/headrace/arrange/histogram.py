@@ -10,13 +10,14 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.buckets import KEYS, Edges, between, check_bins, even
 from headrace.arrange.expression import Expression
-from headrace.core.arrays import Array, empty_like, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, checked, driver, gpu
 from headrace.core.kernels import kernel
+from headrace.core.placement import empty_like
 
 _CELLS = 4096
 _CELLS_OF_GPU = 14_500

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import Array, empty_like, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, checked, driver, gpu
 from headrace.core.kernels import kernel
 from headrace.core.operators import Joining
+from headrace.core.placement import empty_like
 
 _THREADS, _ROWS = 256, 4
 _TILE_BYTES = _THREADS * _ROWS * 16

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import Array, empty_like, same_device, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
+from headrace.core.placement import empty_like, same_device
 from headrace.core.scan import zeroed
 
 _THREADS = 512
