@@ -2,7 +2,7 @@
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
 events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
-is not in it. The read limit is core/copy.cu's read of as many bytes in the same run. About a minute.
+is not in it. The limit is core/copy.cu's read of as many bytes in the same run. Half a minute.
 
     python -m bench.gpu_histogram [--out bench/results/h200/NAME.md] [--profile]
 """
@@ -50,6 +50,10 @@ lines: list[str] = []
 def say(text: str = "") -> None:
     lines.append(text)
     print(text, flush=True)
+
+
+def head(title: str, text: str, columns: list[str]) -> None:
+    say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
 
 
 def median_ms(work: Callable[[], object], repeats: int = 11) -> float:
@@ -168,9 +172,12 @@ TARGETS = [("even", 2, 1050), ("even", 32, 1050), ("even", 256, 1050), ("even", 
 
 
 def targets(cub: Cub, limit: float) -> None:
-    say(f"## 2^28 keys of 4 bytes, 10^9 keys a second\n\nThe read: {limit / 4e9:.0f}. Percent: of it. "
-        "Even parts of all uint32, of floats [0, 1024); edges drawn at random; skewed: each bit 1 in 8 times, floats x^4.\n\n"
-        "| | uniform | skewed | constant | asked for | CUB |\n| --- | ---: | ---: | ---: | ---: | ---: |")  # fmt: skip
+    head(
+        "2^28 keys of 4 bytes, 10^9 keys a second",
+        f"The read: {limit / 4e9:.0f}. Percent: of it. Even parts of all uint32, of floats [0, 1024); edges drawn at random; "
+        "skewed: each bit 1 in 8 times, floats x^4. CUB: the three in turn.",
+        [*KINDS, "asked for", "CUB"],
+    )
     cases = [(dtype, *target) for dtype in (torch.int32, torch.float32) for target in TARGETS]
     rates = {}
     for dtype in (torch.int32, torch.float32):
@@ -191,9 +198,11 @@ def targets(cub: Cub, limit: float) -> None:
 
 def paper(cub: Cub) -> None:
     limit = read_rate(PAPER_N)
-    say(f"\n## Table 3.11 of the dissertation: 2^25 floats, uniform in [0, 1024), 10^9 keys a second\n\nEven: m parts; Range: m - 1 drawn splitters. "
-        f"The read of as much: {limit / 4e9:.0f}.\n\n| | {' | '.join(f'm = {m}' for m in PAPER_BINS)} |\n"
-        f"| --- |{' ---: |' * len(PAPER_BINS)}")  # fmt: skip
+    head(
+        "Table 3.11 of the dissertation: 2^25 floats, uniform in [0, 1024), 10^9 keys a second",
+        f"Even: m parts; range: m - 1 drawn splitters. The read of as much: {limit / 4e9:.0f}.",
+        [f"m = {m}" for m in PAPER_BINS],
+    )
     keys = keys_of("uniform", torch.float32, PAPER_N)
     for way in ("even", "range"):
         own = [PAPER_N / median_ms(prepared(keys, way, bins), 101) / 1e6 for bins in PAPER_BINS]
@@ -206,35 +215,37 @@ def paper(cub: Cub) -> None:
 
 
 def types(limit: float) -> None:
-    say("\n## Types of keys: 1 GiB, 256 buckets\n\n10^9 keys a second, uniform, and percent of the read.\n\n"
-        "| | even parts | 7/8 of the range, 100 parts | between edges |\n| --- | ---: | ---: | ---: |")  # fmt: skip
-    for dtype in NUMPY:
-        keys = keys_of("uniform", dtype, (1 << 30) // torch.empty(0, dtype=dtype).element_size())
+    columns = ["256 even parts", "100 parts of 7/8 of the range", "256 between edges (uint8: 128)"]
+    head("Types of keys: 1 GiB", "10^9 keys a second, uniform, and percent of the read.", columns)
+    for dtype, name in NUMPY.items():
+        keys = keys_of("uniform", dtype, (1 << 30) // np.dtype(name).itemsize)
+        few = 128 if dtype == torch.uint8 else 256  # edges of 1 byte
         row = []
-        for way in ("even", "odd", "range"):
-            if way == "odd":
-                info = None if dtype.is_floating_point else np.iinfo(NUMPY[dtype])
-                limits = (0, 896) if info is None else (int(info.min), int(info.max) - (int(info.max) - int(info.min)) // 8)
-                result = torch.empty(100, dtype=torch.int64, device="cuda")
-                work = launcher(take(as_given(keys), "keys"), take(result, "result"), even(np.dtype(NUMPY[dtype]), 100, limits))
-                work()
-                some = keys[: 1 << 20]
-                on_card, on_host = (
-                    headrace.histogram(k, 100, range=limits) for k in (as_given(some), as_given(some).cpu().numpy())
-                )
-                if not np.array_equal(on_card.cpu().numpy(), on_host):
-                    raise RuntimeError(f"{dtype}: wrong")
-            else:
-                work = prepared(keys, way, 256) if dtype != torch.uint8 or way == "even" else prepared(keys, way, 128)
+        for work in (prepared(keys, "even", 256), odd(keys, name), prepared(keys, "range", few)):
             ms = median_ms(work)
             row.append(f"{len(keys) / ms / 1e6:.0f} ({(1 << 30) / ms * 1e3 / limit:.0%})")
-        say(f"| {np.dtype(NUMPY[dtype])} | {' | '.join(row)} |")
+        say(f"| {np.dtype(name)} | {' | '.join(row)} |")
+
+
+def odd(keys: torch.Tensor, name: str) -> Callable[[], None]:
+    """100 parts of 7/8 of the range: no shift, and keys outside. Some of them are counted on the CPU too."""
+    info = None if name[0] == "f" else np.iinfo(name)
+    limits = (0, 896) if info is None else (int(info.min), int(info.max) - (int(info.max) - int(info.min)) // 8)
+    some = as_given(keys[: 1 << 20])
+    on_card, on_host = (headrace.histogram(k, 100, range=limits) for k in (some, some.cpu().numpy()))
+    if not np.array_equal(on_card.cpu().numpy(), on_host):
+        raise RuntimeError(f"{name}: wrong")
+    result = torch.empty(100, dtype=torch.int64, device="cuda")
+    return launcher(take(as_given(keys), "keys"), take(result, "result"), even(np.dtype(name), 100, limits))
 
 
 def small() -> None:
-    say("\n## Small inputs: microseconds, 256 buckets of uint32\n\nDevice: between events. Call: one of many calls from Python until the last is done, "
-        "with PyTorch's allocation of the result; between edges, the table of cells is made anew each time.\n\n"
-        "| | device, even | call, even | device, edges | call, edges |\n| --- | ---: | ---: | ---: | ---: |")  # fmt: skip
+    head(
+        "Small inputs: microseconds, 256 buckets of uint32",
+        "Device: between events. Call: one of many calls from Python until the last is done, with PyTorch's allocation of the "
+        "result; between edges, the table of cells is made anew each time.",
+        ["device, even", "call, even", "device, edges", "call, edges"],
+    )
     for size in (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22):
         keys = keys_of("uniform", torch.int32, size // 4)
         edges = edges_of("u4", 256)
@@ -268,12 +279,16 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     if options.profile:
-        return profile()
+        profile()
+        return
     cub = Cub()
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
-    say(f"# Histogram on an H200\n\n`python -m bench.gpu_histogram`, {datetime.now(UTC):%Y-%m-%d}; {torch.cuda.get_device_name()}, driver "
-        f"{driver.stdout.strip()}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, headrace {headrace.__version__}. Every answer checked; "
-        "CUB of the CUDA toolkit in the same run.\n")  # fmt: skip
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+    say(
+        f"# Histogram on an H200\n\n`python -m bench.gpu_histogram`, {datetime.now(UTC):%Y-%m-%d}; "
+        f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, headrace {headrace.__version__}. "
+        "Every answer checked; CUB of the toolkit in the same run."
+    )
     limit = read_rate(N)
     targets(cub, limit)
     paper(cub)
@@ -281,7 +296,6 @@ def main() -> None:
     small()
     if options.out:
         Path(options.out).write_text("\n".join(lines) + "\n")
-    return None
 
 
 if __name__ == "__main__":

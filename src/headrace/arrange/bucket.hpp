@@ -39,22 +39,6 @@ struct Widened<double> {
     HR_FN double of(double key, double) { return key; }
 };
 
-// The number without its fraction, the nearest there is; NaN is 0.
-HR_FN u32 whole_part(float x) {
-#if defined(__CUDACC__)
-    return __float2uint_rz(x);
-#else
-    return x >= 0.0f ? x < 4294967296.0f ? static_cast<u32>(x) : ~0u : 0;
-#endif
-}
-HR_FN u32 whole_part(double x) {
-#if defined(__CUDACC__)
-    return __double2uint_rz(x);
-#else
-    return x >= 0.0 ? x < 4294967296.0 ? static_cast<u32>(x) : ~0u : 0;
-#endif
-}
-
 HR_FN u32 at_most(u32 x, u32 most) { return x < most ? x : most; }
 
 // How keys fall into even parts. `multiplier`: M, or 0 where parts are found by `shift`.
