@@ -284,11 +284,9 @@ def main() -> None:
     cub = Cub()
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
-    say(
-        f"# Histogram on an H200\n\n`python -m bench.gpu_histogram`, {datetime.now(UTC):%Y-%m-%d}; "
-        f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, headrace {headrace.__version__}. "
-        "Every answer checked; CUB of the toolkit in the same run."
-    )
+    machine = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
+    say(f"# Histogram on a GPU\n\n`python -m bench.gpu_histogram`, {datetime.now(UTC):%Y-%m-%d}; {machine}, headrace")
+    say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     limit = read_rate(N)
     targets(cub, limit)
     paper(cub)

@@ -13,6 +13,7 @@ from headrace.arrange.buckets import KEYS, Edges, between, even
 from headrace.testing import fibers
 
 CELLS = 1450
+BETWEEN = "arrange/histogram_between.cu"
 THREADS, ROWS = 64, 2
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 Array = NDArray[Any]
@@ -67,9 +68,9 @@ def expected_between(keys: Array, edges: Array) -> NDArray[np.int64]:
     return np.bincount(places[inside], minlength=len(edges) - 1)
 
 
-def program(dtype: str) -> Any:
+def program(dtype: str, source: str = "arrange/histogram.cu") -> Any:
     defines = {"HR_KEY": KEYS[np.dtype(dtype).str], "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    return fibers.program(source="arrange/histogram.cu", defines=defines)
+    return fibers.program(source=source, defines=defines)
 
 
 def tile(dtype: str) -> int:
@@ -94,7 +95,7 @@ def launched_even(keys: Array, buckets: int, description: bytes, window: int = 0
 def launched_between(keys: Array, edges: Edges, window: int = 0, kept: bool = True) -> Array:
     buckets, cells = len(edges.given) - 1, edges.cells(CELLS)
     words, result = np.zeros(CELLS + 1, "u4"), np.zeros(buckets, "u8")
-    code = program(keys.dtype.str)
+    code = program(keys.dtype.str, BETWEEN)
     code.launch("histogram_cells", -(-(CELLS + 1) // THREADS), THREADS, [cells, edges.wide, words])
     shared = (CELLS + 4) // 4 * 16
     if window:
@@ -183,5 +184,7 @@ def test_cells_are_seldom_crowded() -> None:
     for dtype in ("u4", "i4", "f4"):
         edges = between(np.dtype(dtype), edges_of(dtype, 256, "spread"))
         words = np.zeros(CELLS * 10 + 1, "u4")
-        program(dtype).launch("histogram_cells", -(-len(words) // THREADS), THREADS, [edges.cells(CELLS * 10), edges.wide, words])
+        program(dtype, BETWEEN).launch(
+            "histogram_cells", -(-len(words) // THREADS), THREADS, [edges.cells(CELLS * 10), edges.wide, words]
+        )
         assert np.count_nonzero(words >> 31) < 256 / 8

@@ -95,8 +95,8 @@ HR_FN u32 word_of_cell(const Cells<Key>& cells, const Wide* edges, u32 cell) {
 }
 
 // The bucket of a key in a cell that is crowded; `next` is the word of the cell behind it.
-template <class Edges, class Wide>
-HR_FN u32 bucket_in_crowd(u32 word, u32 next, u32 fraction, const Edges& edges, Wide key) {
+template <class Wide>
+HR_FN u32 bucket_in_crowd(u32 word, u32 next, u32 fraction, const Wide* edges, Wide key) {
     u32 low = word & ~crowded;
     u32 high = (next & crowded) != 0 ? next & ~crowded : next >> fraction;
     while (low < high) {

@@ -158,11 +158,11 @@ def launcher(source: Array, result: Array, how: bytes | Edges | Expression) -> C
         cells = how.cells(plan.cells)
         edges = DeviceArray.from_host(how.wide, card, stream=stream)
         words = device_pool(card).take((plan.cells + 1) * 4, stream)
-        prepare = kernel("arrange/histogram.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
+        prepare = kernel("arrange/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
         prepare.launch(plan.cells // _THREADS + 1, _THREADS, (cells, edges.address, words.address), stream=stream)
         kept = () if plan.packed else (int(plan.kept),)
         letters = f"PqPI{'I' * len(kept)}{len(cells)}sPP"
-        found = kernel("arrange/histogram.cu", f"{entry}_between", letters, defines, card)
+        found = kernel("arrange/histogram_between.cu", f"{entry}_between", letters, defines, card)
         args = (source.address, source.length, result.address, plan.factor, *kept, cells, words.address, edges.address)
         held = edges, words
 
