@@ -13,12 +13,9 @@ static __device__ __forceinline__ uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-__global__ void fill(uint32_t* p, size_t n, int kind) {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
-        uint32_t v = (uint32_t)mix(i);
-        if (kind == 1) v &= (uint32_t)mix(i + n) & (uint32_t)mix(i + 2 * n);
-        p[i] = kind == 2 ? 0x12345678u : v;
-    }
+__global__ void fill(uint32_t* p, size_t n) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        p[i] = (uint32_t)mix(i);
 }
 __global__ void flag(uint8_t* p, size_t n, unsigned share) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
@@ -59,7 +56,7 @@ int main() {
     cudaMalloc(&out, n * 4);
     cudaMalloc(&flags, n);
     cudaMalloc(&counts, 65537 * 4);
-    fill<<<4096, 256>>>(in, n, 0);
+    fill<<<4096, 256>>>(in, n);
     const auto show = [&](const char* what, double ms, double bytes) {
         printf("CUB %-28s %7.1f G/s %6.0f GB/s\n", what, n / ms / 1e6, bytes / ms / 1e6);
     };
@@ -72,30 +69,5 @@ int main() {
         snprintf(name, sizeof(name), "select %u %% of u32", share);
         show(name, median_ms([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, counts, n); }),
              n * (1 + 8. * share / 100));
-    }
-    for (int kind = 0; kind < 3; ++kind) {
-        fill<<<4096, 256>>>(in, n, kind);
-        for (int bins : {2, 32, 256, 2048, 65536}) {
-            char name[40];
-            snprintf(name, sizeof(name), "histogram %d even, kind %d", bins, kind);
-            show(name, median_ms([&](void* t, size_t& b) {
-                     cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, 0ull, 1ull << 32, (long long)n);
-                 }),
-                 4. * n);
-        }
-    }
-    fill<<<4096, 256>>>(in, n, 0);
-    for (int bins : {32, 256, 2048}) {
-        std::vector<uint32_t> edges(bins + 1);
-        for (int i = 0; i <= bins; ++i) edges[i] = (uint32_t)((uint64_t)i * 0xFFFFFFFFull / bins);
-        uint32_t* levels;
-        cudaMalloc(&levels, edges.size() * 4);
-        cudaMemcpy(levels, edges.data(), edges.size() * 4, cudaMemcpyHostToDevice);
-        char name[40];
-        snprintf(name, sizeof(name), "histogram %d splitters", bins);
-        show(name, median_ms([&](void* t, size_t& b) {
-                 cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
-             }),
-             4. * n);
     }
 }

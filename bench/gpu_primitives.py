@@ -1,4 +1,4 @@
-"""Scan, reduce, select and histogram on a GPU: variants of the kernels, each answer checked, medians of device events.
+"""Scan, reduce and select on a GPU: variants of the kernels, each answer checked, medians of device events.
 
 Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
 that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu
@@ -18,18 +18,15 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src" / "headrace"
 WORK = Path(tempfile.mkdtemp())
 N = 1 << 28
-CELLS = 14_500
 cuda = ctypes.CDLL("libcuda.so.1")
 lines: list[str] = []
 
@@ -111,10 +108,6 @@ def uniform(count: int = N, seed: int = 1) -> torch.Tensor:
     return torch.randint(-(2**31), 2**31, (count,), dtype=torch.int32, device="cuda", generator=generator)
 
 
-def skewed() -> torch.Tensor:
-    return uniform(seed=2) & uniform(seed=3) & uniform(seed=4)
-
-
 COPY = """
 extern "C" __global__ void __launch_bounds__(256) copy_all(const uint4* a, uint4* b) {
   size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x; uint4 v[4];
@@ -146,8 +139,6 @@ SCANS = [(320, 9), (352, 8), (320, 8), (256, 4)]
 RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
 OTHER_SCANS = [("Sum", "u64"), ("Compose", "u32"), ("Max", "i32")]
 REDUCES = [(t, r) for t in (256, 512) for r in (2, 4, 8)]
-HISTOGRAMS = [(t, r) for t in (256, 512, 1024) for r in (2, 4)]
-PACKED = [(512, 4), (1024, 1), (1024, 2), (1024, 4)]
 
 
 def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
@@ -242,135 +233,6 @@ def selects(cubins: dict[str, bytes], limit: float) -> None:
                 f"right {right}")  # fmt: skip
 
 
-def even(key: str, low: float, high: float, parts: int) -> bytes:
-    if key == "float":
-        return struct.pack("<fffI", low, high, np.float32(parts / (high - low)), 0)
-    width = int(high - low)
-    return struct.pack("<QII", 0 if width <= parts else -(-(parts << 64) // width), int(low) % 2**32, width - 1)
-
-
-def show_best(what: str, found: dict[tuple[object, ...], dict[str, tuple[float, bool]]]) -> None:
-    """The three variants whose worst input is the fastest."""
-    right = all(ok for row in found.values() for _, ok in row.values())
-    for variant, row in sorted(found.items(), key=lambda pair: max(ms for ms, _ in pair[1].values()))[:3]:
-        rates = " ".join(f"{kind} {N / ms / 1e6:6.0f}" for kind, (ms, _) in row.items())
-        say(f"histogram {what:20} {variant!s:22}: {rates} G/s, all right {right}")
-
-
-def histograms(cubins: dict[str, bytes], sms: int) -> None:
-    inputs = {
-        "uniform": uniform(),
-        "skewed": skewed(),
-        "constant": torch.full((N,), 0x12345678, dtype=torch.int32, device="cuda"),
-    }
-    for bits in (1, 5, 8, 11):
-        buckets, found = 1 << bits, {}
-        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
-            shared = buckets * replicas * 4
-            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
-                continue
-            kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram")
-            how = even("u32", 0, 2**32, buckets) + bytes(16)
-            last = [u32(buckets), u32(replicas), how]
-            launch = Launch(kernel, (sms * per_sm, 1), threads, last, shared)
-            found[threads, rows, replicas, per_sm] = timed(inputs, buckets, bits, launch)
-        show_best(f"{buckets} even", found)
-    buckets, found = 65536, {}
-    for (threads, rows), window in itertools.product(PACKED, (65536, 32768)):
-        kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram_packed")
-        how = even("u32", 0, 2**32, buckets) + bytes(16)
-        per_sm = 1 if window == 65536 else 2
-        grid = (sms * per_sm * window // 65536, 65536 // window)
-        launch = Launch(kernel, grid, threads, [u32(buckets), u32(window), how], window * 2)
-        found[threads, rows, window] = timed(inputs, buckets, 16, launch)
-    show_best("65536 even", found)
-
-
-def histogram_defines(key: str, threads: int, rows: int) -> dict[str, object]:
-    return {"HR_KEY": key, "HR_THREADS": threads, "HR_ROWS": rows}
-
-
-@dataclass
-class Launch:
-    """A histogram kernel with everything but its keys."""
-
-    kernel: Kernel
-    grid: tuple[int, int]
-    threads: int
-    last: list[bytes]
-    shared: int
-
-    def __call__(self, keys: torch.Tensor, out: torch.Tensor) -> None:
-        self.kernel(self.grid, self.threads, [keys, i64(N), out, *self.last], self.shared)
-
-    def afresh(self, keys: torch.Tensor, out: torch.Tensor) -> None:
-        out.zero_()
-        self(keys, out)
-
-
-def timed(inputs: dict[str, torch.Tensor], buckets: int, bits: int, launch: Launch) -> dict[str, tuple[float, bool]]:
-    row = {}
-    for kind, keys in inputs.items():
-        out = torch.zeros(buckets, dtype=torch.int64, device="cuda")
-        launch(keys, out)
-        places = (keys >> (32 - bits)) & (buckets - 1)
-        key = (kind, buckets)
-        if key not in EXPECTED:
-            EXPECTED[key] = torch.bincount(places, minlength=buckets)
-        right = bool((out == EXPECTED[key]).all())
-        row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
-    return row
-
-
-EXPECTED: dict[tuple[str, int], torch.Tensor] = {}
-
-
-def splitters(cubins: dict[str, bytes], sms: int) -> None:
-    floats = torch.rand(N, device="cuda") * 1023.99
-    small = torch.rand(N, device="cuda") ** 4 * 1023.99
-    for key, count in (("float", 32), ("float", 256), ("float", 2048), ("u32", 256)):
-        random = np.random.default_rng(count)
-        inner = random.uniform(0, 1024 if key == "float" else 2**32, count - 1)
-        edges = np.sort(np.concatenate([[0], inner, [1024 if key == "float" else 2**32 - 1]])).astype(
-            "f4" if key == "float" else "u4"
-        )
-        device_edges = torch.from_numpy(edges.view("i4")).cuda()
-        high = 1024.0 if key == "float" else 2**32 - 1
-        description, words = even(key, 0, high, CELLS), torch.zeros(CELLS, dtype=torch.int32, device="cuda")
-        inputs = {"uniform": floats, "skewed": small} if key == "float" else {"uniform": uniform(), "skewed": skewed()}
-        found = {}
-        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
-            shared = CELLS * 4 + count * 4 + count * replicas * 4
-            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
-                continue
-            cubin = cubins[name_of("arrange/histogram.cu", histogram_defines(key, threads, rows))]
-            Kernel(cubin, "histogram_cells")((CELLS // threads, 1), threads, [description, device_edges, u32(count), words])
-            kernel = Kernel(cubin, "histogram")
-            how = description + struct.pack("<QQ", device_edges.data_ptr(), words.data_ptr())
-            row = {}
-            for kind, keys in inputs.items():
-                out = torch.zeros(count, dtype=torch.int64, device="cuda")
-                launch = Launch(kernel, (sms * per_sm, 1), threads, [u32(count), u32(replicas), how], shared)
-                launch(keys, out)
-                if (key, kind, count) not in EXPECTED:
-                    EXPECTED[key, kind, count] = expected_by_edges(keys, edges, key)
-                right = bool((out == EXPECTED[key, kind, count]).all())
-                row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
-            found[threads, rows, replicas, per_sm] = row
-        show_best(f"{count} splitters, {key}", found)
-
-
-def expected_by_edges(keys: torch.Tensor, edges: np.ndarray, key: str) -> torch.Tensor:
-    counts = torch.zeros(len(edges) - 1, dtype=torch.int64, device="cuda")
-    known = torch.from_numpy(edges.astype("f8" if key == "float" else "i8")).cuda()
-    for part in keys.split(1 << 25):
-        wide = part.double() if key == "float" else part.long() & 0xFFFFFFFF
-        places = torch.searchsorted(known, wide, right=True) - 1
-        inside = (places >= 0) & (places < len(edges) - 1)
-        counts += torch.bincount(places[inside], minlength=len(edges) - 1)
-    return counts
-
-
 def main() -> None:
     cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
     torch.zeros(1, device="cuda")
@@ -381,20 +243,14 @@ def main() -> None:
     reduced = [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]
     wanted += [("core/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
     wanted += [("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": t}) for t in (128, 256, 512)]
-    variants = {*HISTOGRAMS, *PACKED}
-    wanted += [("arrange/histogram.cu", histogram_defines(k, t, r)) for k in ("u32", "float") for t, r in variants]
     cubins = compile_all(wanted)
     copy_limit, read_limit = limits()
-    only = "scan,reduce,select,histogram,splitters,cub"
+    only = "scan,reduce,select,cub"
     parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
     if "scan" in parts:
         scans(cubins, copy_limit, sms)
     if "reduce" in parts:
         reduces(cubins, read_limit, sms)
-    if "histogram" in parts:
-        histograms(cubins, sms)
-    if "splitters" in parts:
-        splitters(cubins, sms)
     if "select" in parts:
         selects(cubins, copy_limit)
     if cub.wait() == 0 and "cub" in parts:

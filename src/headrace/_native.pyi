@@ -55,7 +55,16 @@ def scan(join: str, item: str, source: int, target: int, count: int, exclusive: 
 def reduce(join: str, item: str, source: int, target: int, count: int, threads: int, isa: str = "") -> None: ...
 def select(items: int, flags: int, count: int, width: int, room: Callable[[int], int], threads: int, isa: str = "") -> None: ...
 def histogram(
-    key: str, keys: int, count: int, buckets: int, even: bytes, edges: int, result: int, threads: int, isa: str = ""
+    key: str,
+    keys: int,
+    count: int,
+    buckets: int,
+    description: bytes,
+    edges: int,
+    computed: bool,
+    result: int,
+    threads: int,
+    isa: str = "",
 ) -> None: ...
 def find_structure(source: Source, dialect: Dialect, isa: str, threads: int, tile_bytes: int) -> dict[str, Any]: ...
 def state_map(dialect: Dialect, text: bytes, isa: str) -> bytes: ...

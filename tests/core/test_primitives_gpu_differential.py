@@ -8,7 +8,7 @@ import pytest
 import headrace
 from headrace.core.device_array import DeviceArray
 from headrace.core.gpu import gpu
-from tests.arrange.test_histogram_kernels_differential import keys_of
+from tests.arrange.test_histogram_kernels_differential import DTYPES, edge_keys, edges_of, keys_of, limits
 from tests.core.test_primitives_differential import items_of
 from tests.core.test_scan_differential import CASES
 
@@ -41,18 +41,32 @@ def test_select(dtype, share):
         np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask != 0])
 
 
-@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 def test_histogram(dtype, kind):
-    low, high = {"u4": (0, 2**32), "i4": (-(2**31), 2**31), "f4": (0, 1024)}[dtype]
+    low, high = (-3, 1024) if dtype[0] == "f" else limits(dtype)
     for count in SIZES:
-        keys = keys_of(dtype, kind, count, low, high)
+        keys = np.concatenate([keys_of(dtype, kind, count, low, high), edge_keys(dtype, low, high)])
         moved = on_gpu(keys)
         for bins in (2, 3, 32, 256, 2048, 10_000, 65536):
-            result = headrace.histogram(moved, bins, range=(low, high)).to_numpy()
-            np.testing.assert_array_equal(result, headrace.histogram(keys, bins, range=(low, high)))
-        for buckets in (2, 256, 3000, 50_000):
-            edges = np.sort(np.random.default_rng(buckets).uniform(low, high - 200, buckets + 1)).astype(dtype)
-            np.testing.assert_array_equal(
-                headrace.histogram(moved, splitters=edges).to_numpy(), headrace.histogram(keys, splitters=edges)
-            )
+            if dtype[0] == "f" or bins <= high - low:
+                result = headrace.histogram(moved, bins, range=(low, high)).to_numpy()
+                np.testing.assert_array_equal(result, headrace.histogram(keys, bins, range=(low, high)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["spread", "crowded"])
+def test_histogram_between(dtype, kind):
+    for buckets in (2, 256, 3000, 50_000):
+        edges = edges_of(dtype, buckets, kind)
+        for count in SIZES:
+            keys = np.concatenate([keys_of(dtype, "uniform", count, edges[0].item(), edges[-1].item()), edges])
+            result = headrace.histogram(on_gpu(keys), splitters=edges).to_numpy()
+            np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
+
+
+def test_histogram_of_an_expression():
+    keys = np.random.default_rng(1).integers(0, 2**32, 3_000_001, dtype="u4")
+    for bins, bucket in ((256, headrace.key >> 24), (50_000, headrace.key * 2654435761 % 60_013)):
+        result = headrace.histogram(on_gpu(keys), bins, bucket=bucket).to_numpy()
+        np.testing.assert_array_equal(result, headrace.histogram(keys, bins, bucket=bucket))
