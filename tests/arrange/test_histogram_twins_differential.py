@@ -7,7 +7,16 @@ import pytest
 
 import headrace
 from headrace import _native
-from tests.arrange.test_histogram_kernels_differential import expected_even, keys_of
+from tests.arrange.test_expression_differential import CASES
+from tests.arrange.test_histogram_kernels_differential import (
+    DTYPES,
+    edge_keys,
+    edges_of,
+    expected_between,
+    expected_even,
+    keys_of,
+    limits,
+)
 
 ISAS = _native.isas()
 BLOCK, PIECE = 64, 1 << 16
@@ -48,6 +57,42 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
         for threads in (1, 3):
             context = headrace.Context(threads=threads, isa=isa)
             np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges, context=context), expected)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type(isa: str, dtype: str) -> None:
+    """Parts by shift and by multiplication, edges apart and crowded; within the type and at its ends."""
+    lowest, highest = (-1000, 1000) if dtype[0] == "f" else limits(dtype)
+    middle = (lowest + highest) // 2
+    for low, high, bins in ((lowest, highest, 128), (middle - 64, middle + 64, 32), (lowest + 1, middle + 3, 100)):
+        keys = np.concatenate([keys_of(dtype, "uniform", 70_001, lowest, highest), edge_keys(dtype, low, high)])
+        for threads in (1, 3):
+            counts = headrace.histogram(keys, bins, range=(low, high), context=headrace.Context(threads=threads, isa=isa))
+            np.testing.assert_array_equal(counts, expected_even(keys, low, high, bins))
+    for kind in ("spread", "crowded", "narrow"):
+        for buckets in (3, 200):
+            if kind == "narrow" and dtype in {"u1", "i1"} and buckets == 200:
+                continue
+            edges = edges_of(dtype, buckets, kind)
+            low, high = edges[0].item(), edges[-1].item()
+            keys = np.concatenate([keys_of(dtype, "uniform", 70_001, low, high), edges, edge_keys(dtype, low, high)])
+            counts = headrace.histogram(keys, splitters=edges, context=headrace.Context(isa=isa))
+            np.testing.assert_array_equal(counts, expected_between(keys, edges))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name", CASES)
+def test_expressions(isa: str, name: str) -> None:
+    expression, plain = CASES[name]
+    memory = np.random.default_rng(5).integers(0, 256, 4 * 200_003 + 1, dtype="u1")
+    for past in (0, 1):
+        keys = np.frombuffer(memory.data, "<u4", 200_003, past)
+        values = plain(keys.astype("i8"))
+        expected = np.bincount(values[values < 100], minlength=100)
+        for threads in (1, 2):
+            context = headrace.Context(threads=threads, isa=isa)
+            np.testing.assert_array_equal(headrace.histogram(keys, 100, bucket=expression, context=context), expected)
 
 
 @pytest.mark.parametrize("isa", ISAS)

@@ -7,6 +7,7 @@ import pytest
 
 import headrace
 from headrace.core.device_array import DeviceArray
+from headrace.core.device_memory import device_pool
 from headrace.core.gpu import gpu
 from tests.arrange.test_histogram_kernels_differential import DTYPES, edge_keys, edges_of, keys_of, limits
 from tests.core.test_primitives_differential import items_of
@@ -63,6 +64,27 @@ def test_histogram_between(dtype, kind):
             keys = np.concatenate([keys_of(dtype, "uniform", count, edges[0].item(), edges[-1].item()), edges])
             result = headrace.histogram(on_gpu(keys), splitters=edges).to_numpy()
             np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
+
+
+def test_splitters_on_the_gpu():
+    keys = np.random.default_rng(2).integers(0, 2**32, 100_003, dtype="u4")
+    edges, context = np.sort(keys[:257]), headrace.Context()
+    result = headrace.histogram(on_gpu(keys), splitters=on_gpu(edges), context=context).to_numpy()
+    np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
+    assert (context.crossings.to_host, context.crossings.to_gpu) == (edges.nbytes, edges.nbytes)
+    with pytest.raises(headrace.OptionError, match="nothing is copied between devices unasked"):
+        headrace.histogram(keys, splitters=on_gpu(edges))
+
+
+def test_a_histogram_keeps_to_the_memory_limit_and_leaves_nothing():
+    keys, edges = on_gpu(np.arange(1000, dtype="u4")), np.arange(0, 1001, 100)
+    gpu().synchronize()
+    used = device_pool(gpu()).used
+    for how in ({"bins": 5000}, {"splitters": edges}):
+        with pytest.raises(headrace.MemoryLimitError):
+            headrace.histogram(keys, **how, context=headrace.Context(memory_limit=2000))
+    assert device_pool(gpu()).used == used
+    assert headrace.histogram(keys, 10, context=headrace.Context(memory_limit=2000)).to_numpy().sum() == 1000
 
 
 def test_histogram_of_an_expression():

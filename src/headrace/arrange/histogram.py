@@ -157,9 +157,8 @@ def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, conte
         description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
     else:
         description = how.as_program() if isinstance(how, Expression) else how
-    given = description, edges, isinstance(how, Expression), result.address
-    counted = source.address, source.length, result.length
-    _native.histogram(KEYS[source.typestr], *counted, *given, context.thread_count, context.isa)
+    counted = source.address, source.length, result.length, description, edges, isinstance(how, Expression), result.address
+    _native.histogram(KEYS[source.typestr], *counted, context.thread_count, context.isa)
 
 
 def launcher(
