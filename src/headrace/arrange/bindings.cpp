@@ -11,14 +11,15 @@ namespace {
 
 // Addresses and their extents are what core/arrays.py vouches for.
 void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes description,
-                  std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads) {
+                  std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
     const BucketsGiven how{buckets,
                            {description.c_str(), description.size()},
                            reinterpret_cast<const void*>(edges),
                            computed,
                            reinterpret_cast<u64*>(result)};
     const nb::gil_scoped_release release;
-    histogram({key, reinterpret_cast<const void*>(keys), count}, how, threads);
+    histogram({key, reinterpret_cast<const void*>(keys), count}, how, chosen, threads);
 }
 
 }  // namespace

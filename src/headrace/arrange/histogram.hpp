@@ -2,7 +2,8 @@
 #pragma once
 #include <string_view>
 
-#include "arrange/cells.hpp"
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
 
 namespace headrace {
 
@@ -22,6 +23,6 @@ struct BucketsGiven {
     bool computed;
     u64* result;
 };
-void histogram(const KeysToCount& input, const BucketsGiven& how, unsigned threads);
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads);
 
 }  // namespace headrace

@@ -10,14 +10,14 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.buckets import KEYS, Edges, between, check_bins, even
 from headrace.arrange.expression import Expression
-from headrace.core.arrays import Array, take
+from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import device_pool
+from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, checked, driver, gpu
 from headrace.core.kernels import kernel
-from headrace.core.placement import empty_like
+from headrace.core.placement import empty_like, placed
 
 _CELLS = 4096
 _CELLS_OF_GPU = 14_500
@@ -67,7 +67,7 @@ def histogram(
         A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
         counted.
     context
-        Threads that may be used.
+        Threads and instruction set that may be used, where work runs, and what it may take there.
 
     Returns
     -------
@@ -93,7 +93,9 @@ def histogram(
     """
     import numpy as np  # arrays are optional in this package
 
-    source = take(keys, "keys")
+    context = context or Context()
+    budget = Budget(context.memory_limit)
+    source = placed(keys, "keys", context, budget)
     if source.typestr not in KEYS:
         raise OptionError(f"keys are of type {source.typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
     dtype = np.dtype(source.typestr)
@@ -109,9 +111,9 @@ def histogram(
             if bucket is None
             else _checked(dtype, bins, bucket)
         )
-    result = empty_like(source, bins, "<i8")
+    result = empty_like(source, bins, "<i8", budget)
     if source.device.kind == "cpu":
-        _on_cpu(source, result, how, (context or Context()).thread_count)
+        _on_cpu(source, result, how, context)
     else:
         launcher(source, result, how)()
     return result.owner
@@ -126,14 +128,15 @@ def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
     return bucket
 
 
-def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, threads: int) -> None:
+def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, context: Context) -> None:
     edges = 0
     if isinstance(how, Edges):
         description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
     else:
         description = how.as_program() if isinstance(how, Expression) else how
+    rest = context.thread_count, context.isa
     given = description, edges, isinstance(how, Expression), result.address
-    _native.histogram(KEYS[source.typestr], source.address, source.length, result.length, *given, threads)
+    _native.histogram(KEYS[source.typestr], source.address, source.length, result.length, *given, *rest)
 
 
 def launcher(source: Array, result: Array, how: bytes | Edges | Expression) -> Callable[[], None]:

@@ -34,7 +34,7 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
         value. Otherwise item `i` is joined too.
     context
-        Threads that may be used.
+        Threads and instruction set that may be used.
 
     Returns
     -------
@@ -60,8 +60,9 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     if source.length == 0:
         return result.owner
     if source.device.kind == "cpu":
-        threads = (context or Context()).thread_count
-        _native.scan(joining.join, joining.item, source.address, result.address, source.length, exclusive, threads)
+        context = context or Context()
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
         return result.owner
     card = gpu(source.device)
     threads, rows, blocks = _scan_shape(card, source.width)
@@ -104,8 +105,9 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
         raise OptionError(f"there are no items, so there is no {operator}")
     result = empty_like(source, 1)
     if source.device.kind == "cpu":
-        threads = (context or Context()).thread_count
-        _native.reduce(joining.join, joining.item, source.address, result.address, source.length, threads)
+        context = context or Context()
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.reduce(*items_at, context.thread_count, context.isa)
         return result.owner
     _reduce_on_gpu(source, result, joining)
     return result.owner

@@ -30,7 +30,7 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
     mask
         Array of as many bools, or bytes that are 0 or not, on the same device.
     context
-        Threads that may be used.
+        Threads and instruction set that may be used.
 
     Returns
     -------
@@ -64,7 +64,8 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         made.append(empty_like(source, count))
         return made[0].address
 
-    _native.select(source.address, flags.address, source.length, source.width, room, (context or Context()).thread_count)
+    context = context or Context()
+    _native.select(source.address, flags.address, source.length, source.width, room, context.thread_count, context.isa)
     return made[0].owner
 
 
