@@ -22,10 +22,12 @@ OPERATORS = [
     ("Max", "double"),
     ("Compose", "u32"),
 ]
-THREADS, ROWS = 64, 2
+THREADS, ROWS = 64, 3
 SHAPE = {"HR_THREADS": THREADS, "HR_ROWS": ROWS}
-RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
-SHARED = 5 * THREADS * ROWS * 16
+STAGES, REDUCERS = 3, 2
+RING = {"HR_STAGES": STAGES, "HR_REDUCERS": REDUCERS}
+SHARED = STAGES * THREADS * ROWS * 16
+SCAN_BLOCK = THREADS + (REDUCERS + 2) * 32
 
 
 def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
@@ -77,22 +79,18 @@ def identity(operator: str, items: NDArray[np.generic]) -> object:
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_scan(operator: str, item: str, order: str) -> None:
     program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE, **RING})
+    memory = np.zeros(2 + 2 * 41, "u8")
+    epoch = 0
     for count in sizes(tile_of(items_of(operator, item, 1))):
         items = items_of(operator, item, count)
         tiles = -(-count // tile_of(items))
         expected = scanned(operator, items)
         for exclusive in (0, 1):
             out = np.empty_like(items)
-            memory = np.zeros((tiles + 1) * (16 if items.dtype.itemsize == 8 else 8), "u1").view("u8")
-            program.launch(
-                "scan",
-                min(tiles, 9),
-                THREADS + 32,
-                [items, out, count, memory, exclusive],
-                shared=SHARED,
-                order=order,
-                seed=count,
-            )
+            epoch += 1
+            args = [items, out, count, memory, epoch, exclusive]
+            program.launch("scan", min(tiles, 9), SCAN_BLOCK, args, shared=SHARED, order=order, seed=count)
+            assert memory[0] == 0
             if exclusive:
                 assert out[0].item() == identity(operator, items)
                 np.testing.assert_array_equal(out[1:], expected[:-1])
@@ -144,5 +142,5 @@ def test_arrays_off_a_16_byte_boundary() -> None:
     program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
     items = items_of("Sum", "u32", 2000)[1:]
     out, memory = np.empty_like(items), np.zeros(40, "u8")
-    program.launch("scan", -(-1999 // tile_of(items)), THREADS + 32, [items, out, 1999, memory, 0], shared=SHARED)
+    program.launch("scan", -(-1999 // tile_of(items)), SCAN_BLOCK, [items, out, 1999, memory, 1, 0], shared=SHARED)
     np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))
