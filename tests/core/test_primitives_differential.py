@@ -123,18 +123,20 @@ def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
 def test_select(width: int, share: float) -> None:
-    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, "HR_THREADS": THREADS})
+    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, **shape})
     tile = THREADS * 16
     random = np.random.default_rng(zlib.crc32(f"select {width} {share}".encode()))
-    for count in sizes(tile)[:-1]:
+    memory = np.zeros(2 + 41, "u8")
+    for epoch, count in enumerate(sizes(tile)[:-1], 1):
         items = random.integers(0, 256, (count, width), dtype="u1")
         flags = (random.random(count) < share).astype("u1") * random.integers(1, 256, count, dtype="u1")
-        tiles = -(-count // tile)
         out, selected = np.empty_like(items), np.zeros(1, "u8")
-        memory = np.zeros(2 * (tiles + 1), "u8")
-        program.launch("select_items", tiles, THREADS, [items, flags, out, count, memory, selected], order="random", seed=count)
+        args = [items, flags, out, count, memory, epoch, selected]
+        blocks, how = min(-(-count // tile), 3), {"shared": (STAGES + 2) * tile, "order": "random", "seed": count}
+        program.launch("select_items", blocks, THREADS + 4 * 32, args, **how)
         expected = items[flags != 0]
-        assert selected[0] == len(expected)
+        assert selected[0] == len(expected) and memory[0] == 0
         np.testing.assert_array_equal(out[: len(expected)], expected)
 
 
