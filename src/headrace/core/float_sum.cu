@@ -18,26 +18,36 @@ constexpr u32 row_items = tile::lanes * width;
 constexpr u32 batch = HR_ROWS;  // rows on their way at a time
 static_assert(SumOrder::piece % (row_items * batch) == 0 && batch % held == 0 && SumOrder::piece % warps == 0);
 
-// Items [0, there) of a piece, `there` > 0, in the row and lane where they lie; written by other blocks if `shared`.
+// Rows of a piece, of whose items the first `there` are; written by other blocks if `shared`. One branch for all rows, so
+// that their loads are on their way together.
 template <bool shared>
-static __device__ __forceinline__ tile::Vector<Item> row_of(const Item* piece, i64 there, u32 row, bool whole) {
-    const u32 at = row * row_items + tile::lane() * width;
-    if (!shared && whole) {
-        return bits_as<tile::Vector<Item>>(tile::load_streaming(reinterpret_cast<const uint4*>(piece + at)));
-    }
-    if (shared && at + width <= there) {
-        return bits_as<tile::Vector<Item>>(tile::load_relaxed(reinterpret_cast<const tile::Wide*>(piece + at)));
-    }
-    tile::Vector<Item> items;
+static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], const Item* piece, i64 there, u32 first,
+                                            bool whole) {
+    const u32 begin = first * row_items + tile::lane() * width;
+    if (whole) {
 #pragma unroll
-    for (u32 k = 0; k < width; ++k) {
-        items.item[k] = no_float<Item>();
-        if (at + k < there) {
-            items.item[k] = shared ? bits_as<Item>(tile::load_relaxed(reinterpret_cast<const Word*>(piece + at + k)))
-                                   : piece[at + k];
+        for (u32 row = 0; row < batch; ++row) {
+            const Item* const at = piece + begin + row * row_items;
+            if constexpr (shared) {
+                rows[row] = bits_as<tile::Vector<Item>>(tile::load_relaxed(reinterpret_cast<const tile::Wide*>(at)));
+            } else {
+                rows[row] = bits_as<tile::Vector<Item>>(tile::load_streaming(reinterpret_cast<const uint4*>(at)));
+            }
+        }
+        return;
+    }
+#pragma unroll
+    for (u32 row = 0; row < batch; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < width; ++k) {
+            const u32 at = begin + row * row_items + k;
+            rows[row].item[k] = no_float<Item>();
+            if (at < there) {
+                rows[row].item[k] = shared ? bits_as<Item>(tile::load_relaxed(reinterpret_cast<const Word*>(piece + at)))
+                                           : piece[at];
+            }
         }
     }
-    return items;
 }
 
 // The sum of a piece, in lane 0.
@@ -54,8 +64,7 @@ static __device__ __forceinline__ Item sum_piece(const Item* piece, i64 there, b
                                               : (static_cast<u32>(there) + row_items - 1) / row_items;
     for (u32 row = 0; row < rows; row += batch) {
         tile::Vector<Item> items[batch];
-#pragma unroll
-        for (u32 i = 0; i < batch; ++i) items[i] = row_of<shared>(piece, there, row + i, whole);
+        load<shared>(items, piece, there, row, whole);
 #pragma unroll
         for (u32 i = 0; i < batch; ++i) {
 #pragma unroll
@@ -119,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (!is_last(&ended[second], static_cast<u32>((here + warps - 1) / warps), told)) return;
     Item* const sums = pieces + (firsts + 3) / 4 * 4;
     if (tile::warp() == 0) {
-        const Item sum = sum_piece<true>(pieces + second * piece, here, false);
+        const Item sum = sum_piece<true>(pieces + second * piece, here, true);
         if (tile::lane() == 0) {
             post(sums + second, sum);
             if (seconds == 1) *result = one_nan(sum);
@@ -127,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     if (seconds == 1 || !is_last(&ended[seconds], static_cast<u32>(seconds), told)) return;
     if (tile::warp() == 0) {
-        const Item sum = sum_piece<true>(sums, seconds, false);
+        const Item sum = sum_piece<true>(sums, seconds, true);
         if (tile::lane() == 0) *result = one_nan(sum);
     }
 }

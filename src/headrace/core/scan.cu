@@ -23,6 +23,7 @@ using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
 using Vector = tile::Vector<Item>;
 using Place = tile::Place<HR_STAGES>;
+using Totals = tile::Totals<Item, Op, HR_LOOK>;
 constexpr u32 threads = HR_THREADS;  // that scan
 constexpr u32 rows = HR_ROWS;        // vectors of a thread
 constexpr u32 stages = HR_STAGES;
@@ -63,7 +64,7 @@ static __device__ __forceinline__ void store(const Arrays& arrays, const Vector*
     }
 }
 
-static __device__ __forceinline__ void move(const Arrays& arrays, tile::Totals<Item, Op> totals, Ring& ring,
+static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring,
                                             Vector* stage) {
     const bool aligned = tile::aligned(arrays.in, arrays.out);
     Place place;
@@ -107,7 +108,7 @@ static __device__ __forceinline__ void move(const Arrays& arrays, tile::Totals<I
 // neighbours.
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-static __device__ __forceinline__ void reduce(u32 tiles, tile::Totals<Item, Op> totals, Ring& ring,
+static __device__ __forceinline__ void reduce(u32 tiles, Totals totals, Ring& ring,
                                               const Vector* stage) {
     const u32 own = tile::warp() - scanners;
     for (Place place;; place.step()) {
@@ -135,7 +136,7 @@ static __device__ __forceinline__ void reduce(u32 tiles, tile::Totals<Item, Op> 
     }
 }
 
-static __device__ __forceinline__ void look_back(u32 tiles, tile::Totals<Item, Op> totals, Ring& ring) {
+static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring& ring) {
     Item joined = Op::identity();  // of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
@@ -196,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(block)
     HR_DYNAMIC_SHARED(Vector, stage);
     __shared__ Ring ring;
     const Arrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items)};
-    const tile::Totals<Item, Op> totals(memory, epoch);
+    const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
         ring.full[threadIdx.x].begin(tile::movers);
         ring.reduced[threadIdx.x].begin(reducers);

@@ -33,7 +33,7 @@ struct ItemOf<8> {
 };
 using Item = ItemOf<HR_WIDTH>::type;
 using Place = tile::Place<HR_STAGES>;
-using Totals = tile::Totals<u32, Sum<u64>>;
+using Totals = tile::Totals<u32, Sum<u64>, HR_LOOK>;
 constexpr u32 threads = HR_THREADS;  // that gather
 constexpr u32 rows = HR_ROWS;        // vectors of 16 flags of a thread
 constexpr u32 stages = HR_STAGES;
@@ -42,7 +42,9 @@ constexpr u32 counters = HR_COUNTERS;
 constexpr u32 block = threads + (counters + 2) * tile::lanes;
 constexpr u32 stage_flags = threads * rows * 16;
 constexpr u32 part_flags = tile::lanes * rows * 16;
-constexpr u32 batch = HR_WIDTH <= 4 ? 16 : 64 / HR_WIDTH;  // items that a thread holds at a time
+constexpr u32 batch = HR_WIDTH <= 4 ? HR_BATCH : 4 * HR_BATCH / HR_WIDTH;  // items that a thread holds, twice
+constexpr i32 step = batch * tile::lanes;
+constexpr u32 words = (rows + 1) / 2;  // of 32 flags, for the bits of a thread's
 static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
 
 struct Ring {
@@ -154,6 +156,34 @@ static __device__ __forceinline__ void look_back(const Arrays& arrays, Totals to
     }
 }
 
+// Writes the places of the set bits of a thread's flags behind each other, from `to` on.
+static __device__ __forceinline__ void list_places(const u32 (&bits)[words], u16* to) {
+#pragma unroll
+    for (u32 word = 0; word < words; ++word) {
+        const u32 first = tile::lane() * rows * 16 + word * 32;
+        for (u32 left = bits[word]; left != 0; left &= left - 1) {
+            *to++ = static_cast<u16>(first + 31 - static_cast<u32>(__clz(static_cast<int>(left & (0u - left)))));
+        }
+    }
+}
+
+// The next `batch` rows of listed items, of which `left` are there, to registers and from there. `list` and `out` are
+// this lane's, so that the places of all rows are one address and constants.
+static __device__ __forceinline__ void load(Item (&held)[batch], const Item* in, const u16* list, i32 left) {
+    if (left <= 0) return;
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        if (static_cast<i32>(k * tile::lanes + tile::lane()) < left) held[k] = in[list[k * tile::lanes]];
+    }
+}
+static __device__ __forceinline__ void store(const Item (&held)[batch], Item* out, i32 left) {
+    if (left <= 0) return;
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        if (static_cast<i32>(k * tile::lanes + tile::lane()) < left) out[k * tile::lanes] = held[k];
+    }
+}
+
 static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, const uint4* flags, u16* list) {
     u16* const mine = list + tile::warp() * part_flags;
     for (Place place;; place.step()) {
@@ -161,44 +191,28 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
         const u32 number = ring.number[place.stage];
         if (number >= arrays.tiles) return;
         const uint4* const own_flags = flags + place.stage * (stage_flags / 16) + first_vector(tile::warp());
-        u32 bits[rows], own = 0;
+        u32 bits[words] = {}, own = 0;
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            bits[row] = bits_of(own_flags[row]);
-            own += static_cast<u32>(__popc(bits[row]));
-        }
+        for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(own_flags[row]) << (row % 2 * 16);
+#pragma unroll
+        for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);
-        const u32 total = tile::shuffle(upto, tile::lanes - 1);
-        u32 to = upto - own;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            for (u32 left = bits[row]; left != 0; left &= left - 1) {
-                mine[to++] = static_cast<u16>((tile::lane() * rows + row) * 16 + static_cast<u32>(trailing_zeros(left)));
-            }
-        }
+        i32 left = static_cast<i32>(tile::shuffle(upto, tile::lanes - 1));
+        list_places(bits, mine + upto - own);
         __syncwarp();
         const Item* const in = arrays.in + static_cast<u64>(number) * stage_flags + tile::warp() * part_flags;
-        Item held[batch];
-#pragma unroll
-        for (u32 k = 0; k < batch; ++k) {
-            const u32 i = tile::lane() + k * tile::lanes;
-            if (i < total) held[k] = in[mine[i]];
-        }
+        const u16* from = mine + tile::lane();
+        Item first[batch], second[batch];
+        load(first, in, from, left);
+        load(second, in, from + step, left - step);
         ring.known[place.stage].wait(place.parity);
-        Item* const out = arrays.out + ring.before[place.stage][tile::warp()];
+        Item* out = arrays.out + ring.before[place.stage][tile::warp()] + tile::lane();
         ring.done[place.stage].arrive_warp();
-        for (u32 begin = 0; begin < total;) {
-#pragma unroll
-            for (u32 k = 0; k < batch; ++k) {
-                const u32 i = begin + tile::lane() + k * tile::lanes;
-                if (i < total) out[i] = held[k];
-            }
-            begin += batch * tile::lanes;
-#pragma unroll
-            for (u32 k = 0; k < batch; ++k) {
-                const u32 i = begin + tile::lane() + k * tile::lanes;
-                if (i < total) held[k] = in[mine[i]];
-            }
+        for (; left > 0; left -= 2 * step, from += 2 * step, out += 2 * step) {
+            store(first, out, left);
+            load(first, in, from + 2 * step, left - 2 * step);
+            store(second, out + step, left - step);
+            load(second, in, from + 3 * step, left - 3 * step);
         }
         __syncwarp();  // the list is read
     }
@@ -207,7 +221,7 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
 // `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves. Blocks of
 // `threads` + 32 (counters + 2) threads, as many as fit; dynamic shared memory: the stages, and two bytes for each flag of
 // one. At least one item.
-extern "C" __global__ void __launch_bounds__(block) select_items(const Item* in, const u8* flags, Item* out, u64 size,
+extern "C" __global__ void __launch_bounds__(block, 1) select_items(const Item* in, const u8* flags, Item* out, u64 size,
                                                                  tile::Counters* memory, u32 epoch, u64* selected) {
     HR_DYNAMIC_SHARED(uint4, stage);
     __shared__ Ring ring;

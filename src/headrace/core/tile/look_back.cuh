@@ -40,8 +40,9 @@ struct Counters {
     u64 unused;
 };
 
-// Posted are totals of type T, and joined items of Op, which each T becomes.
-template <class T, class Op>
+// Posted are totals of type T, and joined items of Op, which each T becomes. `at_once` x 32 states are looked at together:
+// as many as there are blocks.
+template <class T, class Op, u32 at_once>
 class Totals {
     using State = StateOf<T>;
     using Item = typename Op::Item;
@@ -71,9 +72,6 @@ public:
     }
 
 private:
-    // As many tiles as most cards have blocks.
-    static constexpr u32 at_once = 5;
-
     __device__ __forceinline__ Item step(u32 begin, u32 last) {
         Word seen[at_once];
         bool missing = false;
