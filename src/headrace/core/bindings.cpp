@@ -65,6 +65,11 @@ void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, 
     reduce(join, item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const nb::gil_scoped_release release;
+    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
+}
+
 // `room`: a function of the number of items that gives their address.
 void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
                unsigned threads) {
@@ -106,6 +111,7 @@ void bind_core(nb::module_& m) {
     m.def("hardware_threads", &hardware_threads);
     m.def("scan", &scan_at);
     m.def("reduce", &reduce_at);
+    m.def("float_sum", &float_sum_at);
     m.def("select", &select_at);
 }
 

@@ -19,4 +19,7 @@ void scan(std::string_view join, std::string_view item, ArrayPair arrays, bool e
 // `out` gets one item. Bytes moved per item of width w: w.
 void reduce(std::string_view join, std::string_view item, ArrayPair arrays, unsigned threads);
 
+// The sum of items that are "float" or "double", in the order of core/float_sum.hpp; 0 if there are none.
+void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
+
 }  // namespace headrace

@@ -1,4 +1,4 @@
-"""Scan and reduction of arrays, where they lie: core/scan.cu, core/reduce.cu, and their CPU twins in core/scan.cpp."""
+"""Scan and reduction of arrays, where they lie: core/scan.cu, core/reduce.cu, core/float_sum.cu, and their CPU twins."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 from headrace import _native
 from headrace.core.arrays import Array, empty_like, take
 from headrace.core.context import Context
-from headrace.core.device_memory import DeviceBuffer, device_pool
+from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
-from headrace.core.gpu import Gpu, checked, driver, gpu
+from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
 from headrace.core.operators import Joining
+from headrace.core.scratch import scratch
 
 _THREADS, _ROWS = 256, 4
 _TILE_BYTES = _THREADS * _ROWS * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
-_AHEAD, _SLACK = 1, 3
+_PIECE = 4096
+_SUM_THREADS, _SUM_ROWS = 256, 16
+_MOST_SUMMED = 2**36
 
 
 def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
@@ -28,7 +31,8 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
     operator
         ``"sum"`` (of integers, modulo 2 to the number of their bits), ``"min"`` or ``"max"``. Of floats that are equal the first
-        is taken, and a NaN wins.
+        is taken, and a NaN wins. Floats have no running sum here: each item of one would be rounded as its neighbours happen to
+        be grouped, and in one pass over a GPU that is a matter of timing.
     exclusive
         Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
         value. Otherwise item `i` is joined too.
@@ -55,6 +59,11 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     """
     source = take(items, "items")
     joining = Joining.of(operator, source)
+    if joining.is_float_sum:
+        raise OptionError(
+            "sums of floating point depend on how they are grouped, which in a scan is a matter of timing; `reduce` sums in a "
+            "fixed order, and integers (fixed point) can be scanned"
+        )
     result = empty_like(source, source.length)
     if source.length == 0:
         return result.owner
@@ -63,13 +72,15 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         _native.scan(joining.join, joining.item, source.address, result.address, source.length, exclusive, threads)
         return result.owner
     card = gpu(source.device)
-    threads, rows, blocks = _scan_shape(card, source.width)
-    tiles = -(-source.nbytes // (threads * rows * 16))
-    memory = zeroed(card, (tiles + 1) * (16 if source.width == 8 else 8), source.stream)
-    found = kernel("core/scan.cu", "scan", "PPqPI", _scan_defines(joining, threads, rows), card)
-    args = (source.address, result.address, source.length, memory.address, int(exclusive))
-    ring = (_AHEAD + 1 + _SLACK) * threads * rows * 16
-    found.launch(min(tiles, blocks), threads + 32, args, shared=ring, stream=source.stream)
+    shape, blocks = _scan_shape(card)
+    stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    tiles = -(-source.nbytes // stage)
+    state = 16 if source.width == 8 else 8
+    memory, epoch = scratch(card, 16 + tiles * state, source.stream, state)
+    found = kernel("core/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card)
+    args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
+    threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
+    found.launch(min(tiles, blocks), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
     return result.owner
 
 
@@ -78,43 +89,67 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
 
     Parameters
     ----------
-    items, operator, context
+    items
+        As in `scan`.
+    operator
+        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too.
+    context
         As in `scan`.
 
     Returns
     -------
     array
-        One item, of the same library and type; of an empty array the operator's identity for a sum, 0.
+        One item, of the same library and type; of an empty array 0 for a sum. It does not depend on the device or the number of
+        threads.
 
     Raises
     ------
     OptionError
-        `items` is no such array, nothing is called `operator`, or there is no smallest or largest because there are no items.
+        `items` is no such array, nothing is called `operator`, there is no smallest or largest because there are no items, or
+        there are more than 2**36 floats to sum.
+
+    Notes
+    -----
+    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`, `l` + 128,
+    `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces by the same
+    rule, up to twice. So an item is rounded at most 38 times a level, and the sum of `n` items is off by at most ``38 * levels * u``
+    times the sum of their absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach 2**12, 2**24 and 2**36
+    items). A result that is not a number is the quiet NaN with no sign.
 
     Examples
     --------
     >>> import numpy as np
     >>> reduce(np.array([3, 1, 4, 1], np.uint64), "max")
     array([4], dtype=uint64)
+    >>> reduce(np.array([0.5, 0.25]))
+    array([0.75])
     """
     source = take(items, "items")
     joining = Joining.of(operator, source)
     if source.length == 0 and operator != "sum":
         raise OptionError(f"there are no items, so there is no {operator}")
+    if joining.is_float_sum and source.length > _MOST_SUMMED:
+        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
     result = empty_like(source, 1)
     if source.device.kind == "cpu":
         threads = (context or Context()).thread_count
-        _native.reduce(joining.join, joining.item, source.address, result.address, source.length, threads)
-        return result.owner
-    _reduce_on_gpu(source, result, joining)
+        if joining.is_float_sum:
+            _native.float_sum(joining.item, source.address, result.address, source.length, threads)
+        else:
+            _native.reduce(joining.join, joining.item, source.address, result.address, source.length, threads)
+    elif joining.is_float_sum and source.length > 0:
+        _sum_floats_on_gpu(source, result, joining.item)
+    else:
+        # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
+        _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
     return result.owner
 
 
-def _scan_shape(card: Gpu, width: int) -> tuple[int, int, int]:
-    """Threads that scan, rows, and blocks that fit on the card. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    if card.capability[0] not in (9, 10):
-        return 256, 4, 2 * card.multiprocessors
-    return (320, 9, card.multiprocessors) if width == 4 else (352, 8, card.multiprocessors)
+def _scan_shape(card: Gpu) -> tuple[dict[str, int], int]:
+    """Shape of a scan, and blocks that fit on the card. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    if card.capability[0] in (9, 10):
+        return {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 3, "HR_LOOK": 5}, card.multiprocessors
+    return {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 2, "HR_LOOK": 5}, card.multiprocessors
 
 
 def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
@@ -122,22 +157,22 @@ def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
     tiles = -(-source.nbytes // _TILE_BYTES)
     blocks = max(1, min(tiles, card.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
     parts = device_pool(card).take(blocks * source.width, source.stream)
-    finished = zeroed(card, 4, source.stream)
+    finished, _ = scratch(card, 4, source.stream, 0)
     found = kernel("core/reduce.cu", "reduce", "PqPPP", _defines(joining), card)
     args = (source.address, source.length, parts.address, finished.address, result.address)
     found.launch(blocks, _THREADS, args, stream=source.stream)
 
 
-def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
-    """A buffer of zeros, in the order of `stream`."""
-    buffer = device_pool(card).take(nbytes, stream)
-    checked(driver().cuMemsetD8Async(buffer.address, 0, nbytes, buffer.stream))
-    return buffer
-
-
-def _scan_defines(joining: Joining, threads: int, rows: int) -> dict[str, int | str]:
-    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_AHEAD": _AHEAD, "HR_SLACK": _SLACK}
-    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}
+def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
+    card = gpu(source.device)
+    firsts = -(-source.length // _PIECE)
+    seconds = -(-firsts // _PIECE)
+    pieces = device_pool(card).take((firsts + 3 + seconds) * source.width, source.stream)
+    ended, _ = scratch(card, 4 * (seconds + 1), source.stream, 0)
+    defines = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    found = kernel("core/float_sum.cu", "float_sum", "PqPPP", defines, card)
+    args = (source.address, source.length, pieces.address, ended.address, result.address)
+    found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
 
 
 def _defines(joining: Joining) -> dict[str, int | str]:

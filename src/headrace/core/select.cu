@@ -45,7 +45,7 @@ constexpr u32 part_flags = tile::lanes * rows * 16;
 constexpr u32 batch = HR_WIDTH <= 4 ? HR_BATCH : 4 * HR_BATCH / HR_WIDTH;  // items that a thread holds, twice
 constexpr i32 step = batch * tile::lanes;
 constexpr u32 words = (rows + 1) / 2;  // of 32 flags, for the bits of a thread's
-static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
+static_assert(rows % 2 == 1 && gatherers <= tile::lanes && part_flags % (2 * step) == 0);
 
 struct Ring {
     tile::Gate full[stages], counted[stages], known[stages], done[stages];
@@ -184,44 +184,113 @@ static __device__ __forceinline__ void store(const Item (&held)[batch], Item* ou
     }
 }
 
+// Rows of 32 neighbouring items, of which each lane has one, and the lanes whose flag is set.
+struct Rows {
+    Item item[batch];
+    u32 set[batch];
+};
+static __device__ __forceinline__ void load(Rows& held, const Item* in, const u8* flags) {
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        const bool is_set = flags[k * tile::lanes] != 0;
+        held.set[k] = __ballot_sync(tile::all_lanes, is_set);
+        if (is_set) held.item[k] = in[k * tile::lanes];
+    }
+}
+static __device__ __forceinline__ Item* store(const Rows& held, Item* out) {
+#pragma unroll
+    for (u32 k = 0; k < batch; ++k) {
+        if ((held.set[k] >> tile::lane() & 1) != 0)
+            out[__popc(held.set[k] & ((1u << tile::lane()) - 1))] = held.item[k];
+        out += __popc(held.set[k]);
+    }
+    return out;
+}
+
+// A part of a tile, of whose items a warp passes on those that are set: where they go is known later.
+struct Part {
+    const Item* in;
+    const u8* flags;
+    tile::Gate* known;
+    u32 parity;
+    const u64* before;
+    Item* out;
+
+    __device__ __forceinline__ Item* wait() const {
+        known->wait(parity);
+        return out + *before;
+    }
+};
+
+// Of a part with many set flags: row by row, two batches of rows in flight.
+static __device__ __forceinline__ void pass_rows(const Part& part, tile::Gate& done) {
+    const Item* in = part.in + tile::lane();
+    const u8* flags = part.flags + tile::lane();
+    Rows first, second;
+    load(first, in, flags);
+    Item* out = part.wait();
+#pragma unroll 1
+    for (i32 left = part_flags; left > 0; left -= 2 * step, in += 2 * step, flags += 2 * step) {
+        load(second, in + step, flags + step);
+        out = store(first, out);
+        if (left > 2 * step) load(first, in + 2 * step, flags + 2 * step);
+        out = store(second, out);
+    }
+    done.arrive_warp();
+}
+
+// Of a part with few, `left`: from a list of their places.
+static __device__ __forceinline__ void pass_listed(const Part& part, tile::Gate& done, const u16* list, i32 left) {
+    Item first[batch], second[batch];
+    load(first, part.in, list, left);
+    load(second, part.in, list + step, left - step);
+    Item* out = part.wait() + tile::lane();
+    done.arrive_warp();
+#pragma unroll 1
+    for (; left > 0; left -= 2 * step, list += 2 * step, out += 2 * step) {
+        store(first, out, left);
+        load(first, part.in, list + 2 * step, left - 2 * step);
+        store(second, out + step, left - step);
+        load(second, part.in, list + 3 * step, left - 3 * step);
+    }
+}
+
 static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, const uint4* flags, u16* list) {
     u16* const mine = list + tile::warp() * part_flags;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];
         if (number >= arrays.tiles) return;
-        const uint4* const own_flags = flags + place.stage * (stage_flags / 16) + first_vector(tile::warp());
+        const uint4* const stage = flags + place.stage * (stage_flags / 16);
+        const uint4* const own_flags = stage + first_vector(tile::warp());
         u32 bits[words] = {}, own = 0;
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(own_flags[row]) << (row % 2 * 16);
 #pragma unroll
         for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);
-        i32 left = static_cast<i32>(tile::shuffle(upto, tile::lanes - 1));
-        list_places(bits, mine + upto - own);
-        __syncwarp();
-        const Item* const in = arrays.in + static_cast<u64>(number) * stage_flags + tile::warp() * part_flags;
-        const u16* from = mine + tile::lane();
-        Item first[batch], second[batch];
-        load(first, in, from, left);
-        load(second, in, from + step, left - step);
-        ring.known[place.stage].wait(place.parity);
-        Item* out = arrays.out + ring.before[place.stage][tile::warp()] + tile::lane();
-        ring.done[place.stage].arrive_warp();
-        for (; left > 0; left -= 2 * step, from += 2 * step, out += 2 * step) {
-            store(first, out, left);
-            load(first, in, from + 2 * step, left - 2 * step);
-            store(second, out + step, left - step);
-            load(second, in, from + 3 * step, left - 3 * step);
+        const u32 total = tile::shuffle(upto, tile::lanes - 1), first = tile::warp() * part_flags;
+        const Part part{arrays.in + static_cast<u64>(number) * stage_flags + first,
+                        reinterpret_cast<const u8*>(stage) + first,
+                        &ring.known[place.stage],
+                        place.parity,
+                        &ring.before[place.stage][tile::warp()],
+                        arrays.out};
+        if (total >= part_flags / 4) {
+            pass_rows(part, ring.done[place.stage]);
+        } else {
+            list_places(bits, mine + upto - own);
+            __syncwarp();
+            pass_listed(part, ring.done[place.stage], mine + tile::lane(), static_cast<i32>(total));
+            __syncwarp();  // the list is read
         }
-        __syncwarp();  // the list is read
     }
 }
 
 // `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves. Blocks of
 // `threads` + 32 (counters + 2) threads, as many as fit; dynamic shared memory: the stages, and two bytes for each flag of
 // one. At least one item.
-extern "C" __global__ void __launch_bounds__(block, 1) select_items(const Item* in, const u8* flags, Item* out, u64 size,
+extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS) select_items(const Item* in, const u8* flags, Item* out, u64 size,
                                                                  tile::Counters* memory, u32 epoch, u64* selected) {
     HR_DYNAMIC_SHARED(uint4, stage);
     __shared__ Ring ring;

@@ -9,12 +9,15 @@ from headrace.core.arrays import Array, empty_like, same_device, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError
+from headrace.core.device_memory import device_pool
 from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
-from headrace.core.scan import zeroed
+from headrace.core.scratch import scratch
 
-_THREADS = 512
-_TILE_ITEMS = _THREADS * 16
+_SHAPE = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 4, "HR_COUNTERS": 2, "HR_LOOK": 9, "HR_BATCH": 8, "HR_BLOCKS": 2}
+_TILE = _SHAPE["HR_THREADS"] * _SHAPE["HR_ROWS"] * 16
+_SHARED = (_SHAPE["HR_STAGES"] + 2) * _TILE
+_BLOCK = _SHAPE["HR_THREADS"] + 32 * (_SHAPE["HR_COUNTERS"] + 2)
 _WIDTHS = (1, 2, 4, 8, 16)
 _FLAGS = {"|b1", "|u1", "|i1"}
 
@@ -72,12 +75,13 @@ def _select_on_gpu(source: Array, flags: Array) -> Any:
     if source.length == 0:
         return result.owner
     card = gpu(source.device)
-    tiles = -(-source.length // _TILE_ITEMS)
-    memory = zeroed(card, 16 * (tiles + 1), source.stream)
-    selected = DeviceArray(zeroed(card, 8, source.stream), "<u8", 1)
-    found = kernel("core/select.cu", "select_items", "PPPQPP", {"HR_WIDTH": source.width, "HR_THREADS": _THREADS}, card)
-    args = (source.address, flags.address, result.address, source.length, memory.address, selected.address)
-    found.launch(tiles, _THREADS, args, stream=source.stream)
+    tiles = -(-source.length // _TILE)
+    memory, epoch = scratch(card, 16 + 8 * tiles, source.stream, 8)
+    selected = DeviceArray(device_pool(card).take(8, source.stream), "<u8", 1)
+    found = kernel("core/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **_SHAPE}, card)
+    args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
+    blocks = card.multiprocessors * _SHAPE["HR_BLOCKS"]
+    found.launch(min(tiles, blocks), _BLOCK, args, shared=_SHARED, stream=source.stream)
     count = int(selected.to_numpy()[0])
     if isinstance(result.owner, DeviceArray):
         return DeviceArray(result.owner.buffer, result.typestr, count)
