@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.core.arrays import Array, empty_like, same_device, take
+from headrace.core.arrays import Array, take
 from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
+from headrace.core.placement import empty_like, same_device
 
 CUDA = Device("cuda", 0)
 

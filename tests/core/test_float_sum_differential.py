@@ -1,11 +1,14 @@
-"""Sums of floating point: the order of core/float_sum.hpp, by NumPy, against the kernel under the fiber harness."""
+"""Sums of floating point: the order of core/float_sum.hpp, by NumPy, against `reduce` and the kernel under the fiber harness."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import headrace
 from headrace.testing import fibers
 
 PIECE, LANES = 4096, 128
@@ -33,6 +36,39 @@ def summed(items: NDArray[np.floating]) -> NDArray[np.floating]:
 def floats_of(dtype: str, count: int) -> NDArray[np.floating]:
     random = np.random.default_rng(count)
     return (random.standard_normal(count) * 10.0 ** random.integers(-6, 6, count)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_reduce(dtype: str, threads: int) -> None:
+    context = headrace.Context(threads=threads)
+    for count in (*SIZES, PIECE * 70 + 1):
+        items = floats_of(dtype, count)
+        assert headrace.reduce(items, context=context).tobytes() == summed(items).tobytes()
+
+
+def test_reduce_with_three_levels() -> None:
+    items = floats_of("f4", PIECE * PIECE + 5 * PIECE + 3)
+    assert headrace.reduce(items).tobytes() == summed(items).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_promised_error(dtype: str) -> None:
+    for count, levels in ((4096, 1), (1_000_000, 2)):
+        items = floats_of(dtype, count)
+        exact = math.fsum(items.tolist())
+        bound = 38 * levels * np.finfo(dtype).eps / 2 * math.fsum(np.abs(items).tolist())
+        assert abs(float(headrace.reduce(items)[0]) - exact) <= bound
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_what_is_no_number(dtype: str) -> None:
+    quiet = np.array([np.nan], dtype).tobytes()
+    for items in ([np.inf, -np.inf], [-np.nan, 1], [1, np.inf, np.nan], [-np.inf] * 4000 + [np.inf] * 4000):
+        assert headrace.reduce(np.array(items, dtype)).tobytes() == quiet
+    assert headrace.reduce(np.array([np.inf, 1], dtype)).tolist() == [np.inf]
+    for items, wanted in (([], 0.0), ([-0.0], -0.0), ([-0.0, 0.0], 0.0), ([-0.0] * 5000, -0.0)):
+        assert headrace.reduce(np.array(items, dtype)).tobytes() == np.array([wanted], dtype).tobytes()
 
 
 @pytest.mark.parametrize(("item", "dtype"), [("float", "f4"), ("double", "f8")])

@@ -10,13 +10,14 @@ from typing import Any
 
 from headrace import _native
 from headrace.arrange.expression import Expression
-from headrace.core.arrays import Array, empty_like, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, checked, driver, gpu
 from headrace.core.kernels import kernel
+from headrace.core.placement import empty_like
 
 _KEYS = {"<u4": "u32", "<i4": "i32", "<f4": "float"}
 _LEAST, _MOST = 2, 1 << 16

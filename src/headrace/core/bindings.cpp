@@ -38,6 +38,13 @@ nb::object copy_of(nb::handle source) {
     return make_buffer(std::move(region));
 }
 
+// Its bytes are zero; whoever made it may fill it by its address, before anybody else knows of it.
+nb::object empty_buffer(std::size_t bytes) {
+    Region region(bytes, nullptr);
+    region.ensure(bytes);
+    return make_buffer(std::move(region));
+}
+
 std::vector<std::tuple<std::string, unsigned>> type_list() {
     return {
 #define HR_TYPE(id, name, bits) {name, bits},
@@ -100,6 +107,7 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
+    m.def("empty_buffer", &empty_buffer);
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });

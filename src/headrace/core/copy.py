@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.core.arrays import Array, same_device
+from headrace.core.arrays import Array
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import Kernel, kernel
+from headrace.core.placement import same_device
 
 COPY_THREADS, COPY_TILE = 128, 2 << 10
 FILL_THREADS, FILL_TILE = 128, 4 << 10

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import Array, empty_like, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
 from headrace.core.operators import Joining
+from headrace.core.placement import empty_like
 from headrace.core.scratch import scratch
 
 _THREADS, _ROWS = 256, 4

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import Array, empty_like, same_device, take
+from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
-from headrace.core.errors import OptionError
 from headrace.core.device_memory import device_pool
+from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
 from headrace.core.kernels import kernel
+from headrace.core.placement import empty_like, same_device
 from headrace.core.scratch import scratch
 
 _SHAPE = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 4, "HR_COUNTERS": 2, "HR_LOOK": 9, "HR_BATCH": 8, "HR_BLOCKS": 2}

@@ -4,7 +4,7 @@ The card reads and writes only pinned memory by itself; from any other the drive
 several threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are
 filled or emptied, and the chunks are used again. A chunk is free when its event is done.
 
-Every byte that crosses is counted: `Crossings`.
+Every byte that crosses is counted (`headrace.core.crossings`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import ctypes
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from typing import Any
 
+from headrace.core.crossings import Crossings
 from headrace.core.device_memory import DeviceBuffer
 from headrace.core.errors import OptionError
 from headrace.core.event import Event
@@ -24,23 +24,6 @@ from headrace.core.gpu import Gpu, checked, driver
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
 _MOST_THREADS = 8
-
-
-@dataclass(slots=True)
-class Crossings:
-    """Bytes that went between host and GPU, and how often."""
-
-    to_gpu: int = 0
-    to_host: int = 0
-    copies: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
-        """Add a copy."""
-        with self._lock:
-            self.to_gpu += to_gpu
-            self.to_host += to_host
-            self.copies += 1
 
 
 class _Chunk:

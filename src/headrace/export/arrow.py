@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from headrace import _native
 from headrace.columns.column import Column
+from headrace.columns.placement import describe, filled
+from headrace.core.device import Device
 
 
 def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
@@ -16,3 +18,12 @@ def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
 def schema_capsule(columns: Mapping[str, Column]) -> object:
     """Capsule of an ``ArrowSchema``: a struct of all columns, each nullable."""
     return _native.arrow_schema([column.arrow_description(name) for name, column in columns.items()])
+
+
+def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> tuple[object, object]:
+    """Capsules of a struct of all columns and of the event that is done when they are filled, by Arrow's device interface."""
+    from headrace.core.arrow_device import DeviceColumn, device_capsules  # seldom needed
+
+    children = [describe(column, name) for name, column in columns.items()]
+    event = filled(columns.values())
+    return device_capsules(DeviceColumn("+s", length, 0, (0,), device, columns, event, children=children))
