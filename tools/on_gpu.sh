@@ -30,7 +30,8 @@ step() {
 checked() {
     local options=(--tool "$1" --error-exitcode 9)
     [[ $1 != memcheck ]] || options+=(--report-api-errors no)
-    compute-sanitizer "${options[@]}" python3 -m pytest -q -x -p no:cacheprovider tests/core/test_copy_differential.py -m gpu -k "4 or 16"
+    local tests=(tests/core/test_copy_differential.py tests/core/test_primitives_gpu_differential.py::test_few_items)
+    compute-sanitizer "${options[@]}" python3 -m pytest -q -x -p no:cacheprovider "${tests[@]}" -m gpu -k "4 or 16 or few"
 }
 step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
 [[ $failed -eq 0 ]] || exit 1
@@ -40,6 +41,6 @@ folders=(tests/core)
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${folders[@]}"
 LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then
-    for tool in memcheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 90 bash -c "$(declare -f checked); checked $tool"; done
+    for tool in memcheck racecheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 90 bash -c "$(declare -f checked); checked $tool"; done
 fi
 exit $failed

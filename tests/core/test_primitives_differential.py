@@ -123,8 +123,9 @@ def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
 def test_select(width: int, share: float) -> None:
-    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2, "HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
-    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, **shape})
+    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
+    how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, **shape, **how})
     tile = THREADS * 16
     random = np.random.default_rng(zlib.crc32(f"select {width} {share}".encode()))
     memory = np.zeros(2 + 41, "u8")

@@ -46,6 +46,23 @@ def test_select(dtype, share):
         np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask != 0])
 
 
+@pytest.mark.parametrize("count", [1, 1000, 30_000])
+def test_few_items(count):
+    """What memory checkers look at: all that these kernels do, in little time."""
+    random = np.random.default_rng(count)
+    for dtype in ("u4", "i8"):
+        items = random.integers(0, 100, count).astype(dtype)
+        for operator in ("sum", "max"):
+            np.testing.assert_array_equal(headrace.scan(on_gpu(items), operator).to_numpy(), headrace.scan(items, operator))
+            assert headrace.reduce(on_gpu(items), operator).to_numpy() == headrace.reduce(items, operator)
+        for share in (0.02, 0.9):
+            mask = random.random(count) < share
+            np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask])
+    for dtype in ("f4", "f8"):
+        items = floats_of(dtype, count)
+        assert headrace.reduce(on_gpu(items)).to_numpy() == headrace.reduce(items)
+
+
 def tile_edges(tile):
     return (tile - 1, tile, tile + 1, 300 * tile - 1, 300 * tile + 1)
 

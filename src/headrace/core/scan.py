@@ -111,11 +111,11 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
 
     Notes
     -----
-    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`, `l` + 128,
-    `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces by the same
-    rule, up to twice. So an item is rounded at most 38 times a level, and the sum of `n` items is off by at most ``38 * levels * u``
-    times the sum of their absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach 2**12, 2**24 and 2**36
-    items). A result that is not a number is the quiet NaN with no sign.
+    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`,
+    `l` + 128, `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces
+    by the same rule, up to twice. So an item is rounded at most 38 times a level, and a sum is off by at most
+    ``38 * levels * u`` times the sum of the absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach
+    2**12, 2**24 and 2**36 items). A result that is not a number is the quiet NaN with no sign.
 
     Examples
     --------
