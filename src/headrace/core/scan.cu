@@ -55,13 +55,9 @@ static __device__ __forceinline__ Item join_vector(const Vector& items) {
 }
 
 static __device__ __forceinline__ void store(const Arrays& arrays, const Vector* stage, u32 number, bool aligned) {
-    const i64 begin = static_cast<i64>(number) * stage_items, left = arrays.count - begin;
-    if (aligned && left >= stage_items) {
-        tile::take_away(reinterpret_cast<uint4*>(arrays.out + begin), reinterpret_cast<const uint4*>(stage),
-                        stage_vectors * 16);
-    } else {
-        tile::take_some_away(arrays.out + begin, reinterpret_cast<const Item*>(stage), left, stage_items);
-    }
+    const i64 begin = static_cast<i64>(number) * stage_items;
+    tile::take_items_away(arrays.out + begin, reinterpret_cast<const Item*>(stage), arrays.count - begin, stage_items,
+                          aligned);
 }
 
 static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring,
@@ -84,13 +80,9 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
             full.arrive();
             break;
         }
-        const i64 begin = static_cast<i64>(number) * stage_items, left = arrays.count - begin;
-        if (aligned && left >= stage_items) {
-            tile::bring(reinterpret_cast<uint4*>(here), reinterpret_cast<const uint4*>(arrays.in + begin),
-                        stage_vectors * 16, full);
-        } else {
-            tile::bring_some(reinterpret_cast<Item*>(here), arrays.in + begin, left, stage_items, Op::identity(), full);
-        }
+        const i64 begin = static_cast<i64>(number) * stage_items;
+        tile::bring_items(reinterpret_cast<Item*>(here), arrays.in + begin, arrays.count - begin, stage_items,
+                          Op::identity(), aligned, full);
         ++in_flight;
         place.step();
     }

@@ -149,7 +149,7 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
 def _scan_shape(card: Gpu) -> tuple[dict[str, int], int]:
     """Shape of a scan, and blocks that fit on the card. Cards of data centres since 9.0 have 227 KiB of shared memory."""
     if card.capability[0] in (9, 10):
-        return {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 3, "HR_LOOK": 5}, card.multiprocessors
+        return {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}, card.multiprocessors
     return {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 2, "HR_LOOK": 5}, card.multiprocessors
 
 

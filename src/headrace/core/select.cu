@@ -45,7 +45,7 @@ constexpr u32 part_flags = tile::lanes * rows * 16;
 constexpr u32 batch = HR_WIDTH <= 4 ? HR_BATCH : 4 * HR_BATCH / HR_WIDTH;  // items that a thread holds, twice
 constexpr i32 step = batch * tile::lanes;
 constexpr u32 words = (rows + 1) / 2;  // of 32 flags, for the bits of a thread's
-static_assert(rows % 2 == 1 && gatherers <= tile::lanes && part_flags % (2 * step) == 0);
+static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
 
 struct Ring {
     tile::Gate full[stages], counted[stages], known[stages], done[stages];
@@ -95,15 +95,9 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
             ring.full[place.stage].arrive();
             break;
         }
-        const u64 begin = static_cast<u64>(number) * stage_flags, left = arrays.count - begin;
-        u8* const here = stage + place.stage * stage_flags;
-        if (aligned && left >= stage_flags) {
-            tile::bring(reinterpret_cast<uint4*>(here), reinterpret_cast<const uint4*>(arrays.flags + begin), stage_flags,
-                        ring.full[place.stage]);
-        } else {
-            tile::bring_some<u8>(here, arrays.flags + begin, static_cast<i64>(left), stage_flags, 0,
-                                 ring.full[place.stage]);
-        }
+        const u64 begin = static_cast<u64>(number) * stage_flags;
+        tile::bring_items<u8>(stage + place.stage * stage_flags, arrays.flags + begin,
+                              static_cast<i64>(arrays.count - begin), stage_flags, 0, aligned, ring.full[place.stage]);
         place.step();
     }
     if (tile::lane() == 0) totals.end();
@@ -156,14 +150,26 @@ static __device__ __forceinline__ void look_back(const Arrays& arrays, Totals to
     }
 }
 
-// Writes the places of the set bits of a thread's flags behind each other, from `to` on.
-static __device__ __forceinline__ void list_places(const u32 (&bits)[words], u16* to) {
+// The places of a part's set flags behind each other. Of few flags each lane lists its own, from `to` on.
+static __device__ __forceinline__ void list_bits(const u32 (&bits)[words], u16* to) {
 #pragma unroll
     for (u32 word = 0; word < words; ++word) {
         const u32 first = tile::lane() * rows * 16 + word * 32;
         for (u32 left = bits[word]; left != 0; left &= left - 1) {
-            *to++ = static_cast<u16>(first + 31 - static_cast<u32>(__clz(static_cast<int>(left & (0u - left)))));
+            *to++ = static_cast<u16>(first + static_cast<u32>(trailing_zeros(left)));
         }
+    }
+}
+
+// Of many, rows of 32 flags: nothing waits for the row before, and what is written lies side by side.
+static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
+    const u32 lanes_before = (1u << tile::lane()) - 1;
+#pragma unroll 16
+    for (u32 first = 0; first < part_flags; first += tile::lanes) {
+        const bool is_set = flags[first + tile::lane()] != 0;
+        const u32 set = __ballot_sync(tile::all_lanes, is_set);
+        if (is_set) to[__popc(set & lanes_before)] = static_cast<u16>(first + tile::lane());
+        to += __popc(set);
     }
 }
 
@@ -184,77 +190,6 @@ static __device__ __forceinline__ void store(const Item (&held)[batch], Item* ou
     }
 }
 
-// Rows of 32 neighbouring items, of which each lane has one, and the lanes whose flag is set.
-struct Rows {
-    Item item[batch];
-    u32 set[batch];
-};
-static __device__ __forceinline__ void load(Rows& held, const Item* in, const u8* flags) {
-#pragma unroll
-    for (u32 k = 0; k < batch; ++k) {
-        const bool is_set = flags[k * tile::lanes] != 0;
-        held.set[k] = __ballot_sync(tile::all_lanes, is_set);
-        if (is_set) held.item[k] = in[k * tile::lanes];
-    }
-}
-static __device__ __forceinline__ Item* store(const Rows& held, Item* out) {
-#pragma unroll
-    for (u32 k = 0; k < batch; ++k) {
-        if ((held.set[k] >> tile::lane() & 1) != 0)
-            out[__popc(held.set[k] & ((1u << tile::lane()) - 1))] = held.item[k];
-        out += __popc(held.set[k]);
-    }
-    return out;
-}
-
-// A part of a tile, of whose items a warp passes on those that are set: where they go is known later.
-struct Part {
-    const Item* in;
-    const u8* flags;
-    tile::Gate* known;
-    u32 parity;
-    const u64* before;
-    Item* out;
-
-    __device__ __forceinline__ Item* wait() const {
-        known->wait(parity);
-        return out + *before;
-    }
-};
-
-// Of a part with many set flags: row by row, two batches of rows in flight.
-static __device__ __forceinline__ void pass_rows(const Part& part, tile::Gate& done) {
-    const Item* in = part.in + tile::lane();
-    const u8* flags = part.flags + tile::lane();
-    Rows first, second;
-    load(first, in, flags);
-    Item* out = part.wait();
-#pragma unroll 1
-    for (i32 left = part_flags; left > 0; left -= 2 * step, in += 2 * step, flags += 2 * step) {
-        load(second, in + step, flags + step);
-        out = store(first, out);
-        if (left > 2 * step) load(first, in + 2 * step, flags + 2 * step);
-        out = store(second, out);
-    }
-    done.arrive_warp();
-}
-
-// Of a part with few, `left`: from a list of their places.
-static __device__ __forceinline__ void pass_listed(const Part& part, tile::Gate& done, const u16* list, i32 left) {
-    Item first[batch], second[batch];
-    load(first, part.in, list, left);
-    load(second, part.in, list + step, left - step);
-    Item* out = part.wait() + tile::lane();
-    done.arrive_warp();
-#pragma unroll 1
-    for (; left > 0; left -= 2 * step, list += 2 * step, out += 2 * step) {
-        store(first, out, left);
-        load(first, part.in, list + 2 * step, left - 2 * step);
-        store(second, out + step, left - step);
-        load(second, part.in, list + 3 * step, left - 3 * step);
-    }
-}
-
 static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, const uint4* flags, u16* list) {
     u16* const mine = list + tile::warp() * part_flags;
     for (Place place;; place.step()) {
@@ -263,27 +198,36 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
         if (number >= arrays.tiles) return;
         const uint4* const stage = flags + place.stage * (stage_flags / 16);
         const uint4* const own_flags = stage + first_vector(tile::warp());
+        const u32 first_flag = tile::warp() * part_flags;
         u32 bits[words] = {}, own = 0;
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(own_flags[row]) << (row % 2 * 16);
 #pragma unroll
         for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);
-        const u32 total = tile::shuffle(upto, tile::lanes - 1), first = tile::warp() * part_flags;
-        const Part part{arrays.in + static_cast<u64>(number) * stage_flags + first,
-                        reinterpret_cast<const u8*>(stage) + first,
-                        &ring.known[place.stage],
-                        place.parity,
-                        &ring.before[place.stage][tile::warp()],
-                        arrays.out};
-        if (total >= part_flags / 4) {
-            pass_rows(part, ring.done[place.stage]);
+        i32 left = static_cast<i32>(tile::shuffle(upto, tile::lanes - 1));
+        if (left < static_cast<i32>(part_flags / 8)) {
+            list_bits(bits, mine + upto - own);
         } else {
-            list_places(bits, mine + upto - own);
-            __syncwarp();
-            pass_listed(part, ring.done[place.stage], mine + tile::lane(), static_cast<i32>(total));
-            __syncwarp();  // the list is read
+            list_rows(reinterpret_cast<const u8*>(stage) + first_flag, mine);
         }
+        __syncwarp();
+        const Item* const in = arrays.in + static_cast<u64>(number) * stage_flags + first_flag;
+        const u16* from = mine + tile::lane();
+        Item first[batch], second[batch];
+        load(first, in, from, left);
+        load(second, in, from + step, left - step);
+        ring.known[place.stage].wait(place.parity);
+        Item* out = arrays.out + ring.before[place.stage][tile::warp()] + tile::lane();
+        ring.done[place.stage].arrive_warp();
+#pragma unroll 1
+        for (; left > 0; left -= 2 * step, from += 2 * step, out += 2 * step) {
+            store(first, out, left);
+            load(first, in, from + 2 * step, left - 2 * step);
+            store(second, out + step, left - step);
+            load(second, in, from + 3 * step, left - 3 * step);
+        }
+        __syncwarp();  // the list is read
     }
 }
 

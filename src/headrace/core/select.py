@@ -15,7 +15,7 @@ from headrace.core.kernels import kernel
 from headrace.core.placement import empty_like, same_device
 from headrace.core.scratch import scratch
 
-_SHAPE = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 4, "HR_COUNTERS": 2, "HR_LOOK": 9, "HR_BATCH": 8, "HR_BLOCKS": 2}
+_SHAPE = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 4, "HR_COUNTERS": 2, "HR_LOOK": 13, "HR_BATCH": 4, "HR_BLOCKS": 3}
 _TILE = _SHAPE["HR_THREADS"] * _SHAPE["HR_ROWS"] * 16
 _SHARED = (_SHAPE["HR_STAGES"] + 2) * _TILE
 _BLOCK = _SHAPE["HR_THREADS"] + 32 * (_SHAPE["HR_COUNTERS"] + 2)

@@ -10,8 +10,19 @@ namespace tile {
 // So many threads arrive at the gate of a tile that is brought.
 constexpr u32 movers = lanes;
 
-// All lanes of a warp: `bytes` of device memory, a multiple of 16 at a 16-byte boundary, to shared memory. `there`
-// opens when they have come.
+// This thread arrives when all that it has asked for by `copy_async` is there. The fence is for what it stored itself:
+// such an arrival releases nothing.
+__device__ __forceinline__ void arrive_behind_copies(Gate& gate) {
+#if defined(__CUDACC__)
+    __threadfence_block();
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(gate.address()) : "memory");
+#else
+    gate.arrive();
+#endif
+}
+
+// All lanes of a warp: `bytes` of device memory, a multiple of 16 at a 16-byte boundary, to shared memory. `there` opens
+// when they have come, and with them what the lanes themselves have stored before this.
 __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, Gate& there) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() != 0) return there.arrive();
@@ -19,22 +30,20 @@ __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, G
                      there.address()),
                  "r"(bytes)
                  : "memory");
+    if (bytes == 0) return;
     asm volatile(
         "{ .reg .b64 policy; createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
         "policy; }" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))),
         "l"(from), "r"(bytes), "r"(there.address())
         : "memory");
-#elif defined(__CUDACC__)
-    for (u32 i = lane(); i < bytes / 16; i += lanes) copy_async(to + i, from + i);
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(there.address()) : "memory");
 #else
-    for (u32 i = lane(); i < bytes / 16; i += lanes) to[i] = from[i];
-    there.arrive();
+    for (u32 i = lane(); i < bytes / 16; i += lanes) copy_async(to + i, from + i);
+    arrive_behind_copies(there);
 #endif
 }
 
-// The same the other way. On return shared memory may be written again.
+// The same the other way. When all lanes have returned, shared memory may be written again.
 __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() == 0) {
@@ -45,11 +54,9 @@ __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 byte
             : "memory");
         asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;" ::: "memory");
     }
-    __syncwarp();
 #else
 #pragma unroll 8
     for (u32 i = lane(); i < bytes / 16; i += lanes) store_streaming(to + i, from[i]);
-    __syncwarp();
 #endif
 }
 
@@ -61,18 +68,42 @@ __device__ __forceinline__ void show_to_mover() {
 #endif
 }
 
-// Items that are no whole tile, or at no boundary: one by one. Those at `count` and behind are `missing`.
+// Items [0, count) of device memory to a place for `room` of them, a multiple of 16 bytes; those behind are `missing`. If
+// they are `aligned` at a 16-byte boundary all but the last few go as above, otherwise item by item.
 template <class T>
-__device__ __forceinline__ void bring_some(T* to, const T* from, i64 count, u32 room, T missing, Gate& there) {
-#pragma unroll 8
-    for (u32 i = lane(); i < room; i += lanes) to[i] = i < count ? from[i] : missing;
-    there.arrive();
+__device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32 room, T missing, bool aligned,
+                                            Gate& there) {
+    constexpr u32 per_piece = 16 / sizeof(T);
+    const u32 held = count < room ? static_cast<u32>(count) : room;
+    const u32 together = aligned ? held / per_piece * per_piece : 0;
+    if (held < room) {
+        for (u32 i = held + lane(); i < room; i += lanes) to[i] = missing;
+    }
+    if (aligned) {
+        const u32 i = together + lane();
+        if (i < held) to[i] = from[i];
+        return bring(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
+    }
+#pragma unroll 16
+    for (u32 i = lane(); i < held; i += lanes) {
+        if constexpr (sizeof(T) >= 4) {
+            copy_item_async(to + i, from + i);
+        } else {
+            to[i] = from[i];
+        }
+    }
+    arrive_behind_copies(there);
 }
+
 template <class T>
-__device__ __forceinline__ void take_some_away(T* to, const T* from, i64 count, u32 room) {
-#pragma unroll 8
-    for (u32 i = lane(); i < room; i += lanes) {
-        if (i < count) to[i] = from[i];
+__device__ __forceinline__ void take_items_away(T* to, const T* from, i64 count, u32 room, bool aligned) {
+    constexpr u32 per_piece = 16 / sizeof(T);
+    const u32 held = count < room ? static_cast<u32>(count) : room;
+    const u32 together = aligned ? held / per_piece * per_piece : 0;
+#pragma unroll 16
+    for (u32 i = together + lane(); i < held; i += lanes) to[i] = from[i];
+    if (together != 0) {
+        take_away(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T));
     }
     __syncwarp();
 }
