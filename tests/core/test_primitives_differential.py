@@ -141,9 +141,24 @@ def test_select(width: int, share: float) -> None:
         np.testing.assert_array_equal(out[: len(expected)], expected)
 
 
-def test_arrays_off_a_16_byte_boundary() -> None:
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_arrays_off_a_16_byte_boundary(order: str) -> None:
     program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
-    items = items_of("Sum", "u32", 2000)[1:]
-    out, memory = np.empty_like(items), np.zeros(40, "u8")
-    program.launch("scan", -(-1999 // tile_of(items)), SCAN_BLOCK, [items, out, 1999, memory, 1, 0], shared=SHARED)
-    np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))
+    for count in (1, 767, 768, 1999):
+        items = items_of("Sum", "u32", count + 1)[1:]
+        out, memory = np.empty_like(items), np.zeros(40, "u8")
+        blocks = min(2, -(-count // tile_of(items)))
+        program.launch("scan", blocks, SCAN_BLOCK, [items, out, count, memory, 1, 0], shared=SHARED, order=order)
+        np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))
+
+
+def test_flags_off_a_16_byte_boundary() -> None:
+    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
+    how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": 4, **shape, **how})
+    flags = (np.random.default_rng(1).random(3001) < 0.4).astype("u1")[1:]
+    items = np.arange(3001, dtype="u4")[1:]
+    out, memory, selected = np.empty_like(items), np.zeros(40, "u8"), np.zeros(1, "u8")
+    args = [items, flags, out, 3000, memory, 1, selected]
+    program.launch("select_items", 2, THREADS + 4 * 32, args, shared=(STAGES + 2) * THREADS * 16)
+    np.testing.assert_array_equal(out[: selected[0]], items[flags != 0])

@@ -32,6 +32,7 @@ constexpr u32 reducers = HR_REDUCERS;
 constexpr u32 block = threads + (reducers + 2) * tile::lanes;
 constexpr u32 stage_vectors = threads * rows;
 constexpr u32 stage_items = stage_vectors * tile::per_vector<Item>;
+constexpr u32 part_items = stage_items / scanners;
 static_assert(rows % 2 == 1 && scanners <= tile::lanes);
 
 struct Ring {
@@ -45,6 +46,7 @@ struct Arrays {
     Item* out;
     i64 count;
     u32 tiles;
+    bool aligned;
 };
 
 static __device__ __forceinline__ Item join_vector(const Vector& items) {
@@ -54,35 +56,35 @@ static __device__ __forceinline__ Item join_vector(const Vector& items) {
     return joined;
 }
 
-static __device__ __forceinline__ void store(const Arrays& arrays, const Vector* stage, u32 number, bool aligned) {
-    const i64 begin = static_cast<i64>(number) * stage_items;
-    tile::take_items_away(arrays.out + begin, reinterpret_cast<const Item*>(stage), arrays.count - begin, stage_items,
-                          aligned);
-}
-
-static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring,
-                                            Vector* stage) {
-    const bool aligned = tile::aligned(arrays.in, arrays.out);
+// Where the mover cannot move, because an array begins at no 16-byte boundary, reducers load and scanners store.
+static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
     Place place;
+    const auto store = [&] {
+        ring.scanned[place.stage].wait(place.parity ^ 1);
+        const i64 begin = static_cast<i64>(ring.number[place.stage]) * stage_items;
+        if (arrays.aligned) {
+            tile::take_items_away(arrays.out + begin, reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
+                                  arrays.count - begin, stage_items);
+        }
+    };
     u32 in_flight = 0;
     while (true) {
         tile::Gate& full = ring.full[place.stage];
-        Vector* const here = stage + place.stage * stage_vectors;
         if (in_flight == stages) {
-            ring.scanned[place.stage].wait(place.parity ^ 1);
-            store(arrays, here, ring.number[place.stage], aligned);
+            store();
             --in_flight;
         }
         u32 number = 0;
         if (tile::lane() == 0) ring.number[place.stage] = number = totals.take_tile();
         number = tile::shuffle(number, 0);
-        if (number >= arrays.tiles) {
-            full.arrive();
-            break;
-        }
         const i64 begin = static_cast<i64>(number) * stage_items;
-        tile::bring_items(reinterpret_cast<Item*>(here), arrays.in + begin, arrays.count - begin, stage_items,
-                          Op::identity(), aligned, full);
+        if (number < arrays.tiles && arrays.aligned) {
+            tile::bring_items(reinterpret_cast<Item*>(stage + place.stage * stage_vectors), arrays.in + begin,
+                              arrays.count - begin, stage_items, Op::identity(), full);
+        } else {
+            full.arrive();
+        }
+        if (number >= arrays.tiles) break;
         ++in_flight;
         place.step();
     }
@@ -90,9 +92,7 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
     // Those before the place, the oldest first; the stage of the place itself is empty.
     for (u32 i = 1; i < stages; ++i) {
         place.step();
-        if (i < stages - in_flight) continue;
-        ring.scanned[place.stage].wait(place.parity ^ 1);
-        store(arrays, stage + place.stage * stage_vectors, ring.number[place.stage], aligned);
+        if (i >= stages - in_flight) store();
     }
 }
 
@@ -100,14 +100,33 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
 // neighbours.
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-static __device__ __forceinline__ void reduce(u32 tiles, Totals totals, Ring& ring,
-                                              const Vector* stage) {
+// A part item by item, by its warp.
+static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 number, u32 part, Vector* stage) {
+    const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
+    Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;
+#pragma unroll 12
+    for (u32 i = tile::lane(); i < part_items; i += tile::lanes)
+        to[i] = begin + i < arrays.count ? arrays.in[begin + i] : Op::identity();
+    __syncwarp();
+}
+static __device__ __forceinline__ void store_part(const Arrays& arrays, u32 number, const Vector* stage) {
+    const i64 begin = static_cast<i64>(number) * stage_items + tile::warp() * part_items;
+    const Item* const from = reinterpret_cast<const Item*>(stage) + tile::warp() * part_items;
+    __syncwarp();
+#pragma unroll 12
+    for (u32 i = tile::lane(); i < part_items; i += tile::lanes) {
+        if (begin + i < arrays.count) arrays.out[begin + i] = from[i];
+    }
+}
+
+static __device__ __forceinline__ void reduce(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
     const u32 own = tile::warp() - scanners;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];
-        if (number < tiles) {
+        if (number < arrays.tiles) {
             for (u32 part = own; part < scanners; part += reducers) {
+                if (!arrays.aligned) load_part(arrays, number, part, stage + place.stage * stage_vectors);
                 const Vector* const mine = stage + place.stage * stage_vectors + first_vector(part);
                 Item joined = join_vector(mine[0]);
 #pragma unroll
@@ -117,14 +136,16 @@ static __device__ __forceinline__ void reduce(u32 tiles, Totals totals, Ring& ri
             }
         }
         ring.reduced[place.stage].arrive_warp();
-        if (number >= tiles) return;
         if (own == 0) {
-            ring.reduced[place.stage].wait(place.parity);
-            const Item joined = tile::reduce_warp<Op>(
-                tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
-            if (tile::lane() == 0) totals.post(number, joined);
+            if (number < arrays.tiles) {
+                ring.reduced[place.stage].wait(place.parity);
+                const Item joined = tile::reduce_warp<Op>(
+                    tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
+                if (tile::lane() == 0) totals.post(number, joined);
+            }
             ring.known[place.stage].arrive_warp();  // its totals may be overwritten
         }
+        if (number >= arrays.tiles) return;
     }
 }
 
@@ -149,10 +170,11 @@ static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring&
     }
 }
 
-static __device__ __forceinline__ void scan_tiles(u32 tiles, bool exclusive, Ring& ring, Vector* stage) {
+static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exclusive, Ring& ring, Vector* stage) {
     for (Place place;; place.step()) {
-        ring.full[place.stage].wait(place.parity);
-        if (ring.number[place.stage] >= tiles) return;
+        (arrays.aligned ? ring.full : ring.known)[place.stage].wait(place.parity);
+        const u32 number = ring.number[place.stage];
+        if (number >= arrays.tiles) return;
         Vector* const mine = stage + place.stage * stage_vectors + first_vector(tile::warp());
         Vector items[rows];
         Item joined = Op::identity();
@@ -177,6 +199,7 @@ static __device__ __forceinline__ void scan_tiles(u32 tiles, bool exclusive, Rin
             mine[row] = items[row];
         }
         tile::show_to_mover();
+        if (!arrays.aligned) store_part(arrays, number, stage + place.stage * stage_vectors);
         ring.scanned[place.stage].arrive_warp();
     }
 }
@@ -188,7 +211,8 @@ extern "C" __global__ void __launch_bounds__(block)
     scan(const Item* in, Item* out, i64 count, tile::Counters* memory, u32 epoch, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, stage);
     __shared__ Ring ring;
-    const Arrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items)};
+    const Arrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items),
+                        tile::aligned(in, out)};
     const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
         ring.full[threadIdx.x].begin(tile::movers);
@@ -199,9 +223,9 @@ extern "C" __global__ void __launch_bounds__(block)
     tile::gates_begun();
     const u32 warp = tile::warp();
     if (warp < scanners) {
-        scan_tiles(arrays.tiles, exclusive != 0, ring, stage);
+        scan_tiles(arrays, exclusive != 0, ring, stage);
     } else if (warp < scanners + reducers) {
-        reduce(arrays.tiles, totals, ring, stage);
+        reduce(arrays, totals, ring, stage);
     } else if (warp == scanners + reducers) {
         look_back(arrays.tiles, totals, ring);
     } else {

@@ -7,13 +7,12 @@ from typing import Any
 from headrace import _native
 from headrace.core.arrays import Array, take
 from headrace.core.context import Context
-from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
 from headrace.core.operators import Joining
 from headrace.core.placement import empty_like
-from headrace.core.scratch import scratch
+from headrace.core.scratch import COUNTERS, scratch
 
 _THREADS, _ROWS = 256, 4
 _TILE_BYTES = _THREADS * _ROWS * 16
@@ -157,10 +156,9 @@ def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
     card = gpu(source.device)
     tiles = -(-source.nbytes // _TILE_BYTES)
     blocks = max(1, min(tiles, card.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
-    parts = device_pool(card).take(blocks * source.width, source.stream)
-    finished, _ = scratch(card, 4, source.stream, 0)
+    memory, _ = scratch(card, COUNTERS + blocks * source.width, source.stream, 0)
     found = kernel("core/reduce.cu", "reduce", "PqPPP", _defines(joining), card)
-    args = (source.address, source.length, parts.address, finished.address, result.address)
+    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
     found.launch(blocks, _THREADS, args, stream=source.stream)
 
 
@@ -168,11 +166,10 @@ def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
     card = gpu(source.device)
     firsts = -(-source.length // _PIECE)
     seconds = -(-firsts // _PIECE)
-    pieces = device_pool(card).take((firsts + 3 + seconds) * source.width, source.stream)
-    ended, _ = scratch(card, 4 * (seconds + 1), source.stream, 0)
+    memory, _ = scratch(card, COUNTERS + (firsts + 3 + seconds) * source.width, source.stream, 0)
     defines = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
     found = kernel("core/float_sum.cu", "float_sum", "PqPPP", defines, card)
-    args = (source.address, source.length, pieces.address, ended.address, result.address)
+    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
     found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
 
 

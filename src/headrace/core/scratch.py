@@ -13,6 +13,9 @@ from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.event import Event
 from headrace.core.gpu import Gpu, checked, driver
 
+COUNTERS = 32 << 10
+"""Bytes at the beginning of memory of kind 0 that are zero when a launch begins and when it ends."""
+
 _LEAST = 64 << 10
 _MOST_STREAMS = 64
 _LAST_EPOCH = 2**32 - 1
@@ -40,7 +43,8 @@ def scratch(card: Gpu, nbytes: int, stream: int | None, kind: int) -> tuple[Devi
     stream
         Handle of the stream of the launch; None for the card's own.
     kind
-        Bytes of a state, since a word of one size must not be taken for an epoch of another; 0 for counters alone.
+        Bytes of a state, since a word of one size must not be taken for an epoch of another. 0 for memory without states:
+        `COUNTERS` bytes of counters, and behind them what a launch likes.
 
     Returns
     -------

@@ -96,8 +96,16 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
             break;
         }
         const u64 begin = static_cast<u64>(number) * stage_flags;
-        tile::bring_items<u8>(stage + place.stage * stage_flags, arrays.flags + begin,
-                              static_cast<i64>(arrays.count - begin), stage_flags, 0, aligned, ring.full[place.stage]);
+        u8* const here = stage + place.stage * stage_flags;
+        if (aligned) {
+            tile::bring_items<u8>(here, arrays.flags + begin, static_cast<i64>(arrays.count - begin), stage_flags, 0,
+                                  ring.full[place.stage]);
+        } else {
+#pragma unroll 16
+            for (u32 i = tile::lane(); i < stage_flags; i += tile::lanes)
+                here[i] = begin + i < arrays.count ? arrays.flags[begin + i] : 0;
+            ring.full[place.stage].arrive();
+        }
         place.step();
     }
     if (tile::lane() == 0) totals.end();
@@ -119,14 +127,16 @@ static __device__ __forceinline__ void count(u32 tiles, Totals totals, Ring& rin
             }
         }
         ring.counted[place.stage].arrive_warp();
-        if (number >= tiles) return;
         if (own == 0) {
-            ring.counted[place.stage].wait(place.parity);
-            const u32 total = __reduce_add_sync(
-                tile::all_lanes, tile::lane() < gatherers ? ring.totals[place.stage][tile::lane()] : 0u);
-            if (tile::lane() == 0) totals.post(number, total);
+            if (number < tiles) {
+                ring.counted[place.stage].wait(place.parity);
+                const u32 total = __reduce_add_sync(
+                    tile::all_lanes, tile::lane() < gatherers ? ring.totals[place.stage][tile::lane()] : 0u);
+                if (tile::lane() == 0) totals.post(number, total);
+            }
             ring.known[place.stage].arrive_warp();  // its totals may be overwritten
         }
+        if (number >= tiles) return;
     }
 }
 
@@ -173,20 +183,20 @@ static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
     }
 }
 
-// The next `batch` rows of listed items, of which `left` are there, to registers and from there. `list` and `out` are
-// this lane's, so that the places of all rows are one address and constants.
-static __device__ __forceinline__ void load(Item (&held)[batch], const Item* in, const u16* list, i32 left) {
-    if (left <= 0) return;
+// `batch` rows of listed items, row 0 with item number `at` in this lane, to registers and from there: those of the
+// numbers 0 to `total` - 1. `list` and `out` are for number `at`.
+static __device__ __forceinline__ void load(Item (&held)[batch], const Item* in, const u16* list, i32 at, i32 total) {
+    if (at - static_cast<i32>(tile::lane()) >= total) return;
 #pragma unroll
     for (u32 k = 0; k < batch; ++k) {
-        if (static_cast<i32>(k * tile::lanes + tile::lane()) < left) held[k] = in[list[k * tile::lanes]];
+        if (static_cast<u32>(at) + k * tile::lanes < static_cast<u32>(total)) held[k] = in[list[k * tile::lanes]];
     }
 }
-static __device__ __forceinline__ void store(const Item (&held)[batch], Item* out, i32 left) {
-    if (left <= 0) return;
+static __device__ __forceinline__ void store(const Item (&held)[batch], Item* out, i32 at, i32 total) {
+    if (at - static_cast<i32>(tile::lane()) >= total) return;
 #pragma unroll
     for (u32 k = 0; k < batch; ++k) {
-        if (static_cast<i32>(k * tile::lanes + tile::lane()) < left) out[k * tile::lanes] = held[k];
+        if (static_cast<u32>(at) + k * tile::lanes < static_cast<u32>(total)) out[k * tile::lanes] = held[k];
     }
 }
 
@@ -205,27 +215,32 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
 #pragma unroll
         for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);
-        i32 left = static_cast<i32>(tile::shuffle(upto, tile::lanes - 1));
-        if (left < static_cast<i32>(part_flags / 8)) {
+        const i32 total = static_cast<i32>(tile::shuffle(upto, tile::lanes - 1));
+        i32 at = static_cast<i32>(tile::lane());
+        if (total < static_cast<i32>(part_flags / 8)) {
             list_bits(bits, mine + upto - own);
         } else {
             list_rows(reinterpret_cast<const u8*>(stage) + first_flag, mine);
+            // Rows begin where a line of the result does, or each store would touch a line more.
+            ring.known[place.stage].wait(place.parity);
+            const u64 to = reinterpret_cast<u64>(arrays.out + ring.before[place.stage][tile::warp()]);
+            at -= static_cast<i32>(to / sizeof(Item) % tile::lanes);
         }
         __syncwarp();
         const Item* const in = arrays.in + static_cast<u64>(number) * stage_flags + first_flag;
-        const u16* from = mine + tile::lane();
+        const u16* from = mine + at;
         Item first[batch], second[batch];
-        load(first, in, from, left);
-        load(second, in, from + step, left - step);
+        load(first, in, from, at, total);
+        load(second, in, from + step, at + step, total);
         ring.known[place.stage].wait(place.parity);
-        Item* out = arrays.out + ring.before[place.stage][tile::warp()] + tile::lane();
+        Item* out = arrays.out + static_cast<i64>(ring.before[place.stage][tile::warp()]) + at;
         ring.done[place.stage].arrive_warp();
 #pragma unroll 1
-        for (; left > 0; left -= 2 * step, from += 2 * step, out += 2 * step) {
-            store(first, out, left);
-            load(first, in, from + 2 * step, left - 2 * step);
-            store(second, out + step, left - step);
-            load(second, in, from + 3 * step, left - 3 * step);
+        for (; at - static_cast<i32>(tile::lane()) < total; at += 2 * step, from += 2 * step, out += 2 * step) {
+            store(first, out, at, total);
+            load(first, in, from + 2 * step, at + 2 * step, total);
+            store(second, out + step, at + step, total);
+            load(second, in, from + 3 * step, at + 3 * step, total);
         }
         __syncwarp();  // the list is read
     }

@@ -124,18 +124,6 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
     *to = *from;
 #endif
 }
-// The same of an item of 4 or 8 bytes.
-template <class T>
-__device__ __forceinline__ void copy_item_async(T* to, const T* from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-#if defined(__CUDACC__)
-    const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(sizeof(T)) : "memory");
-#else
-    *to = *from;
-#endif
-}
-
 // Written once, and first to leave the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 

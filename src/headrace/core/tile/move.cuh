@@ -68,39 +68,22 @@ __device__ __forceinline__ void show_to_mover() {
 #endif
 }
 
-// Items [0, count) of device memory to a place for `room` of them, a multiple of 16 bytes; those behind are `missing`. If
-// they are `aligned` at a 16-byte boundary all but the last few go as above, otherwise item by item.
+// Items [0, count) of device memory at a 16-byte boundary to a place for `room` of them, a multiple of 16 bytes; those
+// behind are `missing`. All but the last few go as above.
 template <class T>
-__device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32 room, T missing, bool aligned,
-                                            Gate& there) {
+__device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32 room, T missing, Gate& there) {
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < room ? static_cast<u32>(count) : room;
-    const u32 together = aligned ? held / per_piece * per_piece : 0;
-    if (held < room) {
-        for (u32 i = held + lane(); i < room; i += lanes) to[i] = missing;
-    }
-    if (aligned) {
-        const u32 i = together + lane();
-        if (i < held) to[i] = from[i];
-        return bring(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
-    }
-#pragma unroll 16
-    for (u32 i = lane(); i < held; i += lanes) {
-        if constexpr (sizeof(T) >= 4) {
-            copy_item_async(to + i, from + i);
-        } else {
-            to[i] = from[i];
-        }
-    }
-    arrive_behind_copies(there);
+    const u32 together = held / per_piece * per_piece;
+    for (u32 i = together + lane(); i < room; i += lanes) to[i] = i < held ? from[i] : missing;
+    bring(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
 }
 
 template <class T>
-__device__ __forceinline__ void take_items_away(T* to, const T* from, i64 count, u32 room, bool aligned) {
+__device__ __forceinline__ void take_items_away(T* to, const T* from, i64 count, u32 room) {
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < room ? static_cast<u32>(count) : room;
-    const u32 together = aligned ? held / per_piece * per_piece : 0;
-#pragma unroll 16
+    const u32 together = held / per_piece * per_piece;
     for (u32 i = together + lane(); i < held; i += lanes) to[i] = from[i];
     if (together != 0) {
         take_away(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T));
