@@ -16,7 +16,7 @@ import torch
 
 import headrace
 
-CALLS = 2000
+CALLS = 1000
 
 
 def us_per_call(work: Callable[[], Any]) -> float:
