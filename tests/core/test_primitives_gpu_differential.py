@@ -10,8 +10,8 @@ import pytest
 import headrace
 from headrace.core.device_array import DeviceArray
 from headrace.core.gpu import gpu
-from headrace.core.scan import _scan_shape
-from headrace.core.select import _TILE
+from headrace.core.scan import scan_shape
+from headrace.core.select import select_shape
 from tests.arrange.test_histogram_kernels_differential import keys_of
 from tests.core.test_float_sum_differential import floats_of
 from tests.core.test_primitives_differential import items_of
@@ -70,7 +70,7 @@ def tile_edges(tile):
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_edges_of_a_scans_tile(dtype):
     torch = pytest.importorskip("torch")
-    shape, _ = _scan_shape(gpu())
+    shape = scan_shape(gpu())
     for count in (0, *tile_edges(shape["HR_THREADS"] * shape["HR_ROWS"] * 16 // np.dtype(dtype).itemsize)):
         items = np.random.default_rng(count).integers(-(2**31), 2**31, count + 1, dtype)
         moved = torch.from_numpy(items).cuda()
@@ -81,7 +81,8 @@ def test_edges_of_a_scans_tile(dtype):
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 def test_edges_of_a_selections_tile(width):
-    for count in tile_edges(_TILE):
+    shape = select_shape(gpu())
+    for count in tile_edges(shape["HR_THREADS"] * shape["HR_ROWS"] * 16):
         random = np.random.default_rng(count)
         items = random.integers(0, 256, (count, width), "u1").view(f"u{width}")[:, 0].copy()
         for share in (0.01, 0.2, 0.3, 0.99):

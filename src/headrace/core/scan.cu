@@ -89,7 +89,9 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         place.step();
     }
     if (tile::lane() == 0) totals.end();
-    // Those before the place, the oldest first; the stage of the place itself is empty.
+    // Those before the place, the oldest first; the stage of the place itself is empty. Not unrolled, here and where there
+    // is something left over: code that runs once is fetched once, and waited for.
+#pragma unroll 1
     for (u32 i = 1; i < stages; ++i) {
         place.step();
         if (i >= stages - in_flight) store();

@@ -17,6 +17,8 @@ from headrace.core.scratch import COUNTERS, scratch
 _THREADS, _ROWS = 256, 4
 _TILE_BYTES = _THREADS * _ROWS * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
+_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
+_SMALL = {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 4, "HR_LOOK": 5}
 _PIECE = 4096
 _SUM_THREADS, _SUM_ROWS = 256, 16
 _MOST_SUMMED = 2**36
@@ -72,7 +74,7 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         _native.scan(joining.join, joining.item, source.address, result.address, source.length, exclusive, threads)
         return result.owner
     card = gpu(source.device)
-    shape, blocks = _scan_shape(card)
+    shape = scan_shape(card)
     stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
     tiles = -(-source.nbytes // stage)
     state = 16 if source.width == 8 else 8
@@ -80,7 +82,7 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     found = kernel("core/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card)
     args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
     threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
-    found.launch(min(tiles, blocks), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
+    found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
     return result.owner
 
 
@@ -145,11 +147,9 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     return result.owner
 
 
-def _scan_shape(card: Gpu) -> tuple[dict[str, int], int]:
-    """Shape of a scan, and blocks that fit on the card. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    if card.capability[0] in (9, 10):
-        return {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}, card.multiprocessors
-    return {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 2, "HR_LOOK": 5}, card.multiprocessors
+def scan_shape(card: Gpu) -> dict[str, int]:
+    """Shape of a scan, one block on each multiprocessor. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    return _LARGE if card.capability[0] in {9, 10} else _SMALL
 
 
 def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:

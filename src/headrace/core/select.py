@@ -10,15 +10,13 @@ from headrace.core.context import Context
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
-from headrace.core.gpu import gpu
+from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
 from headrace.core.placement import empty_like, same_device
 from headrace.core.scratch import scratch
 
-_SHAPE = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 4, "HR_COUNTERS": 2, "HR_LOOK": 13, "HR_BATCH": 4, "HR_BLOCKS": 3}
-_TILE = _SHAPE["HR_THREADS"] * _SHAPE["HR_ROWS"] * 16
-_SHARED = (_SHAPE["HR_STAGES"] + 2) * _TILE
-_BLOCK = _SHAPE["HR_THREADS"] + 32 * (_SHAPE["HR_COUNTERS"] + 2)
+_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
+_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
 _WIDTHS = (1, 2, 4, 8, 16)
 _FLAGS = {"|b1", "|u1", "|i1"}
 
@@ -76,14 +74,21 @@ def _select_on_gpu(source: Array, flags: Array) -> Any:
     if source.length == 0:
         return result.owner
     card = gpu(source.device)
-    tiles = -(-source.length // _TILE)
+    shape = select_shape(card)
+    tile = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    tiles = -(-source.length // tile)
     memory, epoch = scratch(card, 16 + 8 * tiles, source.stream, 8)
     selected = DeviceArray(device_pool(card).take(8, source.stream), "<u8", 1)
-    found = kernel("core/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **_SHAPE}, card)
+    found = kernel("core/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **shape}, card)
     args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
-    blocks = card.multiprocessors * _SHAPE["HR_BLOCKS"]
-    found.launch(min(tiles, blocks), _BLOCK, args, shared=_SHARED, stream=source.stream)
+    blocks, threads = card.multiprocessors * shape["HR_BLOCKS"], shape["HR_THREADS"] + 32 * (shape["HR_COUNTERS"] + 2)
+    found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
     count = int(selected.to_numpy()[0])
     if isinstance(result.owner, DeviceArray):
         return DeviceArray(result.owner.buffer, result.typestr, count)
     return result.owner[:count]
+
+
+def select_shape(card: Gpu) -> dict[str, int]:
+    """Shape of a selection. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    return _LARGE if card.capability[0] in {9, 10} else _SMALL

@@ -75,6 +75,7 @@ __device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < room ? static_cast<u32>(count) : room;
     const u32 together = held / per_piece * per_piece;
+#pragma unroll 1
     for (u32 i = together + lane(); i < room; i += lanes) to[i] = i < held ? from[i] : missing;
     bring(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
 }
@@ -84,6 +85,7 @@ __device__ __forceinline__ void take_items_away(T* to, const T* from, i64 count,
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < room ? static_cast<u32>(count) : room;
     const u32 together = held / per_piece * per_piece;
+#pragma unroll 1
     for (u32 i = together + lane(); i < held; i += lanes) to[i] = from[i];
     if (together != 0) {
         take_away(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T));
