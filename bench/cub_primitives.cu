@@ -71,11 +71,10 @@ double us_per_call(Call call) {
 
 void show_small(const uint32_t* in, const uint8_t* flags, uint32_t* out, unsigned* selected) {
     for (size_t n : {256, 4096, 65536, 262144}) {
-        const double scan =
-            us_per_call([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); });
+        const double scan = us_per_call([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); });
         const double reduce = us_per_call([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); });
-        const double select = us_per_call(
-            [&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, selected, n); });
+        const double select =
+            us_per_call([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, selected, n); });
         printf("CUB, %6zu KiB of u32: scan %5.1f us, reduce %5.1f us, select %5.1f us a call from C++\n", n / 256, scan,
                reduce, select);
     }

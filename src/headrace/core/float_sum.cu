@@ -1,6 +1,7 @@
-// Sum of floating point in the order of core/float_sum.hpp. A warp sums a piece: its lane has neighbouring items, 16 bytes
-// a row, and so the same lanes of the piece in every row; the piece's lanes are added by halves with shuffles. The last
-// block to end of those that share 4,096 pieces sums their sums, and the last of these the rest, so one launch does all.
+// Sum of floating point in the order of core/float_sum.hpp. A warp sums a piece: its lane has neighbouring items, 16
+// bytes a row, and so the same lanes of the piece in every row; the piece's lanes are added by halves with shuffles.
+// The last block to end of those that share 4,096 pieces sums their sums, and the last of these the rest, so one launch
+// does all.
 //
 // Bytes moved per item of width w: w, and for each piece two items more.
 #include "core/float_sum.hpp"
@@ -18,8 +19,8 @@ constexpr u32 row_items = tile::lanes * width;
 constexpr u32 batch = HR_ROWS;  // rows on their way at a time
 static_assert(SumOrder::piece % (row_items * batch) == 0 && batch % held == 0 && SumOrder::piece % warps == 0);
 
-// Rows of a piece, of whose items the first `there` are; written by other blocks if `shared`. One branch for all rows, so
-// that their loads are on their way together.
+// Rows of a piece, of whose items the first `there` are; written by other blocks if `shared`. One branch for all rows,
+// so that their loads are on their way together.
 template <bool shared>
 static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], const Item* piece, i64 there, u32 first,
                                             bool whole) {
@@ -43,8 +44,8 @@ static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], c
             const u32 at = begin + row * row_items + k;
             rows[row].item[k] = no_float<Item>();
             if (at < there) {
-                rows[row].item[k] = shared ? bits_as<Item>(tile::load_relaxed(reinterpret_cast<const Word*>(piece + at)))
-                                           : piece[at];
+                rows[row].item[k] =
+                    shared ? bits_as<Item>(tile::load_relaxed(reinterpret_cast<const Word*>(piece + at))) : piece[at];
             }
         }
     }
@@ -60,8 +61,8 @@ static __device__ __forceinline__ Item sum_piece(const Item* piece, i64 there, b
 #pragma unroll
         for (u32 k = 0; k < width; ++k) sums[i].item[k] = no_float<Item>();
     }
-    const u32 rows = there >= SumOrder::piece ? SumOrder::piece / row_items
-                                              : (static_cast<u32>(there) + row_items - 1) / row_items;
+    const u32 rows =
+        there >= SumOrder::piece ? SumOrder::piece / row_items : (static_cast<u32>(there) + row_items - 1) / row_items;
     for (u32 row = 0; row < rows; row += batch) {
         tile::Vector<Item> items[batch];
         load<shared>(items, piece, there, row, whole);

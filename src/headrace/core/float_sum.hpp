@@ -7,11 +7,12 @@
 //   4. The sums of the pieces are an array, which is summed by the same rule, until there is one item.
 //
 // What is not there is -0, which changes nothing when it is added. A result that is not a number is the quiet one with
-// no sign, since processors disagree about which one they make. (Why lanes and halves: SIMD registers of any width, and a
-// warp, do 2 and 3 without moving an item. Error: Higham 1993, "The accuracy of floating point summation".)
+// no sign, since processors disagree about which one they make. (Why lanes and halves: SIMD registers of any width, and
+// a warp, do 2 and 3 without moving an item. Error: Higham 1993, "The accuracy of floating point summation".)
 //
 // An item passes at most 31 + 7 additions a level and there are at most 3 levels for 2^36 items, so the error is at
-// most (38 x levels) u times the sum of the absolute values, u = 2^-24 for float, 2^-53 for double, but for terms in u^2.
+// most (38 x levels) u times the sum of the absolute values, u = 2^-24 for float, 2^-53 for double, but for terms in
+// u^2.
 #pragma once
 #include "core/portable.hpp"
 

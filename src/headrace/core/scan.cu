@@ -1,14 +1,13 @@
 // Scan of an array in one pass, by blocks that stay and whose warps have roles. A tile goes through a ring of stages in
 // shared memory, and each role waits only for what it needs:
 //
-//   the mover     takes a tile by ticket and has the copy engine bring it; stores a stage that is scanned, then reuses it
-//   the reducers  find what a tile comes to, and post it for the other blocks
-//   the looker    joins what the tiles before come to (core/tile/look_back.cuh)
-//   the scanners  scan the tile in place, from what came before it
+//   the mover     takes a tile by ticket and has the copy engine bring it; stores a stage that is scanned, then reuses
+//   it the reducers  find what a tile comes to, and post it for the other blocks the looker    joins what the tiles
+//   before come to (core/tile/look_back.cuh) the scanners  scan the tile in place, from what came before it
 //
 // So the stages hold tiles on their way, tiles that wait for others' totals and tiles on their way back, in whatever
-// share the moment needs: a late tile stops a block only when all its stages wait. A thread scans neighbouring items, an
-// odd number of 16-byte vectors, which lie in different banks for the 8 threads that are served at once. Items keep
+// share the moment needs: a late tile stops a block only when all its stages wait. A thread scans neighbouring items,
+// an odd number of 16-byte vectors, which lie in different banks for the 8 threads that are served at once. Items keep
 // their order, so the operator need not commute. Forward progress: a tile's total is posted before its block waits for
 // any tile before it, and tickets are taken by blocks that run.
 //
@@ -63,7 +62,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         ring.scanned[place.stage].wait(place.parity ^ 1);
         const i64 begin = static_cast<i64>(ring.number[place.stage]) * stage_items;
         if (arrays.aligned) {
-            tile::take_items_away(arrays.out + begin, reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
+            tile::take_items_away(arrays.out + begin,
+                                  reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
                                   arrays.count - begin, stage_items);
         }
     };
@@ -89,8 +89,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         place.step();
     }
     if (tile::lane() == 0) totals.end();
-    // Those before the place, the oldest first; the stage of the place itself is empty. Not unrolled, here and where there
-    // is something left over: code that runs once is fetched once, and waited for.
+    // Those before the place, the oldest first; the stage of the place itself is empty. Not unrolled, here and where
+    // there is something left over: code that runs once is fetched once, and waited for.
 #pragma unroll 1
     for (u32 i = 1; i < stages; ++i) {
         place.step();
@@ -98,8 +98,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
     }
 }
 
-// Parts of a stage as its scanners have them: `part` x 32 x `rows` vectors from the stage's first, a lane's `rows` of them
-// neighbours.
+// Parts of a stage as its scanners have them: `part` x 32 x `rows` vectors from the stage's first, a lane's `rows` of
+// them neighbours.
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
 // A part item by item, by its warp.
@@ -158,8 +158,8 @@ static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring&
         ring.reduced[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];
         if (number < tiles) {
-            const Item upto = tile::scan_warp<Op>(
-                tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
+            const Item upto =
+                tile::scan_warp<Op>(tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
             Item before = tile::shuffle_up(upto, 1);
             if (tile::lane() == 0) before = Op::identity();
             joined = Op::join(joined, totals.between(next, number));
@@ -206,9 +206,9 @@ static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exc
     }
 }
 
-// `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves. `exclusive`:
-// item i of the result joins the items before i, otherwise i too. `out` may not overlap `in`. Blocks of `threads` + 32
-// (reducers + 2) threads, as many as fit; dynamic shared memory: the stages.
+// `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves.
+// `exclusive`: item i of the result joins the items before i, otherwise i too. `out` may not overlap `in`. Blocks of
+// `threads` + 32 (reducers + 2) threads, as many as fit; dynamic shared memory: the stages.
 extern "C" __global__ void __launch_bounds__(block)
     scan(const Item* in, Item* out, i64 count, tile::Counters* memory, u32 epoch, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, stage);

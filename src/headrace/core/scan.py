@@ -167,7 +167,7 @@ def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
     firsts = -(-source.length // _PIECE)
     seconds = -(-firsts // _PIECE)
     memory, _ = scratch(card, COUNTERS + (firsts + 3 + seconds) * source.width, source.stream, 0)
-    defines = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
     found = kernel("core/float_sum.cu", "float_sum", "PqPPP", defines, card)
     args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
     found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)

@@ -1,7 +1,7 @@
 // The items whose flag is set, in their order, and how many they are, in one pass by blocks that stay and whose warps
 // have roles, as in core/scan.cu. Only flags go through the ring of shared memory; a gatherer lists the places of its
-// part's set flags and loads those items while the block still learns how many come before, so that stores are coalesced
-// and only memory near a selected item is read. (Stream compaction by scan: Blelloch 1990, section 1.4.)
+// part's set flags and loads those items while the block still learns how many come before, so that stores are
+// coalesced and only memory near a selected item is read. (Stream compaction by scan: Blelloch 1990, section 1.4.)
 //
 // Bytes moved per item of width w: its flag, and 2 w if it is selected; in truth sectors of 32 bytes. Of items of 4
 // bytes, 1 % of them selected at random, 7.7 % of the sectors are read: 0.31 bytes an item instead of 0.04.
@@ -73,7 +73,8 @@ static __device__ __forceinline__ u32 set_bits(u32 flags) { return (set_bytes(fl
 
 static __device__ __forceinline__ u32 count_set(uint4 flags) {
     // Each byte has its own bit of the word: one count for all four words.
-    const u32 all = set_bytes(flags.x) >> 7 | set_bytes(flags.y) >> 6 | set_bytes(flags.z) >> 5 | set_bytes(flags.w) >> 4;
+    const u32 all =
+        set_bytes(flags.x) >> 7 | set_bytes(flags.y) >> 6 | set_bytes(flags.z) >> 5 | set_bytes(flags.w) >> 4;
     return static_cast<u32>(__popc(all));
 }
 
@@ -247,10 +248,11 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
 }
 
 // `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves. Blocks of
-// `threads` + 32 (counters + 2) threads, as many as fit; dynamic shared memory: the stages, and two bytes for each flag of
-// one. At least one item.
-extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS) select_items(const Item* in, const u8* flags, Item* out, u64 size,
-                                                                 tile::Counters* memory, u32 epoch, u64* selected) {
+// `threads` + 32 (counters + 2) threads, as many as fit; dynamic shared memory: the stages, and two bytes for each flag
+// of one. At least one item.
+extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS)
+    select_items(const Item* in, const u8* flags, Item* out, u64 size, tile::Counters* memory, u32 epoch,
+                 u64* selected) {
     HR_DYNAMIC_SHARED(uint4, stage);
     __shared__ Ring ring;
     const Arrays arrays{in, flags, out, selected, size, static_cast<u32>((size + stage_flags - 1) / stage_flags)};

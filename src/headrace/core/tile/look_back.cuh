@@ -40,8 +40,8 @@ struct Counters {
     u64 unused;
 };
 
-// Posted are totals of type T, and joined items of Op, which each T becomes. `at_once` x 32 states are looked at together:
-// as many as there are blocks.
+// Posted are totals of type T, and joined items of Op, which each T becomes. `at_once` x 32 states are looked at
+// together: as many as there are blocks.
 template <class T, class Op, u32 at_once>
 class Totals {
     using State = StateOf<T>;

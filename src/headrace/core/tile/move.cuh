@@ -21,15 +21,15 @@ __device__ __forceinline__ void arrive_behind_copies(Gate& gate) {
 #endif
 }
 
-// All lanes of a warp: `bytes` of device memory, a multiple of 16 at a 16-byte boundary, to shared memory. `there` opens
-// when they have come, and with them what the lanes themselves have stored before this.
+// All lanes of a warp: `bytes` of device memory, a multiple of 16 at a 16-byte boundary, to shared memory. `there`
+// opens when they have come, and with them what the lanes themselves have stored before this.
 __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, Gate& there) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() != 0) return there.arrive();
-    asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
-                     there.address()),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(there.address()),
+        "r"(bytes)
+        : "memory");
     if (bytes == 0) return;
     asm volatile(
         "{ .reg .b64 policy; createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
@@ -60,8 +60,8 @@ __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 byte
 #endif
 }
 
-// By each thread that wrote shared memory, before it arrives at the gate behind which `take_away` reads: the copy engine
-// sees memory by a way of its own (PTX ISA, "async proxy").
+// By each thread that wrote shared memory, before it arrives at the gate behind which `take_away` reads: the copy
+// engine sees memory by a way of its own (PTX ISA, "async proxy").
 __device__ __forceinline__ void show_to_mover() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -136,9 +136,9 @@ inline void leave() {
     stop_for_deadlock();
 }
 
-// Next in the round of all threads: the lanes of the warp, then the warps, then the blocks. A lane that comes here twice
-// in its warp's turn ends that turn, and so does a warp with its block's: behind it may stand lanes that never come
-// here, since they only wait for those that do.
+// Next in the round of all threads: the lanes of the warp, then the warps, then the blocks. A lane that comes here
+// twice in its warp's turn ends that turn, and so does a warp with its block's: behind it may stand lanes that never
+// come here, since they only wait for those that do.
 inline Fiber* next_in_round(Fiber* me) {
     Block& block = *me->block;
     Warp& warp = block.warps[me->warp];
