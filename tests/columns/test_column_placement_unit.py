@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import gc
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import headrace
 from headrace import Context, Device, OptionError
+from headrace.columns import placement
 from headrace.core import arrow_device
 from headrace.core.crossings import Crossings
 from tests.conftest import gpu_is_missing
+
+pa = pytest.importorskip("pyarrow", reason="PyArrow reads what is handed over")
 
 TEXT = (
     b"i,u,f,b,s,d,t,c,v,k\n"
@@ -104,6 +107,56 @@ def test_without_a_gpu_the_way_there_says_why(table):
         table.to("cuda")
 
 
+class ElsewhereBuffer:
+    """A buffer that says it is on a GPU."""
+
+    address, nbytes, device = 256, 64, "cuda"
+
+
+def elsewhere(column):
+    inner = column.dictionary and elsewhere(column.dictionary)
+    buffer = ElsewhereBuffer()
+    return dataclasses.replace(column, values=buffer, validity=None, data=(buffer,) * len(column.data), dictionary=inner)
+
+
+def test_a_schema_needs_no_memory_of_the_host(table):
+    there = headrace.Table({name: elsewhere(column) for name, column in table.columns.items()})
+    assert there.device == Device("cuda") and pa.schema(there) == pa.schema(table)
+
+
+def test_columns_on_several_devices_are_no_batch_of_one(table):
+    mixed = headrace.Table({"i": table["i"], "u": elsewhere(table["u"])})
+    with pytest.raises(OptionError, match=r"'u' lies on cuda and others on cpu; bring all to one with \.to\(\)"):
+        mixed.__arrow_c_device_array__()
+
+
+def test_views_come_to_the_host_before_they_become_plain(table, monkeypatch):
+    there = headrace.Table({"v": elsewhere(table["v"])})
+    monkeypatch.setattr(placement, "_to", lambda column, target, crossings, budget: table["v"])
+    assert there.to_arrow().equals(headrace.Table({"v": table["v"]}).to_arrow())
+
+
+def test_a_limit_holds_for_all_columns_of_a_call(table, monkeypatch):
+    budgets = []
+
+    def noted(column, target, crossings, budget):
+        budgets.append(budget)
+        return column
+
+    monkeypatch.setattr(placement, "_to", noted)
+    table.to("cuda", context=Context(memory_limit=100))
+    assert len(budgets) == len(TYPES) and {id(budget) for budget in budgets} == {id(budgets[0])} and budgets[0].limit == 100
+
+
+@pytest.mark.gpu
+def test_two_columns_that_fit_one_by_one_may_not_fit_together(table):
+    pair = headrace.Table({name: table[name] for name in "iu"})
+    context = Context(memory_limit=24)
+    assert pair["i"].to("cuda", context=context).device == Device("cuda", 0)
+    with pytest.raises(headrace.MemoryLimitError):
+        pair.to("cuda", context=context)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("rows", [slice(None), slice(1, 3), slice(2, 2)])
 def test_there_and_back_is_the_same(table, rows):
@@ -114,7 +167,8 @@ def test_there_and_back_is_the_same(table, rows):
     assert back.to_pydict() == there.to_pydict() == table[rows].to_pydict()
     assert [column.null_count for column in back.columns.values()] == [c.null_count for c in table[rows].columns.values()]
     assert context.crossings.to_gpu == context.crossings.to_host or rows == slice(2, 2)
-    assert pa.table(there).to_pydict() == table[rows].to_pydict()
+    assert pa.table(there).to_pydict() == there.to_arrow().to_pydict() == table[rows].to_pydict()
+    assert pa.schema(there) == pa.schema(table)
     assert str(there) == str(table[rows])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.report import Report
 from headrace.columns.column import Column
+from headrace.columns.placement import moved_all
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -118,19 +119,17 @@ class Table:
 
     @property
     def device(self) -> Device:
-        """Where its columns lie; of a table without any, the host."""
+        """Where its columns lie, or the first of them if they lie on several; of a table without any, the host."""
         return next((column.device for column in self._columns.values()), Device())
 
     def to(self, device: Device | str, *, context: Context | None = None) -> Table:
-        """The table on a device, rejects excepted; see `Column.to`.
+        """The table on a device, rejects excepted; see `Column.to`. The context's memory limit holds for all columns together.
 
         Examples
         --------
         ``table.to("cuda")`` copies all columns to the first GPU, ``table.to("cpu")`` back.
         """
-        context = context or Context()
-        moved = {name: column.to(device, context=context) for name, column in self._columns.items()}
-        return Table(moved, rejects=self._rejects, report=self._report)
+        return Table(moved_all(self._columns, device, context), rejects=self._rejects, report=self._report)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
         """Arrow C device interface: a struct of the columns, without a copy, where they lie."""
@@ -165,7 +164,7 @@ class Table:
         return module.DataFrame({name: module.Series.from_pylibcudf(column) for name, column in columns})
 
     def to_arrow(self, *, views: bool = False) -> pa.Table:
-        """PyArrow table on this table's memory.
+        """PyArrow table on this table's memory, or on a copy of it if that is on a GPU.
 
         Parameters
         ----------
@@ -173,7 +172,9 @@ class Table:
             Whether string views stay what they are. By default they become ``string`` or ``large_string``, which costs a copy:
             PyArrow cannot filter, sort or take them.
         """
-        columns = self._columns if views else {name: as_plain(column) for name, column in self._columns.items()}
+        columns = moved_all(self._columns, "cpu")
+        if not views:
+            columns = {name: as_plain(column) for name, column in columns.items()}
         return _needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:

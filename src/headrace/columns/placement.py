@@ -17,12 +17,13 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from headrace.columns.column import Column
     from headrace.core.arrow_device import DeviceColumn
     from headrace.core.buffer import Buffer
     from headrace.core.device_array import DeviceArray
+    from headrace.core.device_memory import Budget
 
 _CPU = Device()
 
@@ -54,15 +55,7 @@ class Placed:
         MemoryLimitError
             It does not fit.
         """
-        column, target = cast("Column", self), Device.parse(device)
-        if column.device == target:
-            return column
-        context = context or Context()
-        if column.device == _CPU:
-            return _to_gpu(column, target, context)
-        if target != _CPU:
-            raise OptionError(f"the column lies on {column.device} and cannot go to {target} at once; take it to 'cpu' first")
-        return _to_host(column, context.crossings)
+        return moved_all({"": cast("Column", self)}, device, context)[""]
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -98,6 +91,23 @@ class Placed:
         from headrace.core.arrow_device import device_capsules  # seldom needed
 
         return device_capsules(describe(cast("Column", self)))
+
+
+def moved_all(columns: Mapping[str, Column], device: Device | str, context: Context | None = None) -> dict[str, Column]:
+    """The columns on a device, within one memory limit; see `Placed.to`."""
+    target, context = Device.parse(device), context or Context()
+    budget = context.new_budget()
+    return {name: _to(column, target, context.crossings, budget) for name, column in columns.items()}
+
+
+def _to(column: Column, target: Device, crossings: Crossings, budget: Budget) -> Column:
+    if column.device == target:
+        return column
+    if column.device == _CPU:
+        return _to_gpu(column, target, crossings, budget)
+    if target != _CPU:
+        raise OptionError(f"the column lies on {column.device} and cannot go to {target} at once; take it to 'cpu' first")
+    return _to_host(column, crossings)
 
 
 def describe(column: Column, name: str = "") -> DeviceColumn:
@@ -162,22 +172,22 @@ def _buffers(column: Column) -> list[Buffer]:
     return [buffer for buffer in (column.values, column.validity, column.offsets, *column.data) if buffer is not None]
 
 
-def _to_gpu(column: Column, device: Device, context: Context) -> Column:
+def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget) -> Column:
     from headrace.core.device_memory import device_pool
     from headrace.core.gpu import gpu
     from headrace.core.staging import staging
 
-    card, budget = gpu(device), context.new_budget()
+    card = gpu(device)
 
     def moved(part: Any) -> Any:
         view = memoryview(part).cast("B")
         taken = device_pool(card).take(view.nbytes, budget=budget)
         if view.nbytes:
-            staging(card).upload(view, taken, counted=context.crossings)
+            staging(card).upload(view, taken, counted=crossings)
         return taken
 
     own = with_own_rows(column.compact(), part_of_host)
-    return _moved(own, moved, lambda inner: _to_gpu(inner, device, context))
+    return _moved(own, moved, lambda inner: _to_gpu(inner, device, crossings, budget))
 
 
 def _to_host(column: Column, crossings: Crossings) -> Column:

@@ -121,6 +121,7 @@ def take(value: Any, name: str = "array") -> Array:
     if _has(value, "__cuda_array_interface__", name):
         return _take_cuda(value, root, name)
     if hasattr(value, "__array_interface__"):
+        _check_no_mask(value, name)
         described = value.__array_interface__
         return _described(described, name, device=CPU, library="numpy" if root == "numpy" else "other", stream=None, owner=value)
     if hasattr(value, "__dlpack__"):
@@ -153,6 +154,13 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     if strides is not None and length > 1 and strides[0] != taken.width:
         raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
     return taken
+
+
+def _check_no_mask(value: Any, name: str) -> None:
+    """NumPy's masked arrays say nothing of their masks in the interface; `Column.to_numpy` makes such of integers with nulls."""
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and masked.is_masked(value):
+        raise OptionError(f"{name} has nulls; fill them or drop them first")
 
 
 def _check_type(typestr: str, name: str) -> None:

@@ -103,7 +103,7 @@ class DeviceColumn:
 def device_capsules(column: DeviceColumn) -> tuple[object, object]:
     """The capsules ``"arrow_schema"`` and ``"arrow_device_array"``, as ``__arrow_c_device_array__`` returns them."""
     kind = _DEVICE_TYPES[column.device.kind]
-    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the event
+    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the handle
     out = _DeviceArray(device_id=column.device.index if kind != 1 else -1, device_type=kind)
     out.sync_event = None if event is None else ctypes.addressof(event)
     _fill_array(out.array, column, event)
@@ -122,7 +122,7 @@ def _fill_array(array: _Array, column: DeviceColumn, owned: Any) -> None:
     array.length, array.null_count, array.offset = column.length, column.null_count, column.offset
     array.n_buffers, array.buffers = len(column.buffers), ctypes.addressof(addresses)
     array.release = _address(_release_array)
-    _link(array, (column.owner, addresses, owned), column, _array_of)
+    _link(array, (column.owner, column.event, addresses, owned), column, _array_of)
 
 
 def _array_of(column: DeviceColumn) -> _Array:
@@ -168,8 +168,14 @@ def _let_go_of_array(array: Any) -> None:
     _let_go(array.contents, _release_array)
 
 
-_release_schema = ctypes.CFUNCTYPE(None, POINTER(_Schema))(_let_go_of_schema)
-_release_array = ctypes.CFUNCTYPE(None, POINTER(_Array))(_let_go_of_array)
+def _to_the_end(callback: Any) -> Any:
+    """The callback, never freed: a consumer may release what it has when this module is gone already, as the interpreter ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    return callback
+
+
+_release_schema = _to_the_end(ctypes.CFUNCTYPE(None, POINTER(_Schema))(_let_go_of_schema))
+_release_array = _to_the_end(ctypes.CFUNCTYPE(None, POINTER(_Array))(_let_go_of_array))
 
 
 def _address(function: Any) -> int:
@@ -191,7 +197,7 @@ def _let_go_of_capsule(capsule: int) -> None:
                 _release_array(byref(structure.array))
 
 
-_forget_capsule = ctypes.CFUNCTYPE(None, c_void_p)(_let_go_of_capsule)
+_forget_capsule = _to_the_end(ctypes.CFUNCTYPE(None, c_void_p)(_let_go_of_capsule))
 
 
 def _capsule(structure: Structure, name: str) -> object:

@@ -54,12 +54,12 @@ class DeviceArray:
         counted: Crossings | None = None,
         budget: Budget | None = None,
     ) -> DeviceArray:
-        """A copy of a NumPy array of one dimension.
+        """A copy of an array of the host.
 
         Parameters
         ----------
         values
-            The array.
+            A NumPy array of one dimension, or what NumPy makes one of.
         gpu
             The card.
         stream
@@ -68,10 +68,19 @@ class DeviceArray:
             Where the crossing is counted.
         budget
             What its memory is counted in.
+
+        Raises
+        ------
+        OptionError
+            It has another shape, nulls, or items that are no numbers.
+        MemoryLimitError
+            It does not fit.
         """
         import numpy as np  # a dependency of cuda-core
 
-        plain = np.ascontiguousarray(values)
+        from headrace.core.arrays import take  # which imports this module
+
+        plain = take(np.require(values, None, "C"), "values").as_numpy()
         buffer = device_pool(gpu).take(plain.nbytes, stream, budget)
         if plain.nbytes:
             staging(gpu).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())

@@ -6,6 +6,8 @@ A result is an array of the same library as the input, from that library's own m
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from headrace.core.arrays import TORCH_TYPES, Array, take, width_of
@@ -14,6 +16,7 @@ from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import OptionError
+from headrace.core.event import Event
 from headrace.core.gpu import gpu
 
 
@@ -83,6 +86,28 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
             made = cupy.empty(length, typestr)
         return take(made)
     return take(DeviceArray(device_pool(gpu(source.device)).take(length * width, source.stream), typestr, length))
+
+
+@contextmanager
+def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
+    """Work for the stream of `source` that reads or writes other arrays of its device as well.
+
+    What is told to that stream inside comes after what their streams were told before, and before what they are told next. On
+    the host, and where all have one stream, this does nothing.
+    """
+    streams = {other.stream for other in others if other.stream is not None and other.stream != source.stream}
+    if source.stream is None or not streams:
+        yield
+        return
+    card = gpu(source.device)
+    for stream in streams:
+        Event(card).record(stream).hold(source.stream)
+    try:
+        yield
+    finally:
+        done = Event(card).record(source.stream)
+        for stream in streams:
+            done.hold(stream)
 
 
 def same_device(*arrays: Array) -> Device:
