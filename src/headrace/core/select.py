@@ -12,7 +12,7 @@ from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
-from headrace.core.placement import empty_like, same_device
+from headrace.core.placement import empty_like, in_stream_of, same_device
 from headrace.core.scratch import scratch
 
 _LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
@@ -82,7 +82,8 @@ def _select_on_gpu(source: Array, flags: Array) -> Any:
     found = kernel("core/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **shape}, card)
     args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
     blocks, threads = card.multiprocessors * shape["HR_BLOCKS"], shape["HR_THREADS"] + 32 * (shape["HR_COUNTERS"] + 2)
-    found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
+    with in_stream_of(source, flags):
+        found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
     count = int(selected.to_numpy()[0])
     if isinstance(result.owner, DeviceArray):
         return DeviceArray(result.owner.buffer, result.typestr, count)
