@@ -89,3 +89,12 @@ def test_a_forked_process_is_told_to_be_spawned(monkeypatch):
     monkeypatch.setattr(gpus, "driver", lambda: SimpleNamespace(cuGetErrorString=lambda status: (0, b"initialization error")))
     with pytest.raises(gpus.GpuError, match=r"initialization error; .* fork .* 'spawn'"):
         gpus.checked((NotInitialized(3),))
+
+
+def test_a_driver_that_is_too_old_is_named_with_what_is_needed(monkeypatch):
+    old = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_NO_DEVICE=100), cuInit=lambda flags: (0,), cuDriverGetVersion=lambda: (0, 12_040)
+    )
+    monkeypatch.setattr(gpus, "driver", lambda: old)
+    with pytest.raises(UnsupportedDeviceError, match=r"driver is for CUDA 12\.4; 13\.0 or newer"):
+        gpus.gpu_count()

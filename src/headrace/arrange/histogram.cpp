@@ -1,89 +1,119 @@
 #include "arrange/histogram.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
 
-#include "core/pool.hpp"
+#include "arrange/histogram_kernels.hpp"
+#include "core/pieces.hpp"
 
 namespace headrace {
+
+namespace scalar {
+const HistogramKernels& histogram_kernels(KeyType key);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+const HistogramKernels& histogram_kernels(KeyType key);
+}
+namespace avx512 {
+const HistogramKernels& histogram_kernels(KeyType key);
+}
+#endif
+
 namespace {
 
-constexpr u64 least_part = 1 << 16;
-constexpr u64 most_of_u32 = 1 << 30;
-// Keys that follow each other are counted apart: an addition need not wait for the one before it.
-constexpr u32 replicas = 4;
-constexpr u32 most_replicated = 4096;
+// Eight copies keep up with keys that are all the same; where they would fill L1, which also holds keys on their way,
+// four are half as fast with such keys, and better than one with any. Copies that few keys would pay for are not made.
+constexpr u32 counter_bytes = 32 << 10;
+
+u32 copies_for(u32 buckets, u64 keys) {
+    if (keys < u64{8} * buckets) return 1;
+    return 8 * 4 * buckets <= counter_bytes ? 8 : 4;
+}
+
+constexpr u64 most_of_u32 = u64{1} << 31;
 constexpr u32 cells = 4096;  // 16 KB
 
-template <class Key, class Bucket>
-void count_part(const Key* keys, u64 count, u32* counters, u32 stride, const Bucket& bucket) {
-    u64 i = 0;
-    for (; i + replicas <= count; i += replicas) {
-        for (u32 r = 0; r < replicas; ++r) {
-            const u32 b = bucket(keys[i + r]);
-            if (b != no_bucket) ++counters[b + r * stride];
-        }
-    }
-    for (; i < count; ++i) {
-        const u32 b = bucket(keys[i]);
-        if (b != no_bucket) ++counters[b];
+const HistogramKernels& kernels_of(KeyType key, Isa isa) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case Isa::avx512:
+            return avx512::histogram_kernels(key);
+        case Isa::avx2:
+            return avx2::histogram_kernels(key);
+#endif
+        default:
+            return scalar::histogram_kernels(key);
     }
 }
 
-template <class Key, class Bucket>
-void count_all(const Key* keys, u64 count, u32 buckets, u64* result, unsigned threads, const Bucket& bucket) {
-    const unsigned parts = static_cast<unsigned>(std::clamp<u64>(count / least_part, 1, threads));
-    const u32 copies = buckets <= most_replicated ? replicas : 1;
-    std::mutex adding;
-    run_parallel(parts, [&](unsigned part) {
-        const u64 end = count / parts * (part + 1) + (part + 1 == parts ? count % parts : 0);
-        std::vector<u32> counters(static_cast<usize>(buckets) * copies);
-        for (u64 i = count / parts * part; i < end; i += most_of_u32) {
-            std::fill(counters.begin(), counters.end(), 0u);
-            count_part(keys + i, std::min(end - i, most_of_u32), counters.data(), copies == 1 ? 0 : buckets, bucket);
-            const std::lock_guard lock(adding);
-            for (usize b = 0; b < counters.size(); ++b) result[b % buckets] += counters[b];
-        }
-    });
+KeyType key_of(std::string_view name) {
+    if (name == "u32") return KeyType::u32;
+    if (name == "i32") return KeyType::i32;
+    if (name == "float") return KeyType::f32;
+    throw std::invalid_argument("no such type of keys");
 }
 
-template <class Key>
-void histogram_of(const KeysToCount& input, const BucketsGiven& how, unsigned threads) {
-    const auto* keys = static_cast<const Key*>(input.keys);
-    Even<Key> even;
-    if (how.even.size() != sizeof(even)) throw std::invalid_argument("not a description of even parts");
-    std::memcpy(&even, how.even.data(), sizeof(even));
-    std::fill(how.result, how.result + how.buckets, u64{0});
-    if (how.edges == nullptr) {
-        const u32 buckets = how.buckets;
-        count_all(keys, input.count, buckets, how.result, threads,
-                  [&](Key key) { return Even<Key>::part(even, key, buckets); });
-        return;
+// One thread's counters. They hold 32 bits and are added to the result before one can be full.
+class Tally {
+public:
+    Tally(u32 buckets, u32 copies) : buckets_(buckets) {
+        // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
+        // for the same place.
+        const u32 stride = ((buckets / 16 + 1) | 1) * 16;
+        memory_.resize(static_cast<usize>(copies) * stride);
+        counters_ = {memory_.data(), copies, stride};
     }
-    const Key* const edges = static_cast<const Key*>(how.edges) + 1;
-    std::vector<u32> words(cells);
-    u32 before = 0;
-    for (u32 cell = 0; cell < cells; ++cell) {
-        const u32 after = edges_before_cell(even, cell + 1, cells, edges, how.buckets - 1);
-        words[cell] = cell_word(before, after - before);
-        before = after;
+
+    const Counters& counters_for(u64 keys, u64* result, std::mutex& adding) {
+        if (counted_ + keys > most_of_u32) add_to(result, adding);
+        counted_ += keys;
+        return counters_;
     }
-    count_all(keys, input.count, how.buckets, how.result, threads, [&](Key key) {
-        if (!Even<Key>::contains(even, key)) return no_bucket;
-        return bucket_in_cell(words[Even<Key>::cell(even, key, cells)], key, edges);
-    });
-}
+
+    void add_to(u64* result, std::mutex& adding) {
+        const std::lock_guard lock(adding);
+        for (u32 copy = 0; copy < counters_.copies; ++copy) {
+            const u32* const own = memory_.data() + copy * counters_.stride;
+            for (u32 bucket = 0; bucket < buckets_; ++bucket) result[bucket] += own[bucket];
+        }
+        std::fill(memory_.begin(), memory_.end(), 0u);
+        counted_ = 0;
+    }
+
+private:
+    u32 buckets_;
+    std::vector<u32> memory_;
+    Counters counters_{};
+    u64 counted_ = 0;
+};
 
 }  // namespace
 
-void histogram(const KeysToCount& input, const BucketsGiven& how, unsigned threads) {
-    if (input.key == "u32") return histogram_of<u32>(input, how, threads);
-    if (input.key == "i32") return histogram_of<i32>(input, how, threads);
-    if (input.key == "float") return histogram_of<float>(input, how, threads);
-    throw std::invalid_argument("no such type of keys");
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const KeyType key = key_of(input.key);
+    const HistogramKernels& kernels = kernels_of(key, isa);
+    alignas(16) u8 even[16];
+    if (how.even.size() != sizeof(even)) throw std::invalid_argument("not a description of even parts");
+    std::memcpy(even, how.even.data(), sizeof(even));
+    std::vector<u32> words(how.edges == nullptr ? 0 : cells);
+    const BucketSearch search{even, how.buckets, how.edges, words.data(), cells};
+    if (how.edges != nullptr) kernels.describe_cells(search);
+    std::fill(how.result, how.result + how.buckets, u64{0});
+    constexpr u64 width = 4;
+    const Pieces pieces(input.count, width);
+    const u32 copies = copies_for(how.buckets, input.count);
+    std::mutex adding;
+    for_each_piece(
+        pieces.number(), threads, [&] { return Tally(how.buckets, copies); },
+        [&](Tally& tally, u64 piece) {
+            const u64 size = pieces.size(piece);
+            kernels.count(static_cast<const u8*>(input.keys) + pieces.begin(piece) * width, size, search,
+                          tally.counters_for(size, how.result, adding));
+        },
+        [&](Tally& tally) { tally.add_to(how.result, adding); });
 }
 
 }  // namespace headrace

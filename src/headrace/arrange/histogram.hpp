@@ -2,7 +2,8 @@
 #pragma once
 #include <string_view>
 
-#include "arrange/bucket.hpp"
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
 
 namespace headrace {
 
@@ -20,6 +21,6 @@ struct BucketsGiven {
     const void* edges;
     u64* result;
 };
-void histogram(const KeysToCount& input, const BucketsGiven& how, unsigned threads);
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads);
 
 }  // namespace headrace

@@ -84,7 +84,7 @@ def histogram(
         A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
         counted.
     context
-        Threads that may be used.
+        Threads and instruction set that may be used.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def histogram(
         _count_computed(source.owner, result.owner, buckets.count, buckets.bucket)
         return result.owner
     edges = 0 if buckets.edges is None else buckets.edges.__array_interface__["data"][0]
-    threads = (context or Context()).thread_count
-    name = _KEYS[source.typestr]
-    _native.histogram(name, source.address, source.length, buckets.count, buckets.even, edges, result.address, threads)
+    context = context or Context()
+    args = (source.address, source.length, buckets.count, buckets.even, edges, result.address)
+    _native.histogram(_KEYS[source.typestr], *args, context.thread_count, context.isa)
     return result.owner
 
 

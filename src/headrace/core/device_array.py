@@ -9,7 +9,7 @@ from headrace.core.crossings import Crossings
 from headrace.core.device import Device
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu
+from headrace.core.gpu import Gpu, gpu
 from headrace.core.staging import staging
 
 _DLPACK_CUDA = 2
@@ -48,7 +48,7 @@ class DeviceArray:
     def from_host(
         cls,
         values: Any,
-        gpu: Gpu,
+        device: Gpu | Device | str = "cuda",
         *,
         stream: int | None = None,
         counted: Crossings | None = None,
@@ -60,8 +60,8 @@ class DeviceArray:
         ----------
         values
             A NumPy array of one dimension, or what NumPy makes one of.
-        gpu
-            The card.
+        device
+            Which GPU: ``"cuda:1"``, say.
         stream
             Handle of the stream that it will be used in; None for the card's own.
         counted
@@ -81,9 +81,10 @@ class DeviceArray:
         from headrace.core.arrays import take  # which imports this module
 
         plain = take(np.require(values, None, "C"), "values").as_numpy()
-        buffer = device_pool(gpu).take(plain.nbytes, stream, budget)
+        card = device if isinstance(device, Gpu) else gpu(Device.parse(device))
+        buffer = device_pool(card).take(plain.nbytes, stream, budget)
         if plain.nbytes:
-            staging(gpu).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
+            staging(card).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
         return cls(buffer, plain.dtype.str, len(plain))
 
     def to_numpy(self, *, counted: Crossings | None = None) -> Any:

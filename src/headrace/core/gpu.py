@@ -27,6 +27,10 @@ PER_THREAD_STREAM = 2
 """This one is another stream in each thread."""
 
 
+_LEAST_DRIVER = 13_000
+"""CUDA 13.0, as the driver writes it: cubins of NVRTC 13 load on no older one."""
+
+
 class GpuError(HeadraceError, RuntimeError):
     """The driver refused a call, or a kernel failed on the card."""
 
@@ -94,6 +98,10 @@ def gpu_count() -> int:
         raise UnsupportedDeviceError("the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?); use device='cpu'")
     if int(status) != 0:
         raise UnsupportedDeviceError(f"the NVIDIA driver does not start: {status.name}; use device='cpu'")
+    release = checked(functions.cuDriverGetVersion())
+    if release < _LEAST_DRIVER:
+        found = f"{release // 1000}.{release % 1000 // 10}"
+        raise UnsupportedDeviceError(f"the NVIDIA driver is for CUDA {found}; 13.0 or newer is needed, or device='cpu'")
     count: int = checked(functions.cuDeviceGetCount())
     return count
 

@@ -65,9 +65,9 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
     try:
         program = core.Program(source, "c++", options)
         code = program.compile("cubin", logs=log).code
-    except RuntimeError as error:  # cuda.pathfinder's own class: there is no libnvrtc
-        raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
     except Exception as error:
+        if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder: there is no libnvrtc
+            raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
         if type(error).__name__ != "NVRTCError":
             raise
         raise KernelSourceError(f"{name} does not compile for {architecture}: {str(error).strip(chr(0)).strip()}") from None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from headrace import _native
 from headrace.core.arrays import TORCH_TYPES, Array, take, width_of
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -18,6 +19,9 @@ from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import OptionError
 from headrace.core.event import Event
 from headrace.core.gpu import gpu
+
+_REUSED_FROM = 1 << 20
+"""Bytes from which on memory of results is kept for the next ones (core/memory.hpp)."""
 
 
 def placed(value: Any, name: str, context: Context, budget: Budget | None = None) -> Array:
@@ -76,9 +80,7 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         made = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
         return Array(made.data_ptr(), length, typestr, source.device, "torch", source.stream, True, made)
     if source.device.kind == "cpu":
-        import numpy as np
-
-        return take(np.empty(length, np.dtype(typestr)))
+        return take(_empty_numpy(length, typestr))
     if source.library in {"cupy", "cudf"}:
         import cupy
 
@@ -108,6 +110,16 @@ def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
         done = Event(card).record(source.stream)
         for stream in streams:
             done.hold(stream)
+
+
+def _empty_numpy(length: int, typestr: str) -> Any:
+    """Large arrays are in memory that earlier ones gave back, if there is some: to touch new memory costs more than most work."""
+    import numpy as np
+
+    dtype = np.dtype(typestr)
+    if length * dtype.itemsize < _REUSED_FROM:
+        return np.empty(length, dtype)
+    return _native.new_bytes(length * dtype.itemsize).view(dtype)
 
 
 def same_device(*arrays: Array) -> Device:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import Array, take
+from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import kernel
 from headrace.core.operators import Joining
-from headrace.core.placement import empty_like
+from headrace.core.placement import empty_like, placed
 from headrace.core.scratch import COUNTERS, scratch
 
 _THREADS, _ROWS = 256, 4
@@ -39,7 +39,7 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
         value. Otherwise item `i` is joined too.
     context
-        Threads that may be used.
+        Threads, instruction set and memory that may be used, and the GPU that an array of the host goes to.
 
     Returns
     -------
@@ -50,6 +50,8 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     ------
     OptionError
         `items` is no such array, or nothing is called `operator`.
+    MemoryLimitError
+        The result does not fit the context's limit.
 
     Examples
     --------
@@ -59,19 +61,21 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     >>> scan(np.array([3, 1, 4, 1], np.int32), exclusive=True)
     array([0, 3, 4, 8], dtype=int32)
     """
-    source = take(items, "items")
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
     joining = Joining.of(operator, source)
     if joining.is_float_sum:
         raise OptionError(
             "sums of floating point depend on how they are grouped, which in a scan is a matter of timing; `reduce` sums in a "
             "fixed order, and integers (fixed point) can be scanned"
         )
-    result = empty_like(source, source.length)
+    result = empty_like(source, source.length, budget=budget)
     if source.length == 0:
         return result.owner
     if source.device.kind == "cpu":
-        threads = (context or Context()).thread_count
-        _native.scan(joining.join, joining.item, source.address, result.address, source.length, exclusive, threads)
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
         return result.owner
     card = gpu(source.device)
     shape = scan_shape(card)
@@ -126,19 +130,21 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     >>> reduce(np.array([0.5, 0.25]))
     array([0.75])
     """
-    source = take(items, "items")
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
     joining = Joining.of(operator, source)
     if source.length == 0 and operator != "sum":
         raise OptionError(f"there are no items, so there is no {operator}")
     if joining.is_float_sum and source.length > _MOST_SUMMED:
         raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
-    result = empty_like(source, 1)
+    result = empty_like(source, 1, budget=budget)
     if source.device.kind == "cpu":
-        threads = (context or Context()).thread_count
         if joining.is_float_sum:
-            _native.float_sum(joining.item, source.address, result.address, source.length, threads)
+            _native.float_sum(joining.item, source.address, result.address, source.length, context.thread_count)
         else:
-            _native.reduce(joining.join, joining.item, source.address, result.address, source.length, threads)
+            items_at = (joining.join, joining.item, source.address, result.address, source.length)
+            _native.reduce(*items_at, context.thread_count, context.isa)
     elif joining.is_float_sum and source.length > 0:
         _sum_floats_on_gpu(source, result, joining.item)
     else:
