@@ -1,6 +1,7 @@
 // CUB's figures for bench/gpu_primitives.py: the same sizes and kinds of input. A peer that is measured, not a part of
 // the package.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cub/cub.cuh>
@@ -47,6 +48,35 @@ double median_ms(Call call) {
     return times[times.size() / 2];
 }
 
+// Microseconds of a call, one behind the other.
+template <class Call>
+double us_per_call(Call call) {
+    size_t bytes = 0;
+    void* memory = nullptr;
+    call(nullptr, bytes);
+    cudaMalloc(&memory, bytes);
+    const int calls = 2000;
+    for (int i = 0; i < 20; ++i) call(memory, bytes);
+    cudaDeviceSynchronize();
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) call(memory, bytes);
+    cudaDeviceSynchronize();
+    const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - began;
+    cudaFree(memory);
+    return passed.count() / calls;
+}
+
+void show_small(const uint32_t* in, const uint8_t* flags, uint32_t* out, unsigned* selected) {
+    for (size_t n : {256, 4096, 65536, 262144}) {
+        const double scan = us_per_call([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); });
+        const double reduce = us_per_call([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); });
+        const double select =
+            us_per_call([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, selected, n); });
+        printf("CUB, %6zu KiB of u32: scan %5.1f us, reduce %5.1f us, select %5.1f us a call from C++\n", n / 256, scan,
+               reduce, select);
+    }
+}
+
 int main() {
     const size_t n = 1ull << 28;
     uint32_t *in, *out;
@@ -70,4 +100,5 @@ int main() {
         show(name, median_ms([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, counts, n); }),
              n * (1 + 8. * share / 100));
     }
+    show_small(in, flags, out, counts);
 }

@@ -77,9 +77,12 @@ class Kernel:
         checked(cuda.cuLaunchKernel(self.function, grid[0], grid[1], 1, block, 1, 1, shared, None, pointers, None))
 
 
-def zero_and_launch(memory: torch.Tensor, kernel: Kernel, *call: object) -> None:
-    memory.zero_()
-    kernel(*call)
+def in_epochs(
+    launch: Callable[..., None], before: list[bytes | torch.Tensor], after: list[bytes | torch.Tensor], shared: int
+) -> Callable[[], None]:
+    """Launches with the arguments before an epoch, the next epoch, and those behind it."""
+    epochs = itertools.count(1)
+    return lambda: launch([*before, u32(next(epochs)), *after], shared)
 
 
 def i64(x: int) -> bytes:
@@ -135,31 +138,36 @@ def limits() -> tuple[float, float]:
     return 2 * N * 4 / min(times) * 1e3, N * 4 / read_ms * 1e3
 
 
-SCANS = [(320, 9), (352, 8), (320, 8), (256, 4)]
-RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
+SCANS = [(192, 9, 8, 6, 5), (256, 7, 8, 4, 5), (384, 5, 7, 6, 5), (128, 9, 6, 4, 9)]
+SELECTS = [
+    (256, 3, 4, 2, 13, 4, 3),
+    (320, 3, 4, 3, 9, 8, 2),
+    (256, 3, 4, 2, 9, 16, 2),
+    (640, 3, 4, 4, 5, 8, 1),
+    (768, 3, 3, 6, 5, 8, 1),
+    (768, 1, 6, 4, 5, 8, 1),
+]
+FLOAT_SUMS = [(256, 16), (512, 16), (256, 8)]
 OTHER_SCANS = [("Sum", "u64"), ("Compose", "u32"), ("Max", "i32")]
 REDUCES = [(t, r) for t in (256, 512) for r in (2, 4, 8)]
 
 
 def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
     items = uniform()
-    count = N
     wide = torch.cumsum(items, 0, dtype=torch.int64)
     expected = wide.to(torch.int32)
     del wide
-    for (operator, item), (threads, rows) in itertools.product([("Sum", "u32"), *OTHER_SCANS], SCANS):
+    memory = torch.zeros(1 << 20, dtype=torch.int64, device="cuda")
+    for (operator, item), shape in itertools.product([("Sum", "u32"), *OTHER_SCANS], SCANS):
+        threads, rows, stages, reducers, look = shape
         size = 8 if item == "u64" or operator == "Compose" else 4
         count = N * 4 // size
-        tile = threads * rows * 16 // size
-        tiles = -(-count // tile)
+        tiles = -(-count * size // (threads * rows * 16))
         out = torch.full_like(items, -1)
-        memory = torch.empty((tiles + 1) * size // 4, dtype=torch.int64, device="cuda")
-        kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, threads, rows) | RING)], "scan")
-
-        args = [items, out, i64(count), memory, u32(0)]
-        ring = 5 * threads * rows * 16
-        blocks = min(tiles, sms * (2 if ring < 100 << 10 else 1))
-        ms = median_ms(partial(zero_and_launch, memory, kernel, (blocks, 1), threads + 32, args, ring))
+        kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, *shape))], "scan")
+        grid, ring = (min(tiles, sms * (2 if look > 5 else 1)), 1), stages * threads * rows * 16
+        before, after = [items, out, i64(count), memory.zero_()], [u32(0)]
+        ms = median_ms(in_epochs(partial(kernel, grid, threads + 32 * (reducers + 2)), before, after, ring))
         if operator == "Sum" and size == 4:
             right = bool((out == expected).all())
         elif operator == "Sum":
@@ -167,10 +175,10 @@ def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
         elif operator == "Max":
             right = bool((out == torch.cummax(items, 0).values).all())
         else:
-            right = affine_right(items[: 1 << 19], out[: 1 << 19])
+            right = affine_right(items[: 1 << 17], out[: 1 << 17])
         gb = 2 * count * size / ms * 1e3
-        say(f"scan {operator:7} {item} {threads:4} x {rows}: {count / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
-            f"right {right}")  # fmt: skip
+        say(f"scan {operator:7} {item} {threads:4} x {rows} x {stages}, {reducers} reducers: {count / ms / 1e6:7.1f} G/s "
+            f"{gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}")  # fmt: skip
 
 
 def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
@@ -183,8 +191,14 @@ def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
     return True
 
 
-def scan_defines(operator: str, item: str, threads: int, rows: int) -> dict[str, object]:
-    return {"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
+def scan_defines(operator: str, item: str, *shape: int) -> dict[str, object]:
+    names = ("HR_THREADS", "HR_ROWS", "HR_STAGES", "HR_REDUCERS", "HR_LOOK")
+    return {"HR_OPERATOR": operator, "HR_ITEM": item, **dict(zip(names, shape, strict=False))}
+
+
+def select_defines(*shape: int) -> dict[str, object]:
+    names = ("HR_THREADS", "HR_ROWS", "HR_STAGES", "HR_COUNTERS", "HR_LOOK", "HR_BATCH", "HR_BLOCKS")
+    return {"HR_WIDTH": 4, **dict(zip(names, shape, strict=True))}
 
 
 def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
@@ -215,45 +229,92 @@ def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
                 f"{gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}, all right {all(f[-1] for f in found)}")  # fmt: skip
 
 
-def selects(cubins: dict[str, bytes], limit: float) -> None:
+def float_sums(cubins: dict[str, bytes], limit: float) -> None:
+    for item, dtype in (("float", torch.float32), ("double", torch.float64)):
+        items = torch.randn(N * 4 // dtype.itemsize, dtype=dtype, device="cuda")
+        expected, firsts = sum_in_order(items), -(-len(items) // 4096)
+        pieces, ended = (
+            torch.empty(firsts + 4096, dtype=dtype, device="cuda"),
+            torch.zeros(4097, dtype=torch.int32, device="cuda"),
+        )
+        for threads, rows in FLOAT_SUMS:
+            result = torch.zeros(1, dtype=dtype, device="cuda")
+            defines: dict[str, object] = {"HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
+            kernel = Kernel(cubins[name_of("core/float_sum.cu", defines)], "float_sum")
+            args = [items, i64(len(items)), pieces, ended, result]
+            ms = median_ms(partial(kernel, (-(-firsts * 32 // threads), 1), threads, args))
+            gb = N * 4 / ms * 1e3
+            say(f"sum of {item:6} {threads} x {rows:2}: {len(items) / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+                f"right {torch.equal(result, expected)}")  # fmt: skip
+        ms = median_ms(partial(torch.sum, items))
+        say(f"sum of {item:6} by PyTorch: {len(items) / ms / 1e6:7.1f} G/s {N * 4 / ms / 1e6:6.0f} GB/s")
+
+
+def sum_in_order(items: torch.Tensor) -> torch.Tensor:
+    """As core/float_sum.hpp has it, of a whole number of pieces of pieces; additions of PyTorch are those of one item each."""
+    while len(items) > 1:
+        whole = torch.full((-(-len(items) // 4096) * 4096,), -0.0, dtype=items.dtype, device=items.device)
+        whole[: len(items)] = items
+        rows = whole.view(-1, 32, 128)
+        lanes = rows[:, 0].clone()
+        for row in range(1, 32):
+            lanes += rows[:, row]
+        while lanes.shape[1] > 1:
+            half = lanes.shape[1] // 2
+            lanes = lanes[:, :half] + lanes[:, half:]
+        items = lanes[:, 0]
+    return items
+
+
+def selects(cubins: dict[str, bytes], limit: float, sms: int) -> None:
     items = uniform()
-    for share in (0.01, 0.5, 0.99):
+    memory = torch.zeros(1 << 20, dtype=torch.int64, device="cuda")
+    for share in (0.001, 0.01, 0.1, 0.5, 0.99):
         flags = (torch.rand(N, device="cuda") < share).to(torch.uint8)
         expected = items[flags.bool()]
-        for threads in (128, 256, 512):
-            kernel = Kernel(cubins[name_of("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": threads})], "select_items")
-            tiles = N // (threads * 16)
-            out, memory = torch.empty_like(items), torch.empty(2 * (tiles + 1), dtype=torch.int64, device="cuda")
-            selected = torch.zeros(1, dtype=torch.int64, device="cuda")
-            args = [items, flags, out, i64(N), memory, selected]
-            ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
+        touched = float(flags.view(-1, 16).any(1).float().mean())
+        floor = N * (1 + 4 * touched) + 4 * len(expected)
+        most = limit * N / floor / 1e9
+        say(f"select {share} of u32: {floor / N:.2f} bytes an item in sectors of 64 bytes, so at most {most:.0f} G/s")
+        for shape in SELECTS:
+            threads, rows, stages, counters, _, batch, per_sm = shape
+            kernel = Kernel(cubins[name_of("core/select.cu", select_defines(*shape))], "select_items")
+            tile = threads * rows * 16
+            out, selected = torch.empty_like(items), torch.zeros(1, dtype=torch.int64, device="cuda")
+            grid, block = (min(-(-N // tile), sms * per_sm), 1), threads + 32 * (counters + 2)
+            before, after = [items, flags, out, i64(N), memory.zero_()], [selected]
+            ms = median_ms(in_epochs(partial(kernel, grid, block), before, after, (stages + 2) * tile))
             right = int(selected) == len(expected) and bool((out[: len(expected)] == expected).all())
-            gb = (N + 8 * len(expected)) / ms * 1e3
-            say(f"select {share:4} of u32, {threads:3} threads: {N / ms / 1e6:6.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
-                f"right {right}")  # fmt: skip
+            say(f"select {share:5} of u32 {threads:3} x {rows} x {stages}, {counters} counters, batch {batch:2}, {per_sm} an SM: "
+                f"{N / ms / 1e6:6.1f} G/s {floor / ms * 1e3 / limit:6.1%} right {right}")  # fmt: skip
 
 
 def main() -> None:
-    cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
+    only = "scan,reduce,select,cub"
+    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
+    cub = None
+    if "cub" in parts:
+        cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
     torch.zeros(1, device="cuda")
     properties = torch.cuda.get_device_properties(0)
     sms = properties.multi_processor_count
     say(f"{properties.name}, {sms} SMs; {N} items of 4 bytes (half as many of 8); PyTorch {torch.__version__}")
-    wanted = [("core/scan.cu", scan_defines(o, i, t, r) | RING) for o, i in [("Sum", "u32"), *OTHER_SCANS] for t, r in SCANS]
+    wanted = [("core/scan.cu", scan_defines(o, i, *s)) for o, i in [("Sum", "u32"), *OTHER_SCANS] for s in SCANS]
     reduced = [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]
     wanted += [("core/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
-    wanted += [("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": t}) for t in (128, 256, 512)]
+    wanted += [("core/select.cu", select_defines(*shape)) for shape in SELECTS]
+    float_shapes = itertools.product(("float", "double"), FLOAT_SUMS)
+    wanted += [("core/float_sum.cu", {"HR_ITEM": i, "HR_THREADS": t, "HR_ROWS": r}) for i, (t, r) in float_shapes]
     cubins = compile_all(wanted)
     copy_limit, read_limit = limits()
-    only = "scan,reduce,select,cub"
-    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
     if "scan" in parts:
         scans(cubins, copy_limit, sms)
     if "reduce" in parts:
         reduces(cubins, read_limit, sms)
+        float_sums(cubins, read_limit)
     if "select" in parts:
-        selects(cubins, copy_limit)
-    if cub.wait() == 0 and "cub" in parts:
+        selects(cubins, copy_limit, sms)
+    if cub is not None and cub.wait() == 0:
         torch.cuda.empty_cache()
         say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
     if "--out" in sys.argv:

@@ -20,10 +20,17 @@ from tests.arrange.test_histogram_kernels_differential import (
 
 ISAS = _native.isas()
 BLOCK, PIECE = 64, 1 << 16
-RANGES = {"u4": [(0, 2**32), (1000, 2**31 + 77_777)], "i4": [(-(2**31), 2**31), (-70_001, 123_456)], "f4": [(-3, 1024)]}
+RANGES = {
+    "u4": [(0, 2**32), (1000, 2**31 + 77_777)],
+    "i4": [(-(2**31), 2**31), (-70_001, 123_456)],
+    "f4": [(-3, 1024)],
+    "u2": [(0, 2**16)],
+    "i8": [(-(2**63), 2**63), (-(2**40), 2**50 + 1)],
+    "f8": [(-3, 1024)],
+}
 
 
-@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+@pytest.mark.parametrize("dtype", RANGES)
 @pytest.mark.parametrize("bins", [2, 256, 1000, 5000, 65536])
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 def test_even(dtype: str, bins: int, kind: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,10 @@ import headrace
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
 from headrace.core.gpu import gpu
+from headrace.core.scan import scan_shape
+from headrace.core.select import select_shape
 from tests.arrange.test_histogram_kernels_differential import DTYPES, edge_keys, edges_of, keys_of, limits
+from tests.core.test_float_sum_differential import floats_of
 from tests.core.test_primitives_differential import items_of
 from tests.core.test_scan_differential import CASES
 
@@ -40,6 +45,113 @@ def test_select(dtype, share):
     for count in (0, *SIZES):
         items, mask = random.integers(0, 100, count).astype(dtype), (random.random(count) < share).astype("u1")
         np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask != 0])
+
+
+@pytest.mark.parametrize("count", [1, 1000, 30_000])
+def test_few_items(count):
+    """What memory checkers look at: all that these kernels do, in little time."""
+    random = np.random.default_rng(count)
+    for dtype in ("u4", "i8"):
+        items = random.integers(0, 100, count).astype(dtype)
+        for operator in ("sum", "max"):
+            np.testing.assert_array_equal(headrace.scan(on_gpu(items), operator).to_numpy(), headrace.scan(items, operator))
+            assert headrace.reduce(on_gpu(items), operator).to_numpy() == headrace.reduce(items, operator)
+        for share in (0.02, 0.9):
+            mask = random.random(count) < share
+            np.testing.assert_array_equal(headrace.select(on_gpu(items), on_gpu(mask)).to_numpy(), items[mask])
+    for dtype in ("f4", "f8"):
+        items = floats_of(dtype, count)
+        assert headrace.reduce(on_gpu(items)).to_numpy() == headrace.reduce(items)
+
+
+def tile_edges(tile):
+    return (tile - 1, tile, tile + 1, 300 * tile - 1, 300 * tile + 1)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+def test_edges_of_a_scans_tile(dtype):
+    torch = pytest.importorskip("torch")
+    shape = scan_shape(gpu())
+    for count in (0, *tile_edges(shape["HR_THREADS"] * shape["HR_ROWS"] * 16 // np.dtype(dtype).itemsize)):
+        items = np.random.default_rng(count).integers(-(2**31), 2**31, count + 1, dtype)
+        moved = torch.from_numpy(items).cuda()
+        for first in (0, 1):
+            scanned = headrace.scan(moved[first:]).cpu().numpy()
+            np.testing.assert_array_equal(scanned, np.cumsum(items[first:], dtype=items.dtype))
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_edges_of_a_selections_tile(width):
+    shape = select_shape(gpu())
+    for count in tile_edges(shape["HR_THREADS"] * shape["HR_ROWS"] * 16):
+        random = np.random.default_rng(count)
+        items = random.integers(0, 256, (count, width), "u1").view(f"u{width}")[:, 0].copy()
+        for share in (0.01, 0.2, 0.3, 0.99):
+            mask = random.random(count) < share
+            assert headrace.select(on_gpu(items), on_gpu(mask)).to_numpy().tobytes() == items[mask].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_sums_of_floats(dtype):
+    for count in (1, 127, 4095, 4097, 100_003, 5_000_011, (1 << 24) + 4097):
+        items = floats_of(dtype, count)
+        assert headrace.reduce(on_gpu(items)).to_numpy().tobytes() == headrace.reduce(items).tobytes()
+    assert headrace.reduce(on_gpu(np.array([np.inf, -np.inf], dtype))).to_numpy().tobytes() == np.array([np.nan], dtype).tobytes()
+    assert headrace.reduce(on_gpu(np.empty(0, dtype))).to_numpy().tolist() == [0]
+
+
+def test_threads_that_share_a_stream_and_its_memory():
+    small, large = on_gpu(np.ones(1000, "u4")), on_gpu(np.ones(3_000_000, "u8"))
+    wrong = []
+
+    def work():
+        for turn in range(100):
+            items = large if turn % 10 == 9 else small
+            if int(headrace.scan(items).to_numpy()[-1]) != len(items) or int(headrace.reduce(items).to_numpy()[0]) != len(items):
+                wrong.append(turn)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+def test_streams_and_graphs_of_pytorch():
+    torch = pytest.importorskip("torch")
+    items = torch.arange(100_000, device="cuda", dtype=torch.int64)
+    expected = torch.cumsum(items, 0)
+    for _ in range(3):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            assert torch.equal(headrace.scan(items), expected)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        scanned = headrace.scan(items)
+    for step in (2, 3):
+        items.copy_(torch.arange(100_000, device="cuda") * step)
+        headrace.scan(items)
+        graph.replay()
+        assert torch.equal(scanned, expected * step)
+
+
+def test_more_items_than_31_bits_can_count():
+    torch = pytest.importorskip("torch")
+    count = (1 << 31) + 12_345
+    items = torch.full((count,), 3, dtype=torch.int32, device="cuda")
+    scanned = headrace.scan(items)
+    for at in (0, 1 << 20, (1 << 31) - 1, 1 << 31, count - 1):
+        assert int(scanned[at]) % 2**32 == (at + 1) * 3 % 2**32
+    del scanned
+    assert int(headrace.reduce(items)[0]) % 2**32 == count * 3 % 2**32
+    mask = torch.ones(count, dtype=torch.bool, device="cuda")
+    mask[5] = False
+    items[-1] = 7
+    selected = headrace.select(items, mask)
+    assert len(selected) == count - 1 and selected[-2:].tolist() == [3, 7]
+    del selected, mask
+    total = 3 * (count - 1) + 7
+    assert abs(float(headrace.reduce(items.float())[0]) - total) <= 38 * 3 * 2.0**-24 * total
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

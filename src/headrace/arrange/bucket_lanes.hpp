@@ -1,5 +1,5 @@
 // The rules of bucket.hpp and cells.hpp for a vector of keys, lane by lane the same to the bit: keys of 4 bytes, and
-// narrower whole numbers, which are widened to lanes of 4.
+// narrower whole numbers, which become lanes of 4.
 #pragma once
 
 #include "arrange/cells.hpp"

@@ -79,11 +79,9 @@ HR_FN Float float_before(Float edge) {
 HR_FN float key_before(float edge) { return float_before<float, u32>(edge); }
 HR_FN double key_before(double edge) { return float_before<double, u64>(edge); }
 
-// The word of a cell from 0 to `count`; the last has no edge.
+// The word of a cell with `inside` edges in it and `before` edges before it.
 template <class Key, class Wide>
-HR_FN u32 word_of_cell(const Cells<Key>& cells, const Wide* edges, u32 cell) {
-    const u32 before = edges_before(cells, edges, cell);
-    const u32 inside = edges_before(cells, edges, cell + 1) - before;
+HR_FN u32 word_of_edges(const Cells<Key>& cells, const Wide* edges, u32 before, u32 inside) {
     if (inside == 0) return before << cells.fraction;
     const Wide edge = edges[before + 1];
     const Spot at = spot(cells, place(cells, edge));
@@ -92,6 +90,13 @@ HR_FN u32 word_of_cell(const Cells<Key>& cells, const Wide* edges, u32 cell) {
         if (last.cell == at.cell && last.within == at.within) return crowded | before;
     }
     return inside == 1 ? ((before + 1) << cells.fraction) - at.within : crowded | before;
+}
+
+// The word of a cell from 0 to `count`; the last has no edge.
+template <class Key, class Wide>
+HR_FN u32 word_of_cell(const Cells<Key>& cells, const Wide* edges, u32 cell) {
+    const u32 before = edges_before(cells, edges, cell);
+    return word_of_edges(cells, edges, before, edges_before(cells, edges, cell + 1) - before);
 }
 
 // The bucket of a key in a cell that is crowded; `next` is the word of the cell behind it.

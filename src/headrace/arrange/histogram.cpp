@@ -114,6 +114,20 @@ Description described(std::string_view bytes) {
     return description;
 }
 
+// The words of all cells: edges ascend, so each is met once.
+template <class Key>
+std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wide* edges) {
+    std::vector<u32> words(cells.count + 1);
+    u32 before = 0;
+    for (u32 cell = 0; cell <= cells.count; ++cell) {
+        u32 after = before;
+        while (after < cells.buckets && spot(cells, place(cells, edges[after + 1])).cell == cell) ++after;
+        words[cell] = word_of_edges(cells, edges, before, after - before);
+        before = after;
+    }
+    return words;
+}
+
 template <class Key>
 void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
     const CountKeys kernel = kernel_of(type, isa);
@@ -128,8 +142,7 @@ void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& ho
     }
     const auto cells = described<Cells<Key>>(how.description);
     const auto* const edges = static_cast<const typename Cells<Key>::Wide*>(how.edges);
-    std::vector<u32> words(cells.count + 1);
-    for (u32 cell = 0; cell <= cells.count; ++cell) words[cell] = word_of_cell(cells, edges, cell);
+    const std::vector<u32> words = words_of(cells, edges);
     count_by({&cells, how.buckets, edges, words.data()});
 }
 

@@ -4,7 +4,7 @@
 // load, an addition and a store each. (Lanes that scatter to counters of their own are slower: 16 stores as well, and
 // 16 loads that wait for each other.) Between edges, a look into the table of cells tells the bucket of nearly every
 // key; where a block has keys in crowded cells, all of its keys search in step: a round halves what is left of each
-// key's cell. Keys of 8 bytes are found one by one.
+// key's cell. Keys of 8 bytes are found one by one; of 1 byte, their values are.
 // Cost per key: its bytes read, and one store to L1, of which a core does one a cycle.
 #include "arrange/histogram_kernels.hpp"
 
@@ -15,11 +15,11 @@ namespace {
 
 constexpr u32 block = 64;
 
-template <u32 copies>
-HR_HOT void tally(const u32* buckets, u32 n, const Counters& counters) {
+template <u32 copies, class Bucket>
+HR_HOT void tally(const Bucket* buckets, u64 n, const Counters& counters) {
     u32* at[copies];
     for (u32 copy = 0; copy < copies; ++copy) at[copy] = counters.at + copy * counters.stride;
-    u32 i = 0;
+    u64 i = 0;
     for (; i + copies <= n; i += copies) {
         for (u32 copy = 0; copy < copies; ++copy) ++at[copy][buckets[i + copy]];
     }
@@ -38,7 +38,7 @@ HR_HOT void count_blocks(const Key* keys, u64 n, const Counters& counters, const
     Key last[block] = {};
     __builtin_memcpy(last, keys, n * sizeof(Key));
     find(last, buckets);
-    tally<copies>(buckets, static_cast<u32>(n), counters);
+    tally<copies>(buckets, n, counters);
 }
 
 template <u32 copies, bool by_shift, class Key>
@@ -112,21 +112,52 @@ void count_between(const Key* keys, u64 n, const BucketSearch& search, const Cou
     });
 }
 
-// Of keys of 8 bytes.
+template <class Key, class Wide>
+u32 bucket_between(Key key, const Cells<Key>& cells, const u32* words, const Wide* edges) {
+    const Wide wide = Widened<Key>::of(key, cells.low);
+    const Spot at = spot(cells, place(cells, wide));
+    const u32 word = words[at.cell];
+    if ((word & crowded) == 0) return (word + at.within) >> cells.fraction;
+    return bucket_in_crowd(word, words[at.cell + 1], cells.fraction, edges, wide);
+}
+
+// Of keys of 8 bytes. The crowded ones of a block come last: their sums are greater than any bucket.
 template <u32 copies, class Key>
 void count_between_long(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
     const Cells<Key> cells = *static_cast<const Cells<Key>*>(search.description);
     const Key* const edges = static_cast<const Key*>(search.edges);
+    const u32* const words = search.words;
     count_blocks<copies>(keys, n, counters, [&](const Key* in, u32* out) {
+        u32 seen = 0;
         for (u32 i = 0; i < block; ++i) {
-            const Key key = Widened<Key>::of(item_at(in + i), cells.low);
-            const Spot at = spot(cells, place(cells, key));
-            const u32 word = search.words[at.cell];
-            out[i] = (word & crowded) == 0
-                         ? (word + at.within) >> cells.fraction
-                         : bucket_in_crowd(word, search.words[at.cell + 1], cells.fraction, edges, key);
+            const Spot at = spot(cells, place(cells, Widened<Key>::of(item_at(in + i), cells.low)));
+            seen |= words[at.cell];
+            out[i] = (words[at.cell] + at.within) >> cells.fraction;
+        }
+        if ((seen & crowded) == 0) return;
+        for (u32 i = 0; i < block; ++i) {
+            if (out[i] > cells.buckets) out[i] = bucket_between(item_at(in + i), cells, words, edges);
         }
     });
+}
+
+// Bytes are counted as they are, and then each of the 256 has its bucket.
+void count_bytes(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+    constexpr u32 copies = 8, stride = 272;
+    u32 counted[copies * stride] = {};
+    tally<copies>(static_cast<const u8*>(keys), n, {counted, copies, stride});
+    for (u32 key = 0; key < 256; ++key) {
+        u32 bucket;
+        if (search.edges != nullptr) {
+            const auto& cells = *static_cast<const Cells<u8>*>(search.description);
+            bucket = bucket_between(static_cast<u8>(key), cells, search.words, static_cast<const u32*>(search.edges));
+        } else {
+            const auto& even = *static_cast<const Even<u8>*>(search.description);
+            bucket = Even<u8>::by_shift(even) ? Even<u8>::part<true>(even, static_cast<u8>(key), search.buckets)
+                                              : Even<u8>::part<false>(even, static_cast<u8>(key), search.buckets);
+        }
+        for (u32 copy = 0; copy < copies; ++copy) counters.at[bucket] += counted[copy * stride + key];
+    }
 }
 
 template <u32 copies, class Key>
@@ -163,7 +194,7 @@ void count(const void* source, u64 n, const BucketSearch& search, const Counters
 CountKeys count_keys(KeyType key) {
     switch (key) {
         case KeyType::u8:
-            return count<u8>;
+            return count_bytes;
         case KeyType::u16:
             return count<u16>;
         case KeyType::u32:

@@ -89,6 +89,11 @@ void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, 
     reduce({join, item}, arrays, chosen, threads);
 }
 
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const nb::gil_scoped_release release;
+    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
+}
+
 // `room`: a function of the number of items that gives their address.
 void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
                unsigned threads, std::string_view isa) {
@@ -134,6 +139,7 @@ void bind_core(nb::module_& m) {
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
           "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("float_sum", &float_sum_at);
     m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
 }
 
