@@ -137,7 +137,7 @@ def _on_host(splitters: Any, source: Array, context: Context, budget: Budget) ->
     same_device(source, given)
     card = gpu(given.device)
     seen = DeviceArray(device_pool(card).take(given.nbytes, given.stream, budget), given.typestr, given.length)
-    with card.current():
+    with card.current():  # the stream may be the default one, of which each card has its own
         checked(driver().cuMemcpyDtoDAsync(seen.address, given.address, given.nbytes, seen.stream))
     return seen.to_numpy(counted=context.crossings)
 
