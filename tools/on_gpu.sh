@@ -2,14 +2,14 @@
 # On a machine with a GPU: builds the package, runs the tests that need one, the memory checkers, and the table of limits. No network.
 # Needs Python 3.11 or newer with cuda-core 1.2, NVRTC, NumPy, pytest, scikit-build-core and nanobind; CuPy, PyTorch and JAX are tried if there.
 # Leaves three files: gpu.log with all that the steps said, limits.md and limits.json.
-# Usage: tools/on_gpu.sh [folder for results; default: $OUT, or build/gpu]
+# Usage: [BUILT=folder of a built package] tools/on_gpu.sh [folder for results; default: $OUT, or build/gpu]
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:-${OUT:-build/gpu}}
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 mkdir -p "$out"
-export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$site HEADRACE_KERNEL_CACHE=$site/kernels
+export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${BUILT:-$site} HEADRACE_KERNEL_CACHE=$site/kernels
 log=$out/gpu.log
 : > "$log"
 failed=0
@@ -35,7 +35,7 @@ checked() {
     [[ $1 != initcheck ]] || options+=(--check-api-memory-access no)
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_primitives_gpu_differential.py::test_few_items
 }
-step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
+[[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
 step card python3 -c 'from headrace.core.gpu import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build

@@ -62,6 +62,17 @@ def test_few_items(count):
     for dtype in ("f4", "f8"):
         items = floats_of(dtype, count)
         assert headrace.reduce(on_gpu(items)).to_numpy() == headrace.reduce(items)
+    keys = random.integers(0, 2**32, count, "u4")
+    for how in (
+        {"bins": 16},
+        {"bins": 1000, "range": (5, 2**31)},
+        {"bins": 65536},
+        {"splitters": np.arange(0, 2**32, 2**24)},
+        {"splitters": np.arange(0, 5000)},
+        {"bins": 64, "bucket": headrace.key >> 26},
+    ):
+        expected = headrace.histogram(keys, **how)
+        np.testing.assert_array_equal(headrace.histogram(on_gpu(keys), **how).to_numpy(), expected)
 
 
 def tile_edges(tile):
