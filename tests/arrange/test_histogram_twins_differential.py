@@ -7,22 +7,39 @@ import pytest
 
 import headrace
 from headrace import _native
-from tests.arrange.test_histogram_kernels_differential import expected_even, keys_of
+from tests.arrange.test_expression_differential import CASES
+from tests.arrange.test_histogram_kernels_differential import (
+    DTYPES,
+    edge_keys,
+    edges_of,
+    expected_between,
+    expected_even,
+    keys_of,
+    limits,
+)
 
 ISAS = _native.isas()
 BLOCK, PIECE = 64, 1 << 16
-RANGES = {"u4": [(0, 2**32), (1000, 2**31 + 77_777)], "i4": [(-(2**31), 2**31), (-70_001, 123_456)], "f4": [(-3, 1024)]}
+RANGES = {
+    "u4": [(0, 2**32), (1000, 2**31 + 77_777)],
+    "i4": [(-(2**31), 2**31), (-70_001, 123_456)],
+    "f4": [(-3, 1024)],
+    "u2": [(0, 2**16)],
+    "i8": [(-(2**63), 2**63), (-(2**40), 2**50 + 1)],
+    "f8": [(-3, 1024)],
+}
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+@pytest.mark.parametrize("dtype", RANGES)
 @pytest.mark.parametrize("bins", [2, 256, 1000, 5000, 65536])
-def test_even(isa: str, dtype: str, bins: int) -> None:
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
+def test_even(dtype: str, bins: int, kind: str) -> None:
+    counts = (1, BLOCK - 1, BLOCK, BLOCK + 1, PIECE + 1) + ((14 * PIECE + 5,) if bins == 1000 else (5 * PIECE - 1,))
     for low, high in RANGES[dtype]:
-        for kind in ("uniform", "skewed", "constant"):
-            for count in (1, BLOCK - 1, BLOCK, BLOCK + 1, PIECE - 1, PIECE + 1, 14 * PIECE + 5):
-                keys = keys_of(dtype, kind, count, low, high)
-                expected = expected_even(keys, low, high, bins)
+        for count in counts:
+            keys = keys_of(dtype, kind, count, low, high)
+            expected = expected_even(keys, low, high, bins)
+            for isa in ISAS:
                 for threads in (1, 2, 3, 7) if count > 2 * PIECE else (1,):
                     context = headrace.Context(threads=threads, isa=isa)
                     np.testing.assert_array_equal(headrace.histogram(keys, bins, range=(low, high), context=context), expected)
@@ -47,6 +64,42 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
         for threads in (1, 3):
             context = headrace.Context(threads=threads, isa=isa)
             np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges, context=context), expected)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type(isa: str, dtype: str) -> None:
+    """Parts by shift and by multiplication, edges apart and crowded; within the type and at its ends."""
+    lowest, highest = (-1000, 1000) if dtype[0] == "f" else limits(dtype)
+    middle = (lowest + highest) // 2
+    for low, high, bins in ((lowest, highest, 128), (middle - 64, middle + 64, 32), (lowest + 1, middle + 3, 100)):
+        keys = np.concatenate([keys_of(dtype, "uniform", 70_001, lowest, highest), edge_keys(dtype, low, high)])
+        for threads in (1, 3):
+            counts = headrace.histogram(keys, bins, range=(low, high), context=headrace.Context(threads=threads, isa=isa))
+            np.testing.assert_array_equal(counts, expected_even(keys, low, high, bins))
+    for kind in ("spread", "crowded", "narrow"):
+        for buckets in (3, 200):
+            if kind == "narrow" and dtype in {"u1", "i1"} and buckets == 200:
+                continue
+            edges = edges_of(dtype, buckets, kind)
+            low, high = edges[0].item(), edges[-1].item()
+            keys = np.concatenate([keys_of(dtype, "uniform", 70_001, low, high), edges, edge_keys(dtype, low, high)])
+            counts = headrace.histogram(keys, splitters=edges, context=headrace.Context(isa=isa))
+            np.testing.assert_array_equal(counts, expected_between(keys, edges))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name", CASES)
+def test_expressions(isa: str, name: str) -> None:
+    expression, plain = CASES[name]
+    memory = np.random.default_rng(5).integers(0, 256, 4 * 200_003 + 1, dtype="u1")
+    for past in (0, 1):
+        keys = np.frombuffer(memory.data, "<u4", 200_003, past)
+        values = plain(keys.astype("i8"))
+        expected = np.bincount(values[values < 100], minlength=100)
+        for threads in (1, 2):
+            context = headrace.Context(threads=threads, isa=isa)
+            np.testing.assert_array_equal(headrace.histogram(keys, 100, bucket=expression, context=context), expected)
 
 
 @pytest.mark.parametrize("isa", ISAS)

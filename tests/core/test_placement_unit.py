@@ -21,7 +21,9 @@ ON_GPU = Context(device="cuda")
 
 
 def select_all(items, context):
-    return headrace.select(items, np.ones(len(items), bool) if isinstance(items, np.ndarray) else items, context=context)
+    mask = np.ones(len(items), bool)
+    on_host = isinstance(items, np.ndarray)
+    return headrace.select(items, mask if on_host else headrace.DeviceArray.from_host(mask), context=context)
 
 
 def test_a_context_takes_a_device_by_name() -> None:

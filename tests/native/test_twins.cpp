@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "arrange/bucket.hpp"
 #include "arrange/histogram.hpp"
 #include "check.hpp"
 #include "core/operators.hpp"
@@ -90,36 +89,87 @@ void test_select(check::Random& random) {
     }
 }
 
-// By 5 even parts of [100, 1,000,100), by powers of two, and between edges, of which some are equal.
-void test_histogram(check::Random& random) {
-    AtTheEnd<u32> edges(8);
-    const u32 given[] = {100, 100, 5000, 5001, 5002, 70'000, 70'000, 1'000'100};
-    std::copy(std::begin(given), std::end(given), edges.begin());
-    const Even<u32> fifths = {~u64{0} / 1'000'000 * 5 + 5, 100, 999'999}, shifted = {u64{1} << 40, 0, ~0u},
-                    cells = {~u64{0} / 1'000'000 * 4096 + 4096, 100, 999'999};
+struct Counting {
+    std::string_view key, description;
+    const void* edges;
+    bool computed;
+};
+
+// Counts are the same by every instruction set, on any number of threads.
+template <class Key>
+void test_counts(AtTheEnd<Key>& keys, const Counting& how, const std::vector<u64>& expected) {
+    const usize count = static_cast<usize>(keys.end() - keys.begin());
+    for (const Isa isa : available_isas()) {
+        for (const unsigned threads : {1u, 2u}) {
+            std::vector<u64> result(expected.size());
+            histogram({how.key, keys.begin(), count},
+                      {static_cast<u32>(result.size()), how.description, how.edges, how.computed, result.data()}, isa,
+                      threads);
+            CHECK(result == expected);
+        }
+    }
+}
+
+template <class T>
+std::string_view bytes_of(const T& item) {
+    return {reinterpret_cast<const char*>(&item), sizeof(item)};
+}
+
+// By 5 even parts of [20, 120), by parts of 2 from 0 on, and between edges, of which some are equal.
+template <class Key>
+void test_histogram(std::string_view key, check::Random& random) {
+    using Wide = typename Cells<Key>::Wide;
+    const Key given[] = {20, 20, 50, 51, 52, 70, 70, 120};
+    AtTheEnd<Wide> edges(8);
+    const Wide first = Widened<Key>::whole ? 20 : 0;
+    for (usize i = 0; i < 8; ++i) edges[i] = static_cast<Wide>(static_cast<Wide>(given[i]) - first);
+    Even<Key> fifths{}, pairs{};
+    Cells<Key> cells{20, 0, 0, 30, 27, 7};
+    if constexpr (!Widened<Key>::whole) {
+        fifths = {{20, 120, Key(0.05), 0}};
+        pairs = {{0, 40, Key(0.5), 0}};
+        cells.scale = 42'000'000;
+        cells.multiplier = 30;
+    } else {
+        cells.multiplier = static_cast<u32>((u64{30} << 32) / 101);
+        pairs.shift = 1;
+        fifths.low = 20;
+        if constexpr (sizeof(Key) == 8) {
+            fifths.high = ~u64{0} / 100 * 5;
+            fifths.below = ~u64{0};
+        } else {
+            fifths.multiplier = ~u64{0} / 100 * 5 + 5;
+        }
+    }
+    for (const usize count : sizes()) {
+        AtTheEnd<Key> keys(count, 1);
+        std::vector<u64> by_fifths(5), by_pairs(20), between(7);
+        for (auto& item : keys) {
+            item = static_cast<Key>(random.below(200));
+            if (item >= 20 && item < 120) {
+                ++by_fifths[static_cast<usize>(item - 20) / 20];
+                ++between[static_cast<usize>(std::upper_bound(std::begin(given), std::end(given), item) - given - 1)];
+            }
+            if (item < 40) ++by_pairs[static_cast<usize>(item) / 2];
+        }
+        test_counts(keys, {key, bytes_of(fifths), nullptr, false}, by_fifths);
+        test_counts(keys, {key, bytes_of(pairs), nullptr, false}, by_pairs);
+        test_counts(keys, {key, bytes_of(cells), edges.begin(), false}, between);
+    }
+}
+
+// (key * 2654435761 ^ key) % 1000, and of that what is below 300.
+void test_computed(check::Random& random) {
+    const u32 program[] = {0, 0, 1, 2654435761u, 4, 0, 0, 0, 7, 0, 1, 1000, 9, 0};
     for (const usize count : sizes()) {
         AtTheEnd<u32> keys(count, 1);
-        std::vector<u64> by_fifths(5), by_shift(256), between(7);
+        std::vector<u64> expected(300);
         for (auto& key : keys) {
-            key = static_cast<u32>(random.next() >> (random.below(2) == 0 ? 32 : 45));
-            if (key >= 100 && key < 1'000'100) {
-                ++by_fifths[(key - 100) / 200'000];
-                ++between[static_cast<usize>(std::upper_bound(edges.begin(), edges.end(), key) - edges.begin() - 1)];
-            }
-            ++by_shift[key >> 24];
+            key = static_cast<u32>(random.next());
+            const u32 value = ((key * 2654435761u) ^ key) % 1000;
+            if (value < 300) ++expected[value];
         }
-        for (const Isa isa : available_isas()) {
-            const auto counted = [&](const Even<u32>& even, const u32* between_edges, usize buckets) {
-                std::vector<u64> result(buckets);
-                const std::string_view described(reinterpret_cast<const char*>(&even), sizeof(even));
-                histogram({"u32", keys.begin(), count},
-                          {static_cast<u32>(buckets), described, between_edges, result.data()}, isa, 2);
-                return result;
-            };
-            CHECK(counted(fifths, nullptr, 5) == by_fifths);
-            CHECK(counted(shifted, nullptr, 256) == by_shift);
-            CHECK(counted(cells, edges.begin(), 7) == between);
-        }
+        test_counts(keys, {"u32", bytes_of(program), nullptr, true}, expected);
     }
 }
 
@@ -137,6 +187,12 @@ int main() {
     test_select<u16>(random);
     test_select<u32>(random);
     test_select<u64>(random);
-    test_histogram(random);
+    test_histogram<u8>("u8", random);
+    test_histogram<u16>("u16", random);
+    test_histogram<u32>("u32", random);
+    test_histogram<u64>("u64", random);
+    test_histogram<float>("float", random);
+    test_histogram<double>("double", random);
+    test_computed(random);
     return check::finish();
 }

@@ -1,24 +1,26 @@
 #include "arrange/histogram.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
 
+#include "arrange/expression.hpp"
 #include "arrange/histogram_kernels.hpp"
 #include "core/pieces.hpp"
 
 namespace headrace {
 
 namespace scalar {
-const HistogramKernels& histogram_kernels(KeyType key);
+CountKeys count_keys(KeyType key);
 }
 #if defined(__x86_64__)
 namespace avx2 {
-const HistogramKernels& histogram_kernels(KeyType key);
+CountKeys count_keys(KeyType key);
 }
 namespace avx512 {
-const HistogramKernels& histogram_kernels(KeyType key);
+CountKeys count_keys(KeyType key);
 }
 #endif
 
@@ -34,26 +36,18 @@ u32 copies_for(u32 buckets, u64 keys) {
 }
 
 constexpr u64 most_of_u32 = u64{1} << 31;
-constexpr u32 cells = 4096;  // 16 KB
 
-const HistogramKernels& kernels_of(KeyType key, Isa isa) {
+CountKeys kernel_of(KeyType key, Isa isa) {
     switch (isa) {
 #if defined(__x86_64__)
         case Isa::avx512:
-            return avx512::histogram_kernels(key);
+            return avx512::count_keys(key);
         case Isa::avx2:
-            return avx2::histogram_kernels(key);
+            return avx2::count_keys(key);
 #endif
         default:
-            return scalar::histogram_kernels(key);
+            return scalar::count_keys(key);
     }
-}
-
-KeyType key_of(std::string_view name) {
-    if (name == "u32") return KeyType::u32;
-    if (name == "i32") return KeyType::i32;
-    if (name == "float") return KeyType::f32;
-    throw std::invalid_argument("no such type of keys");
 }
 
 // One thread's counters. They hold 32 bits and are added to the result before one can be full.
@@ -90,30 +84,96 @@ private:
     u64 counted_ = 0;
 };
 
+// Calls a thread's count_piece(keys, n, counters) for each piece of keys; `begin` makes it.
+template <class Key, class Begin>
+void count_all(const KeysToCount& input, const BucketsGiven& how, unsigned threads, const Begin& begin) {
+    struct State {
+        Tally tally;
+        decltype(begin()) count_piece;
+    };
+    const auto* const keys = static_cast<const u8*>(input.keys);  // they may lie anywhere
+    const Pieces pieces(input.count, sizeof(Key));
+    const u32 copies = copies_for(how.buckets, input.count);
+    std::mutex adding;
+    std::fill(how.result, how.result + how.buckets, u64{0});
+    for_each_piece(
+        pieces.number(), threads, [&] { return State{Tally(how.buckets, copies), begin()}; },
+        [&](State& state, u64 piece) {
+            const u64 size = pieces.size(piece);
+            const Counters& counters = state.tally.counters_for(size, how.result, adding);
+            state.count_piece(keys + pieces.begin(piece) * sizeof(Key), size, counters);
+        },
+        [&](State& state) { state.tally.add_to(how.result, adding); });
+}
+
+template <class Description>
+Description described(std::string_view bytes) {
+    Description description;
+    if (bytes.size() != sizeof(description)) throw std::invalid_argument("not a description of such buckets");
+    std::memcpy(&description, bytes.data(), sizeof(description));
+    return description;
+}
+
+// The words of all cells: edges ascend, so each is met once.
+template <class Key>
+std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wide* edges) {
+    std::vector<u32> words(cells.count + 1);
+    u32 before = 0;
+    for (u32 cell = 0; cell <= cells.count; ++cell) {
+        u32 after = before;
+        while (after < cells.buckets && spot(cells, place(cells, edges[after + 1])).cell == cell) ++after;
+        words[cell] = word_of_edges(cells, edges, before, after - before);
+        before = after;
+    }
+    return words;
+}
+
+template <class Key>
+void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const CountKeys kernel = kernel_of(type, isa);
+    const auto count_by = [&](const BucketSearch& search) {
+        count_all<Key>(input, how, threads, [&] {
+            return [&](const void* keys, u64 n, const Counters& counters) { kernel(keys, n, search, counters); };
+        });
+    };
+    if (how.edges == nullptr) {
+        const auto even = described<Even<Key>>(how.description);
+        return count_by({&even, how.buckets, nullptr, nullptr});
+    }
+    const auto cells = described<Cells<Key>>(how.description);
+    const auto* const edges = static_cast<const typename Cells<Key>::Wide*>(how.edges);
+    const std::vector<u32> words = words_of(cells, edges);
+    count_by({&cells, how.buckets, edges, words.data()});
+}
+
+// A key's value is its bucket: parts of width 1 from 0 on.
+void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const Expression expression(how.description, isa);
+    const CountKeys kernel = kernel_of(KeyType::u32, isa);
+    const Even<u32> own{};
+    const BucketSearch search{&own, how.buckets, nullptr, nullptr};
+    count_all<u32>(input, how, threads, [&] {
+        return [&, room = expression.room()](const void* source, u64 n, const Counters& counters) mutable {
+            const auto* const keys = static_cast<const u32*>(source);
+            for (u64 i = 0; i < n; i += Expression::piece) {
+                const usize some = std::min<u64>(n - i, Expression::piece);
+                kernel(expression.of(keys + i, some, room), some, search, counters);
+            }
+        };
+    });
+}
+
 }  // namespace
 
 void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
-    const KeyType key = key_of(input.key);
-    const HistogramKernels& kernels = kernels_of(key, isa);
-    alignas(16) u8 even[16];
-    if (how.even.size() != sizeof(even)) throw std::invalid_argument("not a description of even parts");
-    std::memcpy(even, how.even.data(), sizeof(even));
-    std::vector<u32> words(how.edges == nullptr ? 0 : cells);
-    const BucketSearch search{even, how.buckets, how.edges, words.data(), cells};
-    if (how.edges != nullptr) kernels.describe_cells(search);
-    std::fill(how.result, how.result + how.buckets, u64{0});
-    constexpr u64 width = 4;
-    const Pieces pieces(input.count, width);
-    const u32 copies = copies_for(how.buckets, input.count);
-    std::mutex adding;
-    for_each_piece(
-        pieces.number(), threads, [&] { return Tally(how.buckets, copies); },
-        [&](Tally& tally, u64 piece) {
-            const u64 size = pieces.size(piece);
-            kernels.count(static_cast<const u8*>(input.keys) + pieces.begin(piece) * width, size, search,
-                          tally.counters_for(size, how.result, adding));
-        },
-        [&](Tally& tally) { tally.add_to(how.result, adding); });
+    if (how.computed && input.key == "u32") return histogram_computed(input, how, isa, threads);
+    if (input.key == "u8") return histogram_of<u8>(KeyType::u8, input, how, isa, threads);
+    if (input.key == "u16") return histogram_of<u16>(KeyType::u16, input, how, isa, threads);
+    if (input.key == "u32") return histogram_of<u32>(KeyType::u32, input, how, isa, threads);
+    if (input.key == "u64") return histogram_of<u64>(KeyType::u64, input, how, isa, threads);
+    if (input.key == "float") return histogram_of<float>(KeyType::f32, input, how, isa, threads);
+    if (input.key == "double") return histogram_of<double>(KeyType::f64, input, how, isa, threads);
+    throw std::invalid_argument("no such type of keys");
 }
 
 }  // namespace headrace

@@ -5,15 +5,14 @@
 
 namespace headrace {
 
-enum class KeyType : u8 { u32, i32, f32 };
+enum class KeyType : u8 { u8, u16, u32, u64, f32, f64 };
 
-// What a key's bucket is found by; pointers are to the keys' type.
+// What a key's bucket is found by.
 struct BucketSearch {
-    const void* even;  // Even<Key>: the buckets, or with edges the cells
+    const void* description;  // Even<Key>, or with edges Cells<Key>
     u32 buckets;
-    const void* edges;  // null, or `buckets` + 1 of them
-    u32* words;         // one for each cell
-    u32 cells;
+    const void* edges;  // null, or `buckets` + 1 widened keys
+    const u32* words;   // one for each cell, and one behind them
 };
 
 // `copies` x `stride` counters, copy after copy. Keys that follow each other are counted in different copies, so that
@@ -24,12 +23,7 @@ struct Counters {
     u32 stride;
 };
 
-struct HistogramKernels {
-    // Fills in the cells' words.
-    void (*describe_cells)(const BucketSearch& search);
-
-    // Adds n keys' buckets to the counters.
-    void (*count)(const void* keys, u64 n, const BucketSearch& search, const Counters& counters);
-};
+// Adds n keys' buckets to the counters.
+using CountKeys = void (*)(const void* keys, u64 n, const BucketSearch& search, const Counters& counters);
 
 }  // namespace headrace

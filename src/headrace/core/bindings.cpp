@@ -51,7 +51,7 @@ nb::object new_bytes(u64 count) {
     return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }
 
-// Its bytes are zero; whoever made it may fill it by its address, before anybody else knows of it.
+// Its bytes are anything; whoever made it fills it by its address, before anybody else knows of it.
 nb::object empty_buffer(std::size_t bytes) {
     Region region(bytes, nullptr);
     region.ensure(bytes);
@@ -87,6 +87,11 @@ void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, 
     const nb::gil_scoped_release release;
     const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
     reduce({join, item}, arrays, chosen, threads);
+}
+
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const nb::gil_scoped_release release;
+    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
 // `room`: a function of the number of items that gives their address.
@@ -134,6 +139,7 @@ void bind_core(nb::module_& m) {
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
           "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("float_sum", &float_sum_at);
     m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
 }
 

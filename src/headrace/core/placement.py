@@ -77,7 +77,8 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
     if budget is not None:
         budget.charge(length * width)  # of another library's memory; it stays taken
     if source.library == "torch":
-        return take(_empty_torch(source, length, typestr))
+        made = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
+        return Array(made.data_ptr(), length, typestr, source.device, "torch", source.stream, True, made)
     if source.device.kind == "cpu":
         return take(_empty_numpy(length, typestr))
     if source.library in {"cupy", "cudf"}:

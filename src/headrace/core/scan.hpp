@@ -26,4 +26,7 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
 // `out` gets one item. Bytes moved per item of width w: w.
 void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
 
+// The sum of items that are "float" or "double", in the order of core/float_sum.hpp; 0 if there are none.
+void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
+
 }  // namespace headrace
