@@ -10,34 +10,42 @@
 
 using namespace headrace;
 
-// All units of a window, dealt out to the warps. `string_bytes`: a word for each column of strings, its bytes before.
+// The next unit of the window that no warp has: units of strings are whole columns and come first.
+HR_FN u32 next_unit(TileMemory& memory) {
+    u32 unit = 0;
+    if (tile::lane() == 0) unit = atomicAdd(&memory.next_unit, 1u);
+    return tile::shuffle(unit, 0);
+}
+
+// All units of a window. `string_bytes`: a word for each column of strings, its bytes before.
 template <bool writes>
-HR_FN void convert_window(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                           const Window& window, const ConvertColumn* columns, u64* string_bytes) {
     const RowSpan rows = rows_of(tile, window, task.width);
     const u64 first = rows.first / 32 * 32;
     const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end - first + 31) / 32) : 0;
-    constexpr u32 warps = threads / tile::lanes;
-    for (u32 number = tile::warp(); number < task.strings; number += warps) {
-        const u64 base = string_bytes[number];
-        const u32 added = convert_strings<writes>(memory, text, task, tile, window, columns[number], base);
+    u32 unit = next_unit(memory);
+    for (; unit < task.strings; unit = next_unit(memory)) {
+        const u64 base = string_bytes[unit];
+        const u32 added = convert_strings<writes>(memory, text, task, tile, window, rows, columns[unit], base);
         __syncwarp();  // all lanes have read it
-        if (tile::lane() == 0) string_bytes[number] = base + added;
+        if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
     if (!writes || groups == 0) return;
-    // Warps that had strings come later to the other columns.
-    u32 column = task.strings, group = (tile::warp() + warps - task.strings % warps) % warps;
     // Slots of rows before the tile's first are negative, so columns are fewer than 2^26.
     const i32 first_slot =
         static_cast<i32>(static_cast<i64>(first - tile.entry.record) + tile::lane()) * static_cast<i32>(task.width) -
         static_cast<i32>(tile.entry.column) - static_cast<i32>(window.first);
+    u32 column = task.strings, group = unit - task.strings, last = unit;
     while (true) {
         for (; group >= groups && column < task.columns; group -= groups) ++column;
-        if (column >= task.columns) break;
+        if (column >= task.columns) return;
         const ConvertColumn& own = columns[column];
         const i32 slot = first_slot + static_cast<i32>(group * 32 * task.width + own.position);
         convert_unit(memory, text, task, tile, window, own, slot, first + group * 32 + tile::lane());
-        group += warps;
+        unit = next_unit(memory);
+        group += unit - last;
+        last = unit;
     }
 }
 
@@ -72,22 +80,23 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     stage_tile(memory, text, task, tile);
     settle_tile(memory, text, task, tile, own);
     Window window{0, 0, 0, 0, tile.entry.column};
-    if (threadIdx.x == 0) memory.tile = tile;
     if (writes && blockIdx.x == 0) {
         for (u32 i = threadIdx.x; i < task.strings; i += threads) put_offset(columns[i], 0, 0);
     }
     do {
         window.count = min(tile.fields - window.first, window_fields);
-        list_window(memory, tile, own, window);
+        list_window(memory, task, tile, own, window);
         if (writes && may_quote && window.first == 0) {
             const OwnMasks masks = own;
             report_quotes(memory, task, masks);
         }
-        if (threadIdx.x == 0) memory.window = window;
-        __syncthreads();
         if (writes && !tile.regular) report_records(memory, task);
         convert_window<writes>(memory, text, task, tile, window, columns, string_bytes);
         __syncthreads();
+        if (writes && task.strings != 0) {
+            copy_long_pieces(memory);
+            __syncthreads();
+        }
         if (!tile.regular) {
             const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
             window.column = (window.records == 0 ? window.column : 0) + window.count - behind;

@@ -25,12 +25,15 @@ COLUMN = np.dtype(
         ("validity", "u8"),
         ("sightings", "u8"),
         ("position", "u4"),
+        ("largest", "u4"),
         ("type", "u1"),
         ("guess", "u1"),
         ("flags", "u1"),
         ("precision", "u1"),
         ("scale", "u1"),
-        ("reserved", "u1", 7),
+        ("family", "u1"),
+        ("width", "u1"),
+        ("signed", "u1"),
     ]
 )
 FAULT = np.dtype(
@@ -93,6 +96,9 @@ _TYPE_IDS = (
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)
+_FAMILIES = {"float32": 2, "float64": 3, "date32": 4, "timestamp": 5, "decimal128": 6}
+_EIGHT_DIGITS = 99_999_999
+_LONG_PIECE = 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,8 @@ class ConvertShape:
         size += 4 * (words + 1) if self.quotes else 4
         size += 2 * (words + 1) if self.quotes else 4
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
-        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32), 16) + 160
+        pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1)
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 176
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +175,18 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed
         row["guess"] = room.guess or 0
         flags = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
         row["flags"] = flags + _flags_of_rules(room, np.frombuffer(packed, RULES, 1, own * RULES.itemsize)[0], row["zone"] != 0)
+        row["width"] = room.type.bits // 8
+        row["family"], row["signed"], row["largest"] = _family(room.type)
         row["precision"], row["scale"] = room.type.precision or 0, room.type.scale or 0
     return table
+
+
+def _family(type_: DataType) -> tuple[int, bool, int]:
+    """ConvertFamily; of integers also whether they have signs, and the largest of 8 digits."""
+    if type_.name.startswith(("int", "uint")):
+        signed = type_.name.startswith("int")
+        return 1, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
+    return 7 if has_offsets(type_) else _FAMILIES.get(type_.name, 0), False, 0
 
 
 def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:

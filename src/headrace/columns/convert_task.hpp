@@ -17,6 +17,9 @@ enum ConvertFlag : u8 {
     CONVERT_FAST = 32         // the common shapes mean what they mean everywhere, and are no word
 };
 
+// What is converted alike.
+enum class ConvertFamily : u8 { others, integer, float32, float64, date, timestamp, decimal, text };
+
 // A wanted column. Row r of the result is record r of the text, from 0: rows that have to go are taken out afterwards.
 // Everything but `offsets` and `values` of whole words is written by several tiles, and zero before the launch.
 struct ConvertColumn {
@@ -28,12 +31,15 @@ struct ConvertColumn {
     u32* validity;      // words of 32 rows, bit set: a value
     u64* sightings;     // inferred: SIGHTINGS words of positions, then as many of records; ~0 where none
     u32 position;       // among the fields of a record
+    u32 largest;        // integers: of 8 digits, or of the type if that is less
     TypeId type;
     Kind guess;
     u8 flags;
     u8 precision;
     u8 scale;
-    u8 reserved[7];
+    ConvertFamily family;
+    u8 width;      // bytes of a value, of a string's offset; 0 of bool and null
+    u8 is_signed;  // integers
 };
 static_assert(sizeof(ConvertColumn) == 72);
 

@@ -263,7 +263,7 @@ HR_FN bool fast_value(const ConvertColumn& column, const u32* text, u32 end, u32
     bool done = false;
     switch (family_of(column.type)) {
         case Family::integer:
-            return fast_integer(text, end, n, range_of_type(column.type), inferred, value.low);
+            return fast_integer(text, end, n, range_of(column), inferred, value.low);
         case Family::real:
             if (column.type == TypeId::float32) {
                 float real;

@@ -134,6 +134,15 @@ HR_FN bool fits_width(const OwnMasks& own, const TileEntry& entry, u32 width) {
     return fits;
 }
 
+template <bool quotes>
+struct CountsOf {
+    using type = u64;
+};
+template <>
+struct CountsOf<false> {
+    using type = u32;
+};
+
 // Settles all masks, counts, and tells whether the tile is regular.
 HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
     own.first = head_chunks + threadIdx.x * chunks_per_thread;
@@ -167,18 +176,24 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
 #pragma unroll
         for (u32 i = 0; i < head_chunks; ++i) dropped += static_cast<u32>(__popc(head_dropped[i]));
     }
-    // Three counts below 2^17 in one word. The barrier in the scan is also the one between reading the masks and
-    // writing them; the one before it frees `totals`.
+    // Three counts below 2^17 in one word, or two in half of one. The barrier in the scan is also the one between reading
+    // the masks and writing them; the one before it frees `totals`.
     __syncthreads();
-    const u64 counts = ends | u64{records} << 20 | u64{dropped} << 40;
-    const u64 joined = tile::scan_warp<Sum<u64>>(counts);
-    const tile::Before<u64> block =
-        tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals);
-    const u64 before = block.before + joined - counts;
-    own.ends_before = static_cast<u32>(before & 0xFFFFF);
-    own.records_before = static_cast<u32>(before >> 20 & 0xFFFFF);
-    u32 dropped_before = static_cast<u32>(before >> 40);
+    constexpr u32 bits = may_quote ? 20 : 16;
+    constexpr u32 all = (1u << bits) - 1;
+    using Counts = CountsOf<may_quote>::type;
+    auto& totals = reinterpret_cast<Counts(&)[threads / tile::lanes]>(memory.totals);
+    Counts counts = ends | static_cast<Counts>(records) << bits;
+    if constexpr (may_quote) counts |= static_cast<Counts>(dropped) << (2 * bits);
+    const Counts joined = tile::scan_warp<Sum<Counts>>(counts);
+    const tile::Before<Counts> block =
+        tile::scan_warps<Sum<Counts>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    const Counts before = block.before + joined - counts;
+    own.ends_before = static_cast<u32>(before & all);
+    own.records_before = static_cast<u32>(before >> bits & all);
+    u32 dropped_before = 0;
     if constexpr (may_quote) {
+        dropped_before = static_cast<u32>(before >> (2 * bits));
         if (threadIdx.x == 0) {
 #pragma unroll
             for (u32 i = 0; i < head_chunks; ++i) {
@@ -187,7 +202,7 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
                 dropped_before += static_cast<u32>(__popc(head_dropped[i]));
             }
             memory.dropped[chunks] = 0;
-            memory.dropped_before[chunks] = static_cast<u16>(block.total >> 40);
+            memory.dropped_before[chunks] = static_cast<u16>(block.total >> (2 * bits));
         }
     }
 #pragma unroll
@@ -201,8 +216,8 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
             dropped_before += static_cast<u32>(__popc(own.dropped[i]));
         }
     }
-    tile.fields = static_cast<u32>(block.total & 0xFFFFF) + (tile.last_end ? 1 : 0);
-    tile.records = static_cast<u32>(block.total >> 20 & 0xFFFFF) + (tile.last_end ? 1 : 0);
+    tile.fields = static_cast<u32>(block.total & all) + (tile.last_end ? 1 : 0);
+    tile.records = static_cast<u32>(block.total >> bits & all) + (tile.last_end ? 1 : 0);
     bool fits = fits_width(own, tile.entry, task.width);
     if (threadIdx.x == 0) {
         const u64 columns = u64{tile.entry.column} + tile.fields;
@@ -213,32 +228,53 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     tile.regular = __syncthreads_and(fits);
 }
 
-// Lists the ends of the fields from window.first on. Between two calls there is a barrier.
-HR_FN void list_window(TileMemory& memory, const Tile& tile, const OwnMasks& own, Window& window) {
-    if (!tile.regular) {
-        for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
-        __syncthreads();
+// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
+HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
+    const u8* const text = staged_text(memory);
+    if (dialect.flags & PLAIN_SKIP_BLANK) {
+        while (at < tile.end && is_line_end(dialect, text[at])) ++at;
+    } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
+        ++at;
     }
-    const auto put = [&](u32 field, u32 place, bool is_record) {
-        const u32 slot = field + 1 - window.first;  // wraps far above the window for fields before it
-        if (slot <= window.count) memory.places[slot] = static_cast<u16>(place);
-        if (!tile.regular && is_record && slot - 1 < window.count) {
-            atomicOr(&memory.record_bits[(slot - 1) / 32], 1u << ((slot - 1) % 32));
-        }
-    };
-    u32 field = own.ends_before;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.ends[i]; left != 0; left &= left - 1, ++field) {
-            const u32 bit = left & (0 - left);
-            const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
-            put(field, 32 * (own.first + i) + at, own.records[i] & bit);
-        }
+    return at;
+}
+
+// Where the tile's first field begins, one less, as if a field before it ended there; far if it is not staged.
+constexpr u32 far_place = 0xFFFF;
+HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile) {
+    if (!tile.entry.open) return skip_line_ends(memory, dialect, tile, tile.begin) - 1;
+    const i64 begin = static_cast<i64>(tile.entry.field_begin) - tile.origin;
+    return begin <= 0 ? far_place : static_cast<u32>(begin) - 1;
+}
+
+// Lists one word's ends, the last first: `slot` is that behind the last one's.
+HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
+    while (ends != 0) {
+        const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(ends)));
+        ends ^= 1u << at;
+        --slot;  // wraps far above the window for fields before it
+        if (slot < slots) memory.places[slot] = static_cast<u16>(32 * word + at);
     }
-    if (tile.last_end && threadIdx.x == 0) put(tile.fields - 1, tile.end, true);
-    if (window.first == 0 && threadIdx.x == 0) memory.places[0] = 0;
+}
+
+HR_COLD void list_records(TileMemory& memory, const OwnMasks& own) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
     __syncthreads();
-    if (tile.regular) return;
+    const auto mark = [&](u32 field) {
+        const u32 bit = field - window.first;
+        if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
+    };
+    u32 before = own.ends_before;
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        for (u32 left = own.records[i]; left != 0; left &= left - 1) {
+            mark(before + static_cast<u32>(__popc(own.ends[i] & ((left & (0 - left)) - 1))));
+        }
+        before += static_cast<u32>(__popc(own.ends[i]));
+    }
+    if (tile.last_end && threadIdx.x == 0) mark(tile.fields - 1);
+    __syncthreads();
     if (threadIdx.x == 0) {
         u32 sum = 0;
         for (u32 i = 0; i < window_fields / 32; ++i) {
@@ -246,9 +282,37 @@ HR_FN void list_window(TileMemory& memory, const Tile& tile, const OwnMasks& own
             sum += static_cast<u32>(__popc(memory.record_bits[i]));
         }
         memory.records_before[window_fields / 32] = static_cast<u16>(sum);
+        memory.window.records = sum;
     }
     __syncthreads();
-    window.records = memory.records_before[window_fields / 32];
+}
+
+// Lists the ends of the fields from window.first on. Between two calls there is a barrier.
+HR_FN void list_window(TileMemory& memory, const ConvertTask& task, const Tile& tile, const OwnMasks& own,
+                       Window& window) {
+    u32 slot = own.ends_before + 1 - window.first;
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        slot += static_cast<u32>(__popc(own.ends[i]));
+        list_word(memory, own.ends[i], own.first + i, slot, window.count + 1);
+    }
+    if (threadIdx.x == 0) {
+        memory.tile = tile;
+        memory.window = window;
+        memory.next_unit = 0;
+        memory.long_pieces = 0;
+        if (tile.last_end && tile.fields == window.first + window.count) {
+            memory.places[window.count] = static_cast<u16>(tile.end);
+        }
+        if (window.first == 0) {
+            memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, memory.tile));
+        }
+    }
+    __syncthreads();
+    if (tile.regular) return;
+    const OwnMasks masks = own;
+    list_records(memory, masks);
+    window.records = memory.window.records;
 }
 
 // The window's field that ends its k-th record; k below window.records.

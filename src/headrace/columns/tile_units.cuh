@@ -73,10 +73,6 @@ HR_FN Located locate(const TileMemory& memory, const ConvertTask& task, const Ti
     if (!mine) return found;
     u32 begin = memory.places[found.slot] + 1u;
     found.end = memory.places[found.slot + 1];
-    if (found.slot == 0 && window.first == 0) {
-        const i64 at = static_cast<i64>(tile.entry.field_begin) - tile.origin;
-        begin = tile.entry.open ? (at < 0 ? ~0u : static_cast<u32>(at)) : tile.begin;
-    }
     const u8* const text = staged_text(memory);
     found.asks = true;
     if (begin > found.end) return found;  // it began before the staged head
@@ -121,19 +117,17 @@ HR_FN void convert_integers(const TileMemory& memory, const u8* text, const Conv
                             const ConvertColumn& column, const Located& found, u64 row) {
     u32 words[2];
     load_before(reinterpret_cast<const u32*>(memory.text), found.end, words);
-    const IntegerRange range = range_of_type(column.type);
     const bool negative = found.first == '-';
     const u32 digits = found.n - (negative ? 1 : 0);
     u32 magnitude;
-    bool fast = value_of(words, static_cast<i32>(digits), magnitude) && digits - 1 < 8 && (range.is_signed || !negative);
-    const u32 largest = range.largest > 99999999 ? 99999999 : static_cast<u32>(range.largest) + (negative ? 1 : 0);
-    fast &= magnitude <= largest;
+    bool fast = value_of(words, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
+    fast &= magnitude <= column.largest + (negative ? 1 : 0) && (!negative || column.is_signed);
     if ((column.flags & CONVERT_INFERRED) && digits > 1) {
         fast &= staged_text(memory)[found.end - digits] != '0';
     }
     const i64 value = fast ? (negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude)) : 0;
     settle_unit(memory, text, task, column, found, row, fast, value, [&](i64 v) {
-        switch (width_of(column.type)) {
+        switch (column.width) {
             case 1:
                 column.values[row] = static_cast<u8>(v);
                 break;
@@ -210,8 +204,8 @@ HR_FN void convert_others(const TileMemory& memory, const u8* text, const Conver
     bool set = false;
     settle_unit(memory, text, task, column, found, row, false, i64{0}, [&](i64 v) {
         set = v != 0;
-        if (width_of(column.type) == 4) reinterpret_cast<i32*>(column.values)[row] = static_cast<i32>(v);
-        if (width_of(column.type) == 8) reinterpret_cast<i64*>(column.values)[row] = v;
+        if (column.width == 4) reinterpret_cast<i32*>(column.values)[row] = static_cast<i32>(v);
+        if (column.width == 8) reinterpret_cast<i64*>(column.values)[row] = v;
     });
     if (column.type != TypeId::boolean) return;
     const u32 rows = __ballot_sync(tile::all_lanes, found.here);
@@ -222,17 +216,18 @@ HR_FN void convert_others(const TileMemory& memory, const u8* text, const Conver
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                         const Window& window, const ConvertColumn& column, i32 slot, u64 row) {
     const Located found = locate(memory, task, tile, window, column, slot, row);
-    switch (family_of(column.type)) {
-        case Family::integer:
+    switch (column.family) {
+        case ConvertFamily::integer:
             return convert_integers(memory, text, task, column, found, row);
-        case Family::real:
-            if (column.type == TypeId::float32) return convert_reals<float>(memory, text, task, column, found, row);
+        case ConvertFamily::float32:
+            return convert_reals<float>(memory, text, task, column, found, row);
+        case ConvertFamily::float64:
             return convert_reals<double>(memory, text, task, column, found, row);
-        case Family::date:
+        case ConvertFamily::date:
             return convert_dates(memory, text, task, column, found, row);
-        case Family::timestamp:
+        case ConvertFamily::timestamp:
             return convert_timestamps(memory, text, task, column, found, row);
-        case Family::decimal:
+        case ConvertFamily::decimal:
             return convert_decimals(memory, text, task, column, found, row);
         default:
             return convert_others(memory, text, task, column, found, row);
