@@ -10,6 +10,8 @@
 
 using namespace headrace;
 
+constexpr u32 groups_per_unit = 4;
+
 // The next unit of the window that no warp has: units of strings are whole columns and come first.
 HR_FN u32 next_unit(TileMemory& memory) {
     u32 unit = 0;
@@ -36,15 +38,18 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
     const i32 first_slot =
         static_cast<i32>(static_cast<i64>(first - tile.entry.record) + tile::lane()) * static_cast<i32>(task.width) -
         static_cast<i32>(tile.entry.column) - static_cast<i32>(window.first);
-    u32 column = task.strings, group = unit - task.strings, last = unit;
+    const u32 parts = (groups + groups_per_unit - 1) / groups_per_unit;
+    u32 column = task.strings, part = unit - task.strings, last = unit;
     while (true) {
-        for (; group >= groups && column < task.columns; group -= groups) ++column;
+        for (; part >= parts && column < task.columns; part -= parts) ++column;
         if (column >= task.columns) return;
+        const u32 group = part * groups_per_unit;
         const ConvertColumn& own = columns[column];
         const i32 slot = first_slot + static_cast<i32>(group * 32 * task.width + own.position);
-        convert_unit(memory, text, task, tile, window, own, slot, first + group * 32 + tile::lane());
+        const u64 row = first + group * 32 + tile::lane();
+        convert_unit(memory, text, task, tile, window, own, {row, slot, min(groups - group, groups_per_unit)});
         unit = next_unit(memory);
-        group += unit - last;
+        part += unit - last;
         last = unit;
     }
 }

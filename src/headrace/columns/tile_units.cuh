@@ -1,11 +1,20 @@
-// Units of one column of fixed width and 32 rows, a warp's work: each lane finds its field, reads it by the column's
-// fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule).
+// Units of one column of fixed width and some groups of 32 rows, a warp's work: each lane finds its field, reads it by
+// the column's fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule),
+// and so is every field of an irregular tile.
 #pragma once
 
 #include "columns/fast_values.cuh"
 #include "columns/tile_rows.cuh"
 
 namespace headrace {
+
+// What a unit of a column has of the window: `groups` of 32 rows from `row` on, and the slot of this lane's first field
+// if the tile is regular.
+struct Unit {
+    u64 row;  // this lane's first
+    i32 slot;
+    u32 groups;
+};
 
 // A value, and whether there is one; zero where there is none.
 struct Converted {
@@ -42,195 +51,203 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
     return result;
 }
 
-// A lane's field. `n` is 0 where it has none, or none that a fast form may read.
-struct Located {
-    bool here;   // its row gets a value, or a null, from this lane
-    bool asks;   // the rules decide, unless the fast form does
-    bool sound;  // as RowField
-    u32 slot;
-    u32 end;  // staged, without the closing quote; somewhere in the head if there is no field
-    u32 n;
-    u32 first;  // byte
-};
-
-HR_COLD RowField irregular_field(const TileMemory& memory, const ConvertTask& task, u32 column, u64 row) {
-    return field_of_row(memory, task, memory.tile, memory.window, column, row);
+// A value into the result.
+template <class T>
+HR_FN void put_value(const ConvertColumn& column, u64 row, T value) {
+    reinterpret_cast<T*>(column.values)[row] = value;
+}
+HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
+    switch (column.width) {
+        case 1:
+            return put_value(column, row, static_cast<u8>(value));
+        case 2:
+            return put_value(column, row, static_cast<u16>(value));
+        case 4:
+            return put_value(column, row, static_cast<u32>(value));
+        case 8:
+            return put_value(column, row, value);
+    }
 }
 
-// `slot`: where the lane's field is in the window if the tile is regular.
-HR_FN Located locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
-                     const ConvertColumn& column, i32 slot, u64 row) {
-    Located found{false, false, true, static_cast<u32>(slot), head_bytes, 0, 0};
-    bool mine = static_cast<u32>(slot) < window.count;
-    found.here = mine;
-    if (!tile.regular) {
-        const RowField field = irregular_field(memory, task, column.position, row);
-        mine = field.mine;
-        found.here = mine || field.missing;
-        found.sound = field.sound;
-        found.slot = field.slot;
+// Whole words of validity are the rule.
+HR_FN void put_validity(const ConvertColumn& column, u64 row, bool here, bool present) {
+    if (__all_sync(tile::all_lanes, present)) {
+        if (tile::lane() == 0) column.validity[row / 32] = ~0u;
+        return;
     }
-    if (!mine) return found;
-    u32 begin = memory.places[found.slot] + 1u;
-    found.end = memory.places[found.slot + 1];
-    const u8* const text = staged_text(memory);
-    found.asks = true;
-    if (begin > found.end) return found;  // it began before the staged head
-    found.first = text[begin];
-    if (column.position == 0 && begin < found.end && is_line_end(task.dialect, static_cast<u8>(found.first))) {
-        begin = skip_line_ends(memory, task.dialect, tile, begin);
-        found.first = text[begin];
-    }
-    found.n = found.end - begin;
-    found.asks = found.n != 0 || !(column.flags & CONVERT_EMPTY_IS_NULL);
-    if (may_quote && found.n >= 2 && found.first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES)) {
-        found.n -= 2;
-        --found.end;
-        found.first = text[begin + 1];
-    }
-    if (!(column.flags & CONVERT_FAST)) found.n = 0;
-    return found;
-}
-
-// The rest of a unit: what the fast form declined, and validity. `fast`: it gave a value.
-template <class T, class Put>
-HR_FN void settle_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                       const Located& found, u64 row, bool fast, T value, Put put) {
-    bool present = fast;
-    if (found.asks && !fast) {
-        const Converted made = by_rule(memory, text, task, column, found.slot, row, found.sound);
-        present = made.present;
-        if constexpr (sizeof(T) == sizeof(Int128)) {
-            value = made.value;
-        } else if constexpr (sizeof(T) == 8) {
-            value = bits_as<T>(made.value.low);
-        } else {
-            value = bits_as<T>(static_cast<u32>(made.value.low));
-        }
-    }
-    if (found.here) put(value);
-    const u32 rows = __ballot_sync(tile::all_lanes, found.here);
+    const u32 rows = __ballot_sync(tile::all_lanes, here);
     put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
 }
 
-HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, const Located& found, u64 row) {
-    u32 words[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), found.end, words);
-    const bool negative = found.first == '-';
-    const u32 digits = found.n - (negative ? 1 : 0);
-    u32 magnitude;
-    bool fast = value_of(words, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
-    fast &= magnitude <= column.largest + (negative ? 1 : 0) && (!negative || column.is_signed);
-    if ((column.flags & CONVERT_INFERRED) && digits > 1) {
-        fast &= staged_text(memory)[found.end - digits] != '0';
+// A unit field by field, by the rules: of irregular tiles, and of columns without a fast form.
+HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                            const ConvertColumn& column, const Unit& unit) {
+    for (u32 group = 0; group < unit.groups; ++group) {
+        const u64 row = unit.row + 32 * group;
+        const RowField field = field_of_row(memory, task, memory.tile, memory.window, column.position, row);
+        Converted made{};
+        if (field.mine) made = by_rule(memory, text, task, column, field.slot, row, field.sound);
+        const bool here = field.mine || field.missing;
+        if (here && column.width == 16) put_value(column, row, made.value);
+        if (here && column.width != 16) put_sized(column, row, made.value.low);
+        put_validity(column, row, here, made.present);
+        if (column.type != TypeId::boolean) continue;
+        const u32 rows = __ballot_sync(tile::all_lanes, here);
+        const u32 set = __ballot_sync(tile::all_lanes, made.value.low != 0);
+        put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
     }
-    const i64 value = fast ? (negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude)) : 0;
-    settle_unit(memory, text, task, column, found, row, fast, value, [&](i64 v) {
-        switch (column.width) {
-            case 1:
-                column.values[row] = static_cast<u8>(v);
-                break;
-            case 2:
-                reinterpret_cast<u16*>(column.values)[row] = static_cast<u16>(v);
-                break;
-            case 4:
-                reinterpret_cast<u32*>(column.values)[row] = static_cast<u32>(v);
-                break;
-            default:
-                reinterpret_cast<i64*>(column.values)[row] = v;
-        }
-    });
 }
 
-template <class T>
-HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                         const Located& found, u64 row) {
-    u32 words[2], kept[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), found.end, words);
-    const bool negative = found.first == '-';
-    const u32 size = found.n - (negative ? 1 : 0);
-    kept[0] = words[0];
-    kept[1] = words[1];
-    const u32 behind = close_point(words);
-    const bool has_point = behind < size;
-    if (!has_point) {
-        words[0] = kept[0];
-        words[1] = kept[1];
+// A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
+struct Field {
+    u32 begin, end;
+    u32 n;
+};
+
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const ConvertColumn& column,
+                   bool mine, i32 slot) {
+    const u32 at = mine ? static_cast<u32>(slot) : 0;
+    Field field{memory.places[at] + 1u, memory.places[at + 1], 0};
+    if (column.position == 0 || may_quote) {
+        const u8* const text = staged_text(memory);
+        u32 first = field.begin < field.end ? text[field.begin] : 0;
+        if (column.position == 0 && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {
+            field.begin = skip_line_ends(memory, task.dialect, tile, field.begin);
+            first = text[field.begin];
+        }
+        const bool quoted = may_quote && first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES) &&
+                            field.end - field.begin >= 2;
+        if (quoted) {
+            ++field.begin;
+            --field.end;
+        }
     }
+    field.n = mine ? field.end - field.begin : ~0u;  // also huge where the field began before the staged head
+    return field;
+}
+
+// A unit of a regular tile. `read(field, value)`: the fast form.
+template <class T, class Read, class Put>
+HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                        const Window& window, const ConvertColumn& column, const Unit& unit, Read read, Put put) {
+    i32 slot = unit.slot;
+    u64 row = unit.row;
+    for (u32 group = 0; group < unit.groups; ++group, row += 32, slot += static_cast<i32>(32 * task.width)) {
+        const bool mine = static_cast<u32>(slot) < window.count;
+        const Field field = locate(memory, task, tile, column, mine, slot);
+        T value;
+        bool present = read(field, value);
+        if (!present) {
+            value = T{};
+            const bool empty = field.begin == field.end && (!may_quote || memory.places[slot] + 1u == field.begin);
+            if (mine && !(empty && (column.flags & CONVERT_EMPTY_IS_NULL))) {
+                const Converted made =
+                    by_rule(memory, text, task, column, static_cast<u32>(slot), row, true);
+                present = made.present;
+                if constexpr (sizeof(T) == sizeof(Int128)) {
+                    value = made.value;
+                } else if constexpr (sizeof(T) == 8) {
+                    value = bits_as<T>(made.value.low);
+                } else {
+                    value = bits_as<T>(static_cast<u32>(made.value.low));
+                }
+            }
+        }
+        if (mine) put(row, value);
+        put_validity(column, row, mine, present);
+    }
+}
+
+HR_FN bool has_leading_zero(const u8* text, const Field& field, bool negative) {
+    const u8* const p = text + field.begin + (negative ? 1 : 0);
+    return p[0] == '0' && is_digit(p[1]);
+}
+
+// Up to eight digits. That there is a sign is asked where something is no digit.
+HR_FN bool read_integer(const TileMemory& memory, const ConvertColumn& column, const Field& field, i64& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const u8* const text = staged_text(memory);
+    u32 two[2];
+    load_before(words, field.end, two);
+    const i32 n = static_cast<i32>(field.n);
+    u32 magnitude, largest = column.largest;
+    bool fast = value_of(two, n, magnitude) && field.n - 1 < 8;
+    bool negative = false;
+    if (!fast && field.n - 2 < 8 && column.is_signed && text[field.begin] == '-') {
+        fast = value_of(two, n - 1, magnitude);
+        negative = true;
+        ++largest;
+    }
+    fast &= magnitude <= largest;
+    if ((column.flags & CONVERT_INFERRED) && field.n - 2 < 8 && has_leading_zero(text, field, negative)) return false;
+    value = negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude);
+    return fast;
+}
+
+// Up to eight bytes and a sign.
+template <class T>
+HR_FN bool read_real(const TileMemory& memory, const ConvertColumn& column, const Field& field, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const u8* const text = staged_text(memory);
+    u32 two[2];
+    load_before(words, field.end, two);
+    const bool negative = field.n - 1 < 9 && text[field.begin] == '-';
+    const u32 size = field.n - (negative ? 1 : 0);
+    u32 closed[2] = {two[0], two[1]};
+    const u32 behind = close_point(closed);
+    const bool has_point = behind < size;
     const u32 digits = size - (has_point ? 1 : 0);
     u32 mantissa;
-    bool fast = value_of(words, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
-    if ((column.flags & CONVERT_INFERRED) && size > 1) {
-        const u8* const p = staged_text(memory) + (found.end - size);
-        fast &= p[0] != '0' || !is_digit(p[1]);
-    }
-    T value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
-    if (!fast) value = 0;
-    settle_unit(memory, text, task, column, found, row, fast, value,
-                [&](T v) { reinterpret_cast<T*>(column.values)[row] = v; });
+    const bool fast = value_of(has_point ? closed : two, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
+    if ((column.flags & CONVERT_INFERRED) && fast && size > 1 && has_leading_zero(text, field, negative)) return false;
+    value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
+    return fast;
 }
 
-HR_FN void convert_dates(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                         const Located& found, u64 row) {
-    i32 days = 0;
-    const bool fast = fast_date(reinterpret_cast<const u32*>(memory.text), found.end, found.n, days);
-    settle_unit(memory, text, task, column, found, row, fast, fast ? days : 0,
-                [&](i32 v) { reinterpret_cast<i32*>(column.values)[row] = v; });
-}
-
-HR_FN void convert_timestamps(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                              const ConvertColumn& column, const Located& found, u64 row) {
-    i64 value = 0;
-    const bool fast =
-        fast_timestamp(reinterpret_cast<const u32*>(memory.text), found.end, found.n, column.units_per_second, value);
-    settle_unit(memory, text, task, column, found, row, fast, fast ? value : 0,
-                [&](i64 v) { reinterpret_cast<i64*>(column.values)[row] = v; });
-}
-
-HR_FN void convert_decimals(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, const Located& found, u64 row) {
-    Int128 value = {0, 0};
-    const bool fast = found.n - 1 < longest_fast && fast_decimal(reinterpret_cast<const u32*>(memory.text), found.end,
-                                                                 found.n, column.precision, column.scale, value);
-    if (!fast) value = {0, 0};
-    settle_unit(memory, text, task, column, found, row, fast, value,
-                [&](const Int128& v) { reinterpret_cast<Int128*>(column.values)[row] = v; });
-}
-
-// Times of day, durations, bools and nulls.
-HR_FN void convert_others(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                          const Located& found, u64 row) {
-    bool set = false;
-    settle_unit(memory, text, task, column, found, row, false, i64{0}, [&](i64 v) {
-        set = v != 0;
-        if (column.width == 4) reinterpret_cast<i32*>(column.values)[row] = static_cast<i32>(v);
-        if (column.width == 8) reinterpret_cast<i64*>(column.values)[row] = v;
-    });
-    if (column.type != TypeId::boolean) return;
-    const u32 rows = __ballot_sync(tile::all_lanes, found.here);
-    put_bits(reinterpret_cast<u32*>(column.values), row, rows, __ballot_sync(tile::all_lanes, set));
-}
-
-// `slot` as in locate().
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, i32 slot, u64 row) {
-    const Located found = locate(memory, task, tile, window, column, slot, row);
-    switch (column.family) {
+                        const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const ConvertFamily family =
+        tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
+    switch (family) {
         case ConvertFamily::integer:
-            return convert_integers(memory, text, task, column, found, row);
+            return convert_fast<i64>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, i64& value) { return read_integer(memory, column, field, value); },
+                [&](u64 row, i64 value) { put_sized(column, row, static_cast<u64>(value)); });
         case ConvertFamily::float32:
-            return convert_reals<float>(memory, text, task, column, found, row);
+            return convert_fast<float>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, float& value) { return read_real(memory, column, field, value); },
+                [&](u64 row, float value) { put_value(column, row, value); });
         case ConvertFamily::float64:
-            return convert_reals<double>(memory, text, task, column, found, row);
+            return convert_fast<double>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, double& value) { return read_real(memory, column, field, value); },
+                [&](u64 row, double value) { put_value(column, row, value); });
         case ConvertFamily::date:
-            return convert_dates(memory, text, task, column, found, row);
+            return convert_fast<i32>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, i32& value) { return fast_date(words, field.end, field.n, value); },
+                [&](u64 row, i32 value) { put_value(column, row, value); });
         case ConvertFamily::timestamp:
-            return convert_timestamps(memory, text, task, column, found, row);
+            return convert_fast<i64>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, i64& value) {
+                    return fast_timestamp(words, field.end, field.n, column.units_per_second, value);
+                },
+                [&](u64 row, i64 value) { put_value(column, row, value); });
         case ConvertFamily::decimal:
-            return convert_decimals(memory, text, task, column, found, row);
+            return convert_fast<Int128>(
+                memory, text, task, tile, window, column, unit,
+                [&](const Field& field, Int128& value) {
+                    return field.n - 1 < longest_fast &&
+                           fast_decimal(words, field.end, field.n, column.precision, column.scale, value);
+                },
+                [&](u64 row, const Int128& value) { put_value(column, row, value); });
         default:
-            return convert_others(memory, text, task, column, found, row);
+            const Unit copy = unit;
+            return convert_slowly(memory, text, task, column, copy);
     }
 }
 
