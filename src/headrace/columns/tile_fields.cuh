@@ -118,7 +118,7 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
 }
 
 // Whether the records among these words end where `width` fields a record put them.
-HR_FN bool fits_width(const OwnMasks& own, const TileEntry& entry, u32 width) {
+HR_COLD bool fits_width(const OwnMasks& own, u32 width, u32 column) {
     u32 ends = own.ends_before;
     u64 record = own.records_before;
     bool fits = true;
@@ -127,7 +127,7 @@ HR_FN bool fits_width(const OwnMasks& own, const TileEntry& entry, u32 width) {
         for (u32 left = own.records[i]; left != 0; left &= left - 1, ++record) {
             const u32 below = (left & (0 - left)) - 1;
             const u64 field = ends + static_cast<u32>(__popc(own.ends[i] & below));
-            fits &= field + entry.column + 1 == (record + 1) * width;
+            fits &= field + column + 1 == (record + 1) * width;
         }
         ends += static_cast<u32>(__popc(own.ends[i]));
     }
@@ -218,14 +218,27 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     }
     tile.fields = static_cast<u32>(block.total & all) + (tile.last_end ? 1 : 0);
     tile.records = static_cast<u32>(block.total >> bits & all) + (tile.last_end ? 1 : 0);
-    bool fits = fits_width(own, tile.entry, task.width);
-    if (threadIdx.x == 0) {
-        const u64 columns = u64{tile.entry.column} + tile.fields;
-        const u64 whole = u64{tile.records} * task.width;
-        // Behind the last record's end there are fewer fields than a record has; a text's end is one.
-        fits &= columns >= whole && columns - whole < task.width && (!tile.last_end || columns == whole);
+    const u64 columns = u64{tile.entry.column} + tile.fields;
+    const u64 whole = u64{tile.records} * task.width;
+    // Behind the last record's end there are fewer fields than a record has; a text's end is one.
+    tile.regular = columns >= whole && columns - whole < task.width && (!tile.last_end || columns == whole);
+}
+
+// Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked
+// of the last fields of records: as many as there are records end at a line end.
+HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const OwnMasks& own) {
+    bool fits = true;
+    if (tile.fields > window_fields) {
+        const OwnMasks masks = own;
+        fits = fits_width(masks, task.width, tile.entry.column);
+    } else {
+        const u8* const text = staged_text(memory);
+        const u32 ends = tile.records - (tile.last_end ? 1 : 0);
+        for (u32 k = threadIdx.x; k < ends; k += threads) {
+            fits &= text[memory.places[(k + 1) * task.width - tile.entry.column]] != task.dialect.separator;
+        }
     }
-    tile.regular = __syncthreads_and(fits);
+    return __syncthreads_and(fits);
 }
 
 // The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
@@ -287,9 +300,9 @@ HR_COLD void list_records(TileMemory& memory, const OwnMasks& own) {
     __syncthreads();
 }
 
-// Lists the ends of the fields from window.first on. Between two calls there is a barrier.
-HR_FN void list_window(TileMemory& memory, const ConvertTask& task, const Tile& tile, const OwnMasks& own,
-                       Window& window) {
+// Lists the ends of the fields from window.first on, and settles whether the tile is regular. Between two calls there
+// is a barrier.
+HR_FN void list_window(TileMemory& memory, const ConvertTask& task, Tile& tile, const OwnMasks& own, Window& window) {
     u32 slot = own.ends_before + 1 - window.first;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
@@ -309,6 +322,10 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, const Tile& 
         }
     }
     __syncthreads();
+    if (tile.regular && window.first == 0) {
+        tile.regular = is_regular(memory, task, tile, own);
+        if (!tile.regular && threadIdx.x == 0) memory.tile.regular = false;
+    }
     if (tile.regular) return;
     const OwnMasks masks = own;
     list_records(memory, masks);

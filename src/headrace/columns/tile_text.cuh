@@ -78,6 +78,8 @@ struct TileMemory {
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN u32 zero_bytes(u32 x) { return ~(((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080; }
+// Has a byte's top bit set if some byte is zero, and else none.
+HR_FN u32 borrows(u32 x) { return (x - 0x01010101) & ~x; }
 // The top bits of four bytes as four bits.
 HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
 
@@ -113,9 +115,8 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     u32 lines = equal_mask(v, line_end);
     if (universal) {
         constexpr u32 returns = 0x0D0D0D0D;
-        const u32 found = (zero_bytes(v.x ^ returns) | zero_bytes(v.y ^ returns)) |
-                          (zero_bytes(v.z ^ returns) | zero_bytes(v.w ^ returns));
-        if (found != 0) lines |= equal_mask(v, returns);
+        const u32 found = (borrows(v.x ^ returns) | borrows(v.y ^ returns)) | (borrows(v.z ^ returns) | borrows(v.w ^ returns));
+        if (found & 0x80808080) lines |= equal_mask(v, returns);
     }
     return lines;
 }

@@ -98,20 +98,36 @@ HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const Conv
     }
 }
 
+// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that the
+// compiler knows.
+struct HotColumn {
+    u8* values;
+    u32* validity;
+    u32 largest;
+    bool first;     // of the record
+    bool inferred;
+    bool is_signed;
+};
+
+HR_FN HotColumn hot(const ConvertColumn& column) {
+    return {column.values, column.validity, column.largest, column.position == 0,
+            (column.flags & CONVERT_INFERRED) != 0, column.is_signed != 0};
+}
+
 // A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
 struct Field {
     u32 begin, end;
     u32 n;
 };
 
-HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const ConvertColumn& column,
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
                    bool mine, i32 slot) {
-    const u32 at = mine ? static_cast<u32>(slot) : 0;
-    Field field{memory.places[at] + 1u, memory.places[at + 1], 0};
-    if (column.position == 0 || may_quote) {
+    const u16* const place = memory.places + (mine ? slot : 0);
+    Field field{place[0] + 1u, place[1], 0};
+    if (column.first || may_quote) {
         const u8* const text = staged_text(memory);
         u32 first = field.begin < field.end ? text[field.begin] : 0;
-        if (column.position == 0 && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {
+        if (column.first && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {
             field.begin = skip_line_ends(memory, task.dialect, tile, field.begin);
             first = text[field.begin];
         }
@@ -126,82 +142,119 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
     return field;
 }
 
-// A unit of a regular tile. `read(field, value)`: the fast form.
-template <class T, class Read, class Put>
+// What the fast form declined in a group: nulls, and what the rules decide. All lanes come, those that ask or not.
+HR_COLD Converted settle_group(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                               const ConvertColumn& column, u32 slot, u64 row, bool asks) {
+    Converted made{};
+    if (asks) made = by_rule(memory, text, task, column, slot, row, true);
+    __syncwarp();
+    return made;
+}
+
+// A unit of a regular tile. `read(field, value)`: the fast form. Where no lane declines, a group costs one store of
+// values, one word of validity, and no branch that lanes take apart.
+template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, const Unit& unit, Read read, Put put) {
+                        const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
+                        Read read) {
     i32 slot = unit.slot;
-    u64 row = unit.row;
-    for (u32 group = 0; group < unit.groups; ++group, row += 32, slot += static_cast<i32>(32 * task.width)) {
-        const bool mine = static_cast<u32>(slot) < window.count;
-        const Field field = locate(memory, task, tile, column, mine, slot);
+    const i32 stride = static_cast<i32>(32 * task.width);
+    const u32 count = window.count;
+    T* to = reinterpret_cast<T*>(fast.values) + unit.row;
+    u32* validity = fast.validity + unit.row / 32;
+#pragma unroll 1
+    for (u32 left = unit.groups; left != 0; --left, slot += stride, to += 32, ++validity) {
+        const bool mine = static_cast<u32>(slot) < count;
+        const Field field = locate(memory, task, tile, fast, mine, slot);
         T value;
-        bool present = read(field, value);
-        if (!present) {
-            value = T{};
-            const bool empty = field.begin == field.end && (!may_quote || memory.places[slot] + 1u == field.begin);
-            if (mine && !(empty && (column.flags & CONVERT_EMPTY_IS_NULL))) {
-                const Converted made =
-                    by_rule(memory, text, task, column, static_cast<u32>(slot), row, true);
-                present = made.present;
+        bool present = read(field, value) && mine;
+        if (__any_sync(tile::all_lanes, mine && !present)) {
+            const u64 row = unit.row + 32 * (unit.groups - left);
+            const Converted made = settle_group(memory, text, task, column, static_cast<u32>(slot), row, mine && !present);
+            if (!present) {
                 if constexpr (sizeof(T) == sizeof(Int128)) {
                     value = made.value;
                 } else if constexpr (sizeof(T) == 8) {
                     value = bits_as<T>(made.value.low);
-                } else {
+                } else if constexpr (sizeof(T) == 4) {
                     value = bits_as<T>(static_cast<u32>(made.value.low));
+                } else {
+                    value = static_cast<T>(made.value.low);
                 }
+                present = made.present;
             }
         }
-        if (mine) put(row, value);
-        put_validity(column, row, mine, present);
+        if (mine) *to = value;
+        const u32 rows = __ballot_sync(tile::all_lanes, mine), bits = __ballot_sync(tile::all_lanes, present);
+        if (tile::lane() == 0) {
+            if (rows == ~0u) {
+                *validity = bits;
+            } else if (bits != 0) {
+                atomicOr(validity, bits);
+            }
+        }
     }
 }
 
-HR_FN bool has_leading_zero(const u8* text, const Field& field, bool negative) {
-    const u8* const p = text + field.begin + (negative ? 1 : 0);
-    return p[0] == '0' && is_digit(p[1]);
-}
+HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
 
-// Up to eight digits. That there is a sign is asked where something is no digit.
-HR_FN bool read_integer(const TileMemory& memory, const ConvertColumn& column, const Field& field, i64& value) {
-    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+// Up to eight digits, perhaps with a sign: its byte is cut off with what is before the field.
+template <class T>
+HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, T& value) {
     const u8* const text = staged_text(memory);
     u32 two[2];
-    load_before(words, field.end, two);
-    const i32 n = static_cast<i32>(field.n);
-    u32 magnitude, largest = column.largest;
-    bool fast = value_of(two, n, magnitude) && field.n - 1 < 8;
-    bool negative = false;
-    if (!fast && field.n - 2 < 8 && column.is_signed && text[field.begin] == '-') {
-        fast = value_of(two, n - 1, magnitude);
-        negative = true;
-        ++largest;
+    load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
+    u32 negative = 0;
+    if (column.is_signed) negative = field.n - 2 < 8 && text[field.begin] == '-' ? 1 : 0;
+    const u32 digits = field.n - negative;
+    u32 magnitude;
+    bool fast = value_of(two, static_cast<i32>(digits), magnitude);
+    fast = fast && digits - 1 < 8 && magnitude <= column.largest + negative;
+    if (column.inferred) fast = fast && (digits < 2 || !has_leading_zero(text, field.begin + negative));
+    if constexpr (sizeof(T) == 8) {
+        value = static_cast<T>(negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude));
+    } else {
+        value = static_cast<T>(negative ? 0 - magnitude : magnitude);
     }
-    fast &= magnitude <= largest;
-    if ((column.flags & CONVERT_INFERRED) && field.n - 2 < 8 && has_leading_zero(text, field, negative)) return false;
-    value = negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude);
     return fast;
 }
 
 // Up to eight bytes and a sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const ConvertColumn& column, const Field& field, T& value) {
-    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, T& value) {
     const u8* const text = staged_text(memory);
     u32 two[2];
-    load_before(words, field.end, two);
+    load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
     const bool negative = field.n - 1 < 9 && text[field.begin] == '-';
     const u32 size = field.n - (negative ? 1 : 0);
     u32 closed[2] = {two[0], two[1]};
     const u32 behind = close_point(closed);
     const bool has_point = behind < size;
+    closed[0] = has_point ? closed[0] : two[0];
+    closed[1] = has_point ? closed[1] : two[1];
     const u32 digits = size - (has_point ? 1 : 0);
     u32 mantissa;
-    const bool fast = value_of(has_point ? closed : two, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
-    if ((column.flags & CONVERT_INFERRED) && fast && size > 1 && has_leading_zero(text, field, negative)) return false;
+    bool fast = value_of(closed, static_cast<i32>(digits), mantissa);
+    fast = fast && digits - 1 < 8 && size <= 8;
+    if (column.inferred) fast = fast && (size < 2 || !has_leading_zero(text, field.end - size));
     value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
     return fast;
+}
+
+template <class T>
+HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                            const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
+                    [&](const Field& field, T& value) { return read_integer(memory, fast, field, value); });
+}
+
+template <class T>
+HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                         const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
+                    [&](const Field& field, T& value) { return read_real(memory, fast, field, value); });
 }
 
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
@@ -211,40 +264,39 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
     switch (family) {
         case ConvertFamily::integer:
-            return convert_fast<i64>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, i64& value) { return read_integer(memory, column, field, value); },
-                [&](u64 row, i64 value) { put_sized(column, row, static_cast<u64>(value)); });
+            switch (column.width) {
+                case 1:
+                    return convert_integers<u8>(memory, text, task, tile, window, column, unit);
+                case 2:
+                    return convert_integers<u16>(memory, text, task, tile, window, column, unit);
+                case 4:
+                    return convert_integers<u32>(memory, text, task, tile, window, column, unit);
+                default:
+                    return convert_integers<u64>(memory, text, task, tile, window, column, unit);
+            }
         case ConvertFamily::float32:
-            return convert_fast<float>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, float& value) { return read_real(memory, column, field, value); },
-                [&](u64 row, float value) { put_value(column, row, value); });
+            return convert_reals<float>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::float64:
-            return convert_fast<double>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, double& value) { return read_real(memory, column, field, value); },
-                [&](u64 row, double value) { put_value(column, row, value); });
+            return convert_reals<double>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::date:
             return convert_fast<i32>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, i32& value) { return fast_date(words, field.end, field.n, value); },
-                [&](u64 row, i32 value) { put_value(column, row, value); });
-        case ConvertFamily::timestamp:
-            return convert_fast<i64>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, i64& value) {
-                    return fast_timestamp(words, field.end, field.n, column.units_per_second, value);
-                },
-                [&](u64 row, i64 value) { put_value(column, row, value); });
-        case ConvertFamily::decimal:
-            return convert_fast<Int128>(
-                memory, text, task, tile, window, column, unit,
-                [&](const Field& field, Int128& value) {
-                    return field.n - 1 < longest_fast &&
-                           fast_decimal(words, field.end, field.n, column.precision, column.scale, value);
-                },
-                [&](u64 row, const Int128& value) { put_value(column, row, value); });
+                memory, text, task, tile, window, column, hot(column), unit,
+                [&](const Field& field, i32& value) { return fast_date(words, field.end, field.n, value); });
+        case ConvertFamily::timestamp: {
+            const i64 units = column.units_per_second;
+            return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, i64& value) {
+                                         return fast_timestamp(words, field.end, field.n, units, value);
+                                     });
+        }
+        case ConvertFamily::decimal: {
+            const i32 precision = column.precision, scale = column.scale;
+            return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
+                                        [&](const Field& field, Int128& value) {
+                                            return field.n - 1 < longest_fast &&
+                                                   fast_decimal(words, field.end, field.n, precision, scale, value);
+                                        });
+        }
         default:
             const Unit copy = unit;
             return convert_slowly(memory, text, task, column, copy);
