@@ -21,8 +21,10 @@ HR_FN u32 next_unit(TileMemory& memory) {
 
 // All units of a window. `string_bytes`: a word for each column of strings, its bytes before.
 template <bool writes>
-HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const Window& window, const ConvertColumn* columns, u64* string_bytes) {
+HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+                          u64* string_bytes) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
     const RowSpan rows = rows_of(tile, window, task.width);
     const u64 first = rows.first / 32 * 32;
     const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end - first + 31) / 32) : 0;
@@ -77,39 +79,61 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }
 
+// The window behind this one.
+HR_FN void advance(TileMemory& memory) {
+    Window& window = memory.window;
+    const Tile& tile = memory.tile;
+    if (!tile.regular) {
+        const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
+        window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
+        window.records_before += window.records;
+    }
+    window.first += window.count;
+    window.count = min(tile.fields - window.first, window_fields);
+    memory.next_unit = 0;
+    memory.long_pieces = 0;
+}
+
+// Stages the tile and settles its masks, what is left of which is in shared memory. Returns how many of its fields end
+// before this thread's words.
 template <bool writes>
-HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
-                        const ConvertColumn* columns, u64* string_bytes) {
+HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries) {
     Tile tile = tile_of(entries, text, task);
     OwnMasks own;
     stage_tile(memory, text, task, tile);
     settle_tile(memory, text, task, tile, own);
-    Window window{0, 0, 0, 0, tile.entry.column};
+    if (threadIdx.x == 0) {
+        memory.tile = tile;
+        memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
+        memory.next_unit = 0;
+        memory.long_pieces = 0;
+    }
+    __syncthreads();
+    if (writes && may_quote) {
+        const OwnMasks masks = own;
+        report_quotes(memory, task, masks);
+    }
+    return own.ends_before;
+}
+
+template <bool writes>
+HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                        const ConvertColumn* columns, u64* string_bytes) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries);
     if (writes && blockIdx.x == 0) {
         for (u32 i = threadIdx.x; i < task.strings; i += threads) put_offset(columns[i], 0, 0);
     }
-    do {
-        window.count = min(tile.fields - window.first, window_fields);
-        list_window(memory, task, tile, own, window);
-        if (writes && may_quote && window.first == 0) {
-            const OwnMasks masks = own;
-            report_quotes(memory, task, masks);
-        }
-        if (writes && !tile.regular) report_records(memory, task);
-        convert_window<writes>(memory, text, task, tile, window, columns, string_bytes);
+    while (true) {
+        list_window(memory, task, ends_before);
+        if (writes && !memory.tile.regular) report_records(memory, task);
+        convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
-        if (writes && task.strings != 0) {
-            copy_long_pieces(memory);
-            __syncthreads();
-        }
-        if (!tile.regular) {
-            const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
-            window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
-            window.records_before += window.records;
-            __syncthreads();
-        }
-        window.first += window.count;
-    } while (window.first < tile.fields);
+        if (writes && task.strings != 0) copy_long_pieces(memory);
+        if (memory.window.first + memory.window.count == memory.tile.fields) return;
+        __syncthreads();
+        if (threadIdx.x == 0) advance(memory);
+        __syncthreads();
+    }
 }
 
 #if HR_WRITES

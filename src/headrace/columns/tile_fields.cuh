@@ -44,7 +44,10 @@ HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 w
     return result;
 }
 
-// Settles one word. `starts`: bits where the caller knows a field to begin.
+// A thread's words follow each other.
+HR_FN u32 own_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
+
+// Settles one word.
 HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
                        OwnMasks& own) {
     u32 separators = memory.ends[word], lines = memory.records[word];
@@ -118,18 +121,18 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
 }
 
 // Whether the records among these words end where `width` fields a record put them.
-HR_COLD bool fits_width(const OwnMasks& own, u32 width, u32 column) {
-    u32 ends = own.ends_before;
-    u64 record = own.records_before;
+HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 ends_before) {
+    // As many records end before as have their last field before.
+    u64 record = (u64{column} + ends_before) / width;
+    u32 ends = ends_before;
     bool fits = true;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.records[i]; left != 0; left &= left - 1, ++record) {
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1, ++record) {
             const u32 below = (left & (0 - left)) - 1;
-            const u64 field = ends + static_cast<u32>(__popc(own.ends[i] & below));
+            const u64 field = ends + static_cast<u32>(__popc(memory.ends[word] & below));
             fits &= field + column + 1 == (record + 1) * width;
         }
-        ends += static_cast<u32>(__popc(own.ends[i]));
+        ends += static_cast<u32>(__popc(memory.ends[word]));
     }
     return fits;
 }
@@ -145,7 +148,7 @@ struct CountsOf<false> {
 
 // Settles all masks, counts, and tells whether the tile is regular.
 HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
-    own.first = head_chunks + threadIdx.x * chunks_per_thread;
+    own.first = own_first_word();
     u32 quotes = 0, quotes_before = 0;
     u32 head_dropped[head_chunks] = {};
     if constexpr (may_quote) {
@@ -226,11 +229,10 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
 
 // Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked
 // of the last fields of records: as many as there are records end at a line end.
-HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const OwnMasks& own) {
+HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
     bool fits = true;
     if (tile.fields > window_fields) {
-        const OwnMasks masks = own;
-        fits = fits_width(masks, task.width, tile.entry.column);
+        fits = fits_width(memory, task.width, tile.entry.column, ends_before);
     } else {
         const u8* const text = staged_text(memory);
         const u32 ends = tile.records - (tile.last_end ? 1 : 0);
@@ -270,7 +272,7 @@ HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots
     }
 }
 
-HR_COLD void list_records(TileMemory& memory, const OwnMasks& own) {
+HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
     for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
@@ -279,12 +281,13 @@ HR_COLD void list_records(TileMemory& memory, const OwnMasks& own) {
         const u32 bit = field - window.first;
         if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
     };
-    u32 before = own.ends_before;
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.records[i]; left != 0; left &= left - 1) {
-            mark(before + static_cast<u32>(__popc(own.ends[i] & ((left & (0 - left)) - 1))));
+    u32 before = ends_before;
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        const u32 ends = memory.ends[word];
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1) {
+            mark(before + static_cast<u32>(__popc(ends & ((left & (0 - left)) - 1))));
         }
-        before += static_cast<u32>(__popc(own.ends[i]));
+        before += static_cast<u32>(__popc(ends));
     }
     if (tile.last_end && threadIdx.x == 0) mark(tile.fields - 1);
     __syncthreads();
@@ -300,36 +303,33 @@ HR_COLD void list_records(TileMemory& memory, const OwnMasks& own) {
     __syncthreads();
 }
 
-// Lists the ends of the fields from window.first on, and settles whether the tile is regular. Between two calls there
-// is a barrier.
-HR_FN void list_window(TileMemory& memory, const ConvertTask& task, Tile& tile, const OwnMasks& own, Window& window) {
-    u32 slot = own.ends_before + 1 - window.first;
+// Lists the ends of the window's fields, and settles whether the tile is regular. Between two calls there is a barrier.
+HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_before) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    const u32 slots = window.count + 1, is_first = window.first == 0;
+    u32 slot = ends_before + 1 - window.first;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        slot += static_cast<u32>(__popc(own.ends[i]));
-        list_word(memory, own.ends[i], own.first + i, slot, window.count + 1);
+        const u32 word = own_first_word() + i;
+        const u32 ends = word < chunks ? memory.ends[word] : 0;
+        slot += static_cast<u32>(__popc(ends));
+        list_word(memory, ends, word, slot, slots);
     }
     if (threadIdx.x == 0) {
-        memory.tile = tile;
-        memory.window = window;
-        memory.next_unit = 0;
-        memory.long_pieces = 0;
         if (tile.last_end && tile.fields == window.first + window.count) {
             memory.places[window.count] = static_cast<u16>(tile.end);
         }
-        if (window.first == 0) {
-            memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, memory.tile));
-        }
+        if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
     }
     __syncthreads();
-    if (tile.regular && window.first == 0) {
-        tile.regular = is_regular(memory, task, tile, own);
-        if (!tile.regular && threadIdx.x == 0) memory.tile.regular = false;
+    bool regular = tile.regular;
+    if (regular && is_first) {
+        regular = is_regular(memory, task, tile, ends_before);
+        if (threadIdx.x == 0) memory.tile.regular = regular;
+        __syncthreads();
     }
-    if (tile.regular) return;
-    const OwnMasks masks = own;
-    list_records(memory, masks);
-    window.records = memory.window.records;
+    if (!regular) list_records(memory, ends_before);
 }
 
 // The window's field that ends its k-th record; k below window.records.
