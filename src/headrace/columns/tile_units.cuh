@@ -142,13 +142,33 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
     return field;
 }
 
-// What the fast form declined in a group: nulls, and what the rules decide. All lanes come, those that ask or not.
-HR_COLD Converted settle_group(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                               const ConvertColumn& column, u32 slot, u64 row, bool asks) {
-    Converted made{};
-    if (asks) made = by_rule(memory, text, task, column, slot, row, true);
+// A group in which the fast form declined some field: nulls, and what the rules decide. Ends what convert_fast began,
+// so that the loop there holds nothing over the call but its own counters.
+HR_COLD void settle_group(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                          const ConvertColumn& column, u32 slot, u64 row, bool mine, bool present, Int128 value) {
+    if (mine && !present) {
+        const Converted made = by_rule(memory, text, task, column, slot, row, true);
+        value = made.value;
+        present = made.present;
+    }
     __syncwarp();
-    return made;
+    if (mine && column.width == 16) put_value(column, row, value);
+    if (mine && column.width != 16) put_sized(column, row, value.low);
+    const u32 rows = __ballot_sync(tile::all_lanes, mine);
+    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
+}
+
+template <class T>
+HR_FN Int128 as_words(T value) {
+    if constexpr (sizeof(T) == sizeof(Int128)) {
+        return value;
+    } else if constexpr (sizeof(T) == 8) {
+        return {bits_as<u64>(value), 0};
+    } else if constexpr (sizeof(T) == 4) {
+        return {bits_as<u32>(value), 0};
+    } else {
+        return {value, 0};
+    }
 }
 
 // A unit of a regular tile. `read(field, value)`: the fast form. Where no lane declines, a group costs one store of
@@ -158,39 +178,28 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
                         const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
                         Read read) {
     i32 slot = unit.slot;
-    const i32 stride = static_cast<i32>(32 * task.width);
     const u32 count = window.count;
-    T* to = reinterpret_cast<T*>(fast.values) + unit.row;
-    u32* validity = fast.validity + unit.row / 32;
+    T* const values = reinterpret_cast<T*>(fast.values);
+    u64 row = unit.row;
+    const u64 end = row + 32 * unit.groups;
 #pragma unroll 1
-    for (u32 left = unit.groups; left != 0; --left, slot += stride, to += 32, ++validity) {
+    for (; row != end; row += 32, slot += static_cast<i32>(32 * task.width)) {
         const bool mine = static_cast<u32>(slot) < count;
         const Field field = locate(memory, task, tile, fast, mine, slot);
         T value;
-        bool present = read(field, value) && mine;
+        const bool present = read(field, value) && mine;
         if (__any_sync(tile::all_lanes, mine && !present)) {
-            const u64 row = unit.row + 32 * (unit.groups - left);
-            const Converted made = settle_group(memory, text, task, column, static_cast<u32>(slot), row, mine && !present);
-            if (!present) {
-                if constexpr (sizeof(T) == sizeof(Int128)) {
-                    value = made.value;
-                } else if constexpr (sizeof(T) == 8) {
-                    value = bits_as<T>(made.value.low);
-                } else if constexpr (sizeof(T) == 4) {
-                    value = bits_as<T>(static_cast<u32>(made.value.low));
-                } else {
-                    value = static_cast<T>(made.value.low);
-                }
-                present = made.present;
-            }
+            settle_group(memory, text, task, column, static_cast<u32>(slot), row, mine, present, as_words(value));
+            continue;
         }
-        if (mine) *to = value;
-        const u32 rows = __ballot_sync(tile::all_lanes, mine), bits = __ballot_sync(tile::all_lanes, present);
+        if (mine) values[row] = value;
+        const u32 rows = __ballot_sync(tile::all_lanes, mine);
         if (tile::lane() == 0) {
+            u32* const word = fast.validity + row / 32;
             if (rows == ~0u) {
-                *validity = bits;
-            } else if (bits != 0) {
-                atomicOr(validity, bits);
+                *word = rows;
+            } else if (rows != 0) {
+                atomicOr(word, rows);
             }
         }
     }
@@ -281,11 +290,15 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::date:
             return convert_fast<i32>(
                 memory, text, task, tile, window, column, hot(column), unit,
-                [&](const Field& field, i32& value) { return fast_date(words, field.end, field.n, value); });
+                [&](const Field& field, i32& value) {
+                value = 0;
+                return fast_date(words, field.end, field.n, value);
+            });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
             return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
                                      [&](const Field& field, i64& value) {
+                                         value = 0;
                                          return fast_timestamp(words, field.end, field.n, units, value);
                                      });
         }
@@ -293,6 +306,7 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
             const i32 precision = column.precision, scale = column.scale;
             return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
                                         [&](const Field& field, Int128& value) {
+                                            value = {0, 0};
                                             return field.n - 1 < longest_fast &&
                                                    fast_decimal(words, field.end, field.n, precision, scale, value);
                                         });
