@@ -224,7 +224,8 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     const u64 columns = u64{tile.entry.column} + tile.fields;
     const u64 whole = u64{tile.records} * task.width;
     // Behind the last record's end there are fewer fields than a record has; a text's end is one.
-    tile.regular = columns >= whole && columns - whole < task.width && (!tile.last_end || columns == whole);
+    tile.regular = tile.entry.column < task.width && columns >= whole && columns - whole < task.width &&
+                   (!tile.last_end || columns == whole);
 }
 
 // Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked

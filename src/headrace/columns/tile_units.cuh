@@ -171,56 +171,61 @@ HR_FN Int128 as_words(T value) {
     }
 }
 
-// A unit of a regular tile. `read(field, value)`: the fast form. Where no lane declines, a group costs one store of
-// values, one word of validity, and no branch that lanes take apart.
+// A unit of a regular tile. `read(field, mine, value)`: the fast form; all lanes come to it. Where no lane declines, a
+// group costs one store of values and no branch that lanes take apart. Lane g keeps the word of validity of group g, and
+// they are stored together.
 template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                         const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
                         Read read) {
     i32 slot = unit.slot;
     const u32 count = window.count;
-    T* const values = reinterpret_cast<T*>(fast.values);
-    u64 row = unit.row;
-    const u64 end = row + 32 * unit.groups;
+    T* to = reinterpret_cast<T*>(fast.values) + unit.row;
+    u32 kept = 0;
 #pragma unroll 1
-    for (; row != end; row += 32, slot += static_cast<i32>(32 * task.width)) {
+    for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
         const bool mine = static_cast<u32>(slot) < count;
         const Field field = locate(memory, task, tile, fast, mine, slot);
         T value;
-        const bool present = read(field, value) && mine;
+        const bool present = read(field, mine, value) && mine;
         if (__any_sync(tile::all_lanes, mine && !present)) {
+            const u64 row = unit.row + 32 * group;
             settle_group(memory, text, task, column, static_cast<u32>(slot), row, mine, present, as_words(value));
             continue;
         }
-        if (mine) values[row] = value;
+        if (mine) *to = value;
         const u32 rows = __ballot_sync(tile::all_lanes, mine);
-        if (tile::lane() == 0) {
-            u32* const word = fast.validity + row / 32;
-            if (rows == ~0u) {
-                *word = rows;
-            } else if (rows != 0) {
-                atomicOr(word, rows);
-            }
-        }
+        if (tile::lane() == group) kept = rows;
+    }
+    u32* const word = fast.validity + (unit.row / 32 + tile::lane());
+    if (kept == ~0u) {
+        *word = kept;
+    } else if (kept != 0) {
+        atomicOr(word, kept);
     }
 }
 
 HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
 
-// Up to eight digits, perhaps with a sign: its byte is cut off with what is before the field.
+// Up to eight digits, perhaps with a sign: its byte is cut off with what is before the field. It is asked for where some
+// lane has no digits.
 template <class T>
-HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, T& value) {
+HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool mine, T& value) {
     const u8* const text = staged_text(memory);
     u32 two[2];
     load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
-    u32 negative = 0;
-    if (column.is_signed) negative = field.n - 2 < 8 && text[field.begin] == '-' ? 1 : 0;
-    const u32 digits = field.n - negative;
-    u32 magnitude;
-    bool fast = value_of(two, static_cast<i32>(digits), magnitude);
-    fast = fast && digits - 1 < 8 && magnitude <= column.largest + negative;
-    if (column.inferred) fast = fast && (digits < 2 || !has_leading_zero(text, field.begin + negative));
+    u32 magnitude, largest = column.largest, digits = field.n;
+    bool negative = false;
+    bool fast = value_of(two, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
+    if (__any_sync(tile::all_lanes, mine && !fast)) {
+        negative = !fast && column.is_signed && digits - 2 < 8 && text[field.begin] == '-';
+        digits -= negative ? 1 : 0;
+        largest += negative ? 1 : 0;
+        fast = value_of(two, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
+    }
+    fast = fast && magnitude <= largest;
     if constexpr (sizeof(T) == 8) {
+        if (column.inferred && fast) fast = digits < 2 || !has_leading_zero(text, field.end - digits);
         value = static_cast<T>(negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude));
     } else {
         value = static_cast<T>(negative ? 0 - magnitude : magnitude);
@@ -230,22 +235,27 @@ HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const
 
 // Up to eight bytes and a sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, T& value) {
+HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool mine, T& value) {
     const u8* const text = staged_text(memory);
     u32 two[2];
     load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
-    const bool negative = field.n - 1 < 9 && text[field.begin] == '-';
-    const u32 size = field.n - (negative ? 1 : 0);
     u32 closed[2] = {two[0], two[1]};
     const u32 behind = close_point(closed);
-    const bool has_point = behind < size;
+    u32 size = field.n, mantissa;
+    bool has_point = behind < size, negative = false;
     closed[0] = has_point ? closed[0] : two[0];
     closed[1] = has_point ? closed[1] : two[1];
-    const u32 digits = size - (has_point ? 1 : 0);
-    u32 mantissa;
-    bool fast = value_of(closed, static_cast<i32>(digits), mantissa);
-    fast = fast && digits - 1 < 8 && size <= 8;
-    if (column.inferred) fast = fast && (size < 2 || !has_leading_zero(text, field.end - size));
+    u32 digits = size - (has_point ? 1 : 0);
+    bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
+    if (__any_sync(tile::all_lanes, mine && !fast)) {
+        negative = !fast && size - 2 < 8 && text[field.begin] == '-';
+        size -= negative ? 1 : 0;
+        digits -= negative ? 1 : 0;
+        fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
+    }
+    if constexpr (sizeof(T) == 8) {
+        if (column.inferred && fast) fast = size < 2 || !has_leading_zero(text, field.end - size);
+    }
     value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
     return fast;
 }
@@ -255,7 +265,7 @@ HR_FN void convert_integers(const TileMemory& memory, const u8* text, const Conv
                             const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, T& value) { return read_integer(memory, fast, field, value); });
+                    [&](const Field& field, bool mine, T& value) { return read_integer(memory, fast, field, mine, value); });
 }
 
 template <class T>
@@ -263,7 +273,7 @@ HR_FN void convert_reals(const TileMemory& memory, const u8* text, const Convert
                          const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, T& value) { return read_real(memory, fast, field, value); });
+                    [&](const Field& field, bool mine, T& value) { return read_real(memory, fast, field, mine, value); });
 }
 
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
@@ -290,14 +300,14 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::date:
             return convert_fast<i32>(
                 memory, text, task, tile, window, column, hot(column), unit,
-                [&](const Field& field, i32& value) {
+                [&](const Field& field, bool, i32& value) {
                 value = 0;
                 return fast_date(words, field.end, field.n, value);
             });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
             return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
-                                     [&](const Field& field, i64& value) {
+                                     [&](const Field& field, bool, i64& value) {
                                          value = 0;
                                          return fast_timestamp(words, field.end, field.n, units, value);
                                      });
@@ -305,7 +315,7 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::decimal: {
             const i32 precision = column.precision, scale = column.scale;
             return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
-                                        [&](const Field& field, Int128& value) {
+                                        [&](const Field& field, bool, Int128& value) {
                                             value = {0, 0};
                                             return field.n - 1 < longest_fast &&
                                                    fast_decimal(words, field.end, field.n, precision, scale, value);
