@@ -82,23 +82,41 @@ template <class T>
 struct Power {
     T power, inverse;
 };
-HR_TABLE Power<float> POWERS_32[8] = {{1e0f, 1e0f / 1e0f}, {1e1f, 1e0f / 1e1f}, {1e2f, 1e0f / 1e2f},
-                                      {1e3f, 1e0f / 1e3f}, {1e4f, 1e0f / 1e4f}, {1e5f, 1e0f / 1e5f},
-                                      {1e6f, 1e0f / 1e6f}, {1e7f, 1e0f / 1e7f}};
-HR_TABLE Power<double> POWERS_64[8] = {{1e0, 1e0 / 1e0}, {1e1, 1e0 / 1e1}, {1e2, 1e0 / 1e2}, {1e3, 1e0 / 1e3},
-                                       {1e4, 1e0 / 1e4}, {1e5, 1e0 / 1e5}, {1e6, 1e0 / 1e6}, {1e7, 1e0 / 1e7}};
+// clang-format off
+HR_TABLE Power<float> POWERS_32[16] = {
+    {1e0f, 1e0f / 1e0f}, {1e1f, 1e0f / 1e1f}, {1e2f, 1e0f / 1e2f},
+    {1e3f, 1e0f / 1e3f}, {1e4f, 1e0f / 1e4f}, {1e5f, 1e0f / 1e5f},
+    {1e6f, 1e0f / 1e6f}, {1e7f, 1e0f / 1e7f}, {1e8f, 1e0f / 1e8f},
+    {1e9f, 1e0f / 1e9f}, {1e10f, 1e0f / 1e10f}};
+HR_TABLE Power<double> POWERS_64[16] = {
+    {1e0, 1e0 / 1e0}, {1e1, 1e0 / 1e1}, {1e2, 1e0 / 1e2},
+    {1e3, 1e0 / 1e3}, {1e4, 1e0 / 1e4}, {1e5, 1e0 / 1e5},
+    {1e6, 1e0 / 1e6}, {1e7, 1e0 / 1e7}, {1e8, 1e0 / 1e8},
+    {1e9, 1e0 / 1e9}, {1e10, 1e0 / 1e10}, {1e11, 1e0 / 1e11},
+    {1e12, 1e0 / 1e12}, {1e13, 1e0 / 1e13}, {1e14, 1e0 / 1e14},
+    {1e15, 1e0 / 1e15}};
+// clang-format on
 
-// whole / 10^count, rounded once, for whole numbers below 10^8 (10^7 of float) and counts up to 7. The quotient by the
-// inverse is corrected by its exact remainder (Markstein, "Computation of elementary functions on the IBM RISC
+// whole / 10^count, rounded once, for whole numbers below 10^8 and counts up to 7 (10 of float, below 2^24). The quotient
+// by the inverse is corrected by its exact remainder (Markstein, "Computation of elementary functions on the IBM RISC
 // System/6000 processor", 1990); that this gives the division's result for all of them was checked one by one.
 HR_FN float divide_by_power(float whole, u32 count) {
-    const Power<float> by = POWERS_32[count & 7];
+    const Power<float> by = POWERS_32[count & 15];
     const float quotient = whole * by.inverse;
     return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
 }
 HR_FN double divide_by_power(double whole, u32 count) {
-    const Power<double> by = POWERS_64[count & 7];
+    const Power<double> by = POWERS_64[count & 15];
     const double quotient = whole * by.inverse;
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+
+// The same for all whole numbers that T holds, and counts up to 10 or 15: once more, since the first quotient may be
+// farther off than the theorem allows, and the second is not.
+HR_FN float divide_long(float whole, u32 count) { return divide_by_power(whole, count); }
+HR_FN double divide_long(double whole, u32 count) {
+    const Power<double> by = POWERS_64[count & 15];
+    const double quotient = divide_by_power(whole, count);
     return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
 }
 

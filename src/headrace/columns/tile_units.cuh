@@ -79,11 +79,12 @@ HR_FN void put_validity(const ConvertColumn& column, u64 row, bool here, bool pr
     put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
 }
 
-// A unit field by field, by the rules: of irregular tiles, and of columns without a fast form.
+// Groups of a unit field by field, by the rules: of irregular tiles, of columns without a fast form, and those in which
+// the fast form declined a field. `groups`: a bit for each.
 HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, const Unit& unit) {
-    for (u32 group = 0; group < unit.groups; ++group) {
-        const u64 row = unit.row + 32 * group;
+                            const ConvertColumn& column, u64 first_row, u32 groups) {
+    for (; groups != 0; groups &= groups - 1) {
+        const u64 row = first_row + 32 * (31 - static_cast<u32>(__clz(static_cast<int>(groups & (0 - groups)))));
         const RowField field = field_of_row(memory, task, memory.tile, memory.window, column.position, row);
         Converted made{};
         if (field.mine) made = by_rule(memory, text, task, column, field.slot, row, field.sound);
@@ -107,23 +108,26 @@ struct HotColumn {
     bool first;     // of the record
     bool inferred;
     bool is_signed;
+    bool empty_is_null;
 };
 
 HR_FN HotColumn hot(const ConvertColumn& column) {
     return {column.values, column.validity, column.largest, column.position == 0,
-            (column.flags & CONVERT_INFERRED) != 0, column.is_signed != 0};
+            (column.flags & CONVERT_INFERRED) != 0, column.is_signed != 0,
+            (column.flags & CONVERT_EMPTY_IS_NULL) != 0};
 }
 
 // A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
 struct Field {
     u32 begin, end;
     u32 n;
+    bool empty;  // and not quoted
 };
 
 HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
                    bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
-    Field field{place[0] + 1u, place[1], 0};
+    Field field{place[0] + 1u, place[1], 0, false};
     if (column.first || may_quote) {
         const u8* const text = staged_text(memory);
         u32 first = field.begin < field.end ? text[field.begin] : 0;
@@ -133,47 +137,22 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
         }
         const bool quoted = may_quote && first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES) &&
                             field.end - field.begin >= 2;
+        field.empty = field.begin == field.end;
         if (quoted) {
             ++field.begin;
             --field.end;
         }
+    } else {
+        field.empty = field.begin == field.end;
     }
     field.n = mine ? field.end - field.begin : ~0u;  // also huge where the field began before the staged head
     return field;
 }
 
-// A group in which the fast form declined some field: nulls, and what the rules decide. Ends what convert_fast began,
-// so that the loop there holds nothing over the call but its own counters.
-HR_COLD void settle_group(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                          const ConvertColumn& column, u32 slot, u64 row, bool mine, bool present, Int128 value) {
-    if (mine && !present) {
-        const Converted made = by_rule(memory, text, task, column, slot, row, true);
-        value = made.value;
-        present = made.present;
-    }
-    __syncwarp();
-    if (mine && column.width == 16) put_value(column, row, value);
-    if (mine && column.width != 16) put_sized(column, row, value.low);
-    const u32 rows = __ballot_sync(tile::all_lanes, mine);
-    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
-}
-
-template <class T>
-HR_FN Int128 as_words(T value) {
-    if constexpr (sizeof(T) == sizeof(Int128)) {
-        return value;
-    } else if constexpr (sizeof(T) == 8) {
-        return {bits_as<u64>(value), 0};
-    } else if constexpr (sizeof(T) == 4) {
-        return {bits_as<u32>(value), 0};
-    } else {
-        return {value, 0};
-    }
-}
-
-// A unit of a regular tile. `read(field, mine, value)`: the fast form; all lanes come to it. Where no lane declines, a
-// group costs one store of values and no branch that lanes take apart. Lane g keeps the word of validity of group g, and
-// they are stored together.
+// A unit of a regular tile. `read(field, asks, value)`: the fast form; all lanes come to it, and false is an answer. A
+// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g, and
+// they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing here
+// lives over a call.
 template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                         const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
@@ -181,21 +160,21 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
     i32 slot = unit.slot;
     const u32 count = window.count;
     T* to = reinterpret_cast<T*>(fast.values) + unit.row;
-    u32 kept = 0;
+    u32 kept = 0, declined = 0;
 #pragma unroll 1
     for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
         const bool mine = static_cast<u32>(slot) < count;
         const Field field = locate(memory, task, tile, fast, mine, slot);
+        const bool asks = mine && !(field.empty && fast.empty_is_null);
         T value;
-        const bool present = read(field, mine, value) && mine;
-        if (__any_sync(tile::all_lanes, mine && !present)) {
-            const u64 row = unit.row + 32 * group;
-            settle_group(memory, text, task, column, static_cast<u32>(slot), row, mine, present, as_words(value));
+        const bool present = read(field, asks, value) && asks;
+        if (__any_sync(tile::all_lanes, asks && !present)) {
+            declined |= 1u << group;
             continue;
         }
-        if (mine) *to = value;
-        const u32 rows = __ballot_sync(tile::all_lanes, mine);
-        if (tile::lane() == group) kept = rows;
+        if (mine) *to = present ? value : T{};
+        const u32 bits = __ballot_sync(tile::all_lanes, present);
+        if (tile::lane() == group) kept = bits;
     }
     u32* const word = fast.validity + (unit.row / 32 + tile::lane());
     if (kept == ~0u) {
@@ -203,60 +182,67 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
     } else if (kept != 0) {
         atomicOr(word, kept);
     }
+    if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
 }
 
 HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
 
-// Up to eight digits, perhaps with a sign: its byte is cut off with what is before the field. It is asked for where some
-// lane has no digits.
+// Up to eight digits; where some lane has no such, up to sixteen, perhaps with a sign.
 template <class T>
-HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool mine, T& value) {
-    const u8* const text = staged_text(memory);
-    u32 two[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
-    u32 magnitude, largest = column.largest, digits = field.n;
-    bool negative = false;
-    bool fast = value_of(two, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
-    if (__any_sync(tile::all_lanes, mine && !fast)) {
-        negative = !fast && column.is_signed && digits - 2 < 8 && text[field.begin] == '-';
-        digits -= negative ? 1 : 0;
-        largest += negative ? 1 : 0;
-        fast = value_of(two, static_cast<i32>(digits), magnitude) && digits - 1 < 8;
+HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    u32 two[2], magnitude;
+    load_before(words, field.end, two);
+    bool fast = value_of(two, static_cast<i32>(field.n), magnitude) && field.n - 1 < 8 && magnitude <= column.largest;
+    value = static_cast<T>(magnitude);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast && field.n <= 17) {
+            const ShortDecimal found = read_decimal<4, false>(words, field.end, field.n, false);
+            constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
+            const u64 largest = (column.is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
+            fast = found.fine && found.mantissa <= largest && (!found.negative || column.is_signed);
+            value = static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa);
+        }
     }
-    fast = fast && magnitude <= largest;
     if constexpr (sizeof(T) == 8) {
-        if (column.inferred && fast) fast = digits < 2 || !has_leading_zero(text, field.end - digits);
-        value = static_cast<T>(negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude));
-    } else {
-        value = static_cast<T>(negative ? 0 - magnitude : magnitude);
+        if (column.inferred && fast && field.n > 1) {
+            const u8* const text = staged_text(memory);
+            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+        }
     }
     return fast;
 }
 
-// Up to eight bytes and a sign.
+// Up to eight bytes; where some lane has no such, up to sixteen, perhaps with a sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool mine, T& value) {
-    const u8* const text = staged_text(memory);
+HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), field.end, two);
+    load_before(words, field.end, two);
     u32 closed[2] = {two[0], two[1]};
     const u32 behind = close_point(closed);
-    u32 size = field.n, mantissa;
-    bool has_point = behind < size, negative = false;
+    const bool has_point = behind < field.n;
     closed[0] = has_point ? closed[0] : two[0];
     closed[1] = has_point ? closed[1] : two[1];
-    u32 digits = size - (has_point ? 1 : 0);
-    bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
-    if (__any_sync(tile::all_lanes, mine && !fast)) {
-        negative = !fast && size - 2 < 8 && text[field.begin] == '-';
-        size -= negative ? 1 : 0;
-        digits -= negative ? 1 : 0;
-        fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
+    const u32 digits = field.n - (has_point ? 1 : 0);
+    u32 mantissa;
+    bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && field.n <= 8;
+    value = divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast && field.n <= 17) {
+            const ShortDecimal found = read_decimal<4, true>(words, field.end, field.n, false);
+            constexpr u64 exact = u64{1} << FloatFormat<T>::precision;
+            constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
+            fast = found.fine && found.mantissa <= exact && found.fraction <= most;
+            value = with_sign(divide_long(static_cast<T>(found.mantissa), found.fraction), found.negative);
+        }
     }
     if constexpr (sizeof(T) == 8) {
-        if (column.inferred && fast) fast = size < 2 || !has_leading_zero(text, field.end - size);
+        if (column.inferred && fast && field.n > 1) {
+            const u8* const text = staged_text(memory);
+            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+        }
     }
-    value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
     return fast;
 }
 
@@ -265,7 +251,7 @@ HR_FN void convert_integers(const TileMemory& memory, const u8* text, const Conv
                             const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, bool mine, T& value) { return read_integer(memory, fast, field, mine, value); });
+                    [&](const Field& field, bool asks, T& value) { return read_integer(memory, fast, field, asks, value); });
 }
 
 template <class T>
@@ -273,7 +259,7 @@ HR_FN void convert_reals(const TileMemory& memory, const u8* text, const Convert
                          const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, bool mine, T& value) { return read_real(memory, fast, field, mine, value); });
+                    [&](const Field& field, bool asks, T& value) { return read_real(memory, fast, field, asks, value); });
 }
 
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
@@ -322,8 +308,7 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
                                         });
         }
         default:
-            const Unit copy = unit;
-            return convert_slowly(memory, text, task, column, copy);
+            return convert_slowly(memory, text, task, column, unit.row, low_mask(unit.groups));
     }
 }
 
