@@ -5,55 +5,102 @@
 // "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
 //
 // Bytes moved: the text once, the result once.
-#include "columns/tile_strings.cuh"
+#include "columns/tile_copy.cuh"
 #include "columns/tile_units.cuh"
 
 using namespace headrace;
 
 constexpr u32 groups_per_unit = 4;
 
-// The next unit of the window that no warp has: units of strings are whole columns and come first.
-HR_FN u32 next_unit(TileMemory& memory) {
+// The next unit that no warp has.
+HR_FN u32 next_unit(u32& counter) {
     u32 unit = 0;
-    if (tile::lane() == 0) unit = atomicAdd(&memory.next_unit, 1u);
+    if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
     return tile::shuffle(unit, 0);
 }
 
-// All units of a window. `string_bytes`: a word for each column of strings, its bytes before.
+// How a window's rows are dealt out: in groups of 32. `slot`: of this lane's row in the first group, of column 0; those
+// of rows before the tile's first are negative, so columns are fewer than 2^26.
+struct Deal {
+    RowSpan rows;
+    u64 first;
+    u32 groups;
+    i32 slot;
+};
+
+HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
+    const Tile& tile = memory.tile;
+    Deal deal{};
+    deal.rows = rows_of(tile, memory.window, width);
+    deal.first = deal.rows.first / 32 * 32;
+    deal.groups = deal.rows.end > deal.rows.first ? static_cast<u32>((deal.rows.end - deal.first + 31) / 32) : 0;
+    const i32 record = static_cast<i32>(static_cast<i64>(deal.first - tile.entry.record) + tile::lane());
+    deal.slot = record * static_cast<i32>(width) - static_cast<i32>(tile.entry.column + memory.window.first);
+    return deal;
+}
+
+// Whether strings are first sized and then copied.
+HR_FN bool sizes_first(const TileMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings <= sized_strings;
+}
+
+// All units of a window but the copying of sized strings: whole columns of strings, then the others. `string_bytes`: a
+// word for each column of strings, its bytes before.
 template <bool writes>
 HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
                           u64* string_bytes) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
-    const RowSpan rows = rows_of(tile, window, task.width);
-    const u64 first = rows.first / 32 * 32;
-    const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end - first + 31) / 32) : 0;
-    u32 unit = next_unit(memory);
-    for (; unit < task.strings; unit = next_unit(memory)) {
+    const Deal deal = deal_of(memory, task.width);
+    u32 unit = next_unit(memory.next_unit);
+    for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
         const u64 base = string_bytes[unit];
-        const u32 added = convert_strings<writes>(memory, text, task, tile, window, rows, columns[unit], base);
+        const ConvertColumn& own = columns[unit];
+        const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
+        if (writes && sizes_first(memory, task) && !classifies) {
+            u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
+            added += convert_unfinished<true>(memory, own, base + added);
+            if (tile::lane() == 0) memory.sized[unit] = added;
+            continue;
+        }
+        const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
         __syncwarp();  // all lanes have read it
+        if (tile::lane() == 0 && writes && sizes_first(memory, task)) memory.sized[unit] = 0;
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
-    if (!writes || groups == 0) return;
-    // Slots of rows before the tile's first are negative, so columns are fewer than 2^26.
-    const i32 first_slot =
-        static_cast<i32>(static_cast<i64>(first - tile.entry.record) + tile::lane()) * static_cast<i32>(task.width) -
-        static_cast<i32>(tile.entry.column) - static_cast<i32>(window.first);
-    const u32 parts = (groups + groups_per_unit - 1) / groups_per_unit;
+    if (!writes || deal.groups == 0) return;
+    const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
     u32 column = task.strings, part = unit - task.strings, last = unit;
     while (true) {
         for (; part >= parts && column < task.columns; part -= parts) ++column;
         if (column >= task.columns) return;
         const u32 group = part * groups_per_unit;
         const ConvertColumn& own = columns[column];
-        const i32 slot = first_slot + static_cast<i32>(group * 32 * task.width + own.position);
-        const u64 row = first + group * 32 + tile::lane();
-        convert_unit(memory, text, task, tile, window, own, {row, slot, min(groups - group, groups_per_unit)});
-        unit = next_unit(memory);
+        const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+        const u64 row = deal.first + group * 32 + tile::lane();
+        convert_unit(memory, text, task, tile, window, own, {row, slot, min(deal.groups - group, groups_per_unit)});
+        unit = next_unit(memory.next_unit);
         part += unit - last;
         last = unit;
     }
+}
+
+// Copies sized strings, and then what is long of them and of others; behind a barrier.
+HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
+    if (sizes_first(memory, task)) {
+        const Deal deal = deal_of(memory, task.width);
+        for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
+             unit = next_unit(memory.next_copy)) {
+            const u32 number = unit / deal.groups, group = unit % deal.groups;
+            const ConvertColumn& own = columns[number];
+            if ((own.flags & CONVERT_INFERRED) && !is_settled(own.guess)) continue;
+            const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+            copy_strings(memory, task, slot, own, string_bytes[number]);
+        }
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < task.strings; i += threads) string_bytes[i] += memory.sized[i];
+    }
+    copy_long_pieces(memory);
 }
 
 HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task) {
@@ -91,6 +138,7 @@ HR_FN void advance(TileMemory& memory) {
     window.first += window.count;
     window.count = min(tile.fields - window.first, window_fields);
     memory.next_unit = 0;
+    memory.next_copy = 0;
     memory.long_pieces = 0;
 }
 
@@ -106,6 +154,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
         memory.tile = tile;
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
         memory.next_unit = 0;
+        memory.next_copy = 0;
         memory.long_pieces = 0;
     }
     __syncthreads();
@@ -128,7 +177,7 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
         if (writes && !memory.tile.regular) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
-        if (writes && task.strings != 0) copy_long_pieces(memory);
+        if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();
         if (threadIdx.x == 0) advance(memory);

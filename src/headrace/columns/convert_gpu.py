@@ -98,7 +98,7 @@ _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)
 _FAMILIES = {"float32": 2, "float64": 3, "date32": 4, "timestamp": 5, "decimal128": 6}
 _EIGHT_DIGITS = 99_999_999
-_LONG_PIECE = 96
+_LONG_PIECE, _SIZED_STRINGS = 96, 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +126,8 @@ class ConvertShape:
         size += 4 * (words + 1) if self.quotes else 4
         size += 2 * (words + 1) if self.quotes else 4
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
-        pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1)
-        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 176
+        pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,8 @@ def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
     hexadecimal = room.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["null_count"]) > int(rules["empty_is_null"])
-    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal)
+    quoted = 64 * int(rules["quoted_may_be_null"])
+    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal) + quoted
 
 
 def has_offsets(type_: DataType) -> bool:

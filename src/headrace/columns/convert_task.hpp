@@ -14,7 +14,8 @@ enum ConvertFlag : u8 {
     // What the column's rules say, here for the many fields:
     CONVERT_EMPTY_IS_NULL = 8,
     CONVERT_NULL_WORDS = 16,  // strings: other texts than the empty one mean null
-    CONVERT_FAST = 32         // the common shapes mean what they mean everywhere, and are no word
+    CONVERT_QUOTED_NULL = 64,  // strings: a quoted text may mean null
+    CONVERT_FAST = 32          // the common shapes mean what they mean everywhere, and are no word
 };
 
 // What is converted alike.

@@ -143,6 +143,23 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
     return {from, tile.end >= head_bytes && to > from ? to : from};
 }
 
+// The bytes of the tile's unfinished field, if it is this column's.
+template <bool writes>
+HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertColumn& column, u64 base) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    if (window.first + window.count != tile.fields || !tile.next.open || tile.last_end) return 0;
+    if (tile.next.column != column.position) return 0;
+    const bool raw = column.flags & CONVERT_RAW;
+    const Piece piece = unfinished_piece(tile);
+    if constexpr (writes) {
+        u8* const to = column.values + base;
+        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
+        copy_pieces(memory, to, piece.begin, mine, 0, raw);
+    }
+    return kept_bytes(memory, piece.begin, piece.end, raw);
+}
+
 // One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
 template <bool writes>
 HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
@@ -181,15 +198,7 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
         }
         done += tile::shuffle(until, tile::lanes - 1);
     }
-    const bool is_last = window.first + window.count == tile.fields;
-    if (!is_last || classifies || !tile.next.open || tile.last_end || tile.next.column != column.position) return done;
-    const Piece piece = unfinished_piece(tile);
-    if constexpr (writes) {
-        u8* const to = column.values + base + done;
-        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
-        copy_pieces(memory, to, piece.begin, mine, 0, raw);
-    }
-    return done + kept_bytes(memory, piece.begin, piece.end, raw);
+    return classifies ? done : done + convert_unfinished<writes>(memory, column, base + done);
 }
 
 }  // namespace headrace

@@ -53,6 +53,8 @@ struct LongPiece {
     bool raw;
 };
 constexpr u32 long_piece = 96;  // bytes, at least
+constexpr u32 sized_strings = 64;
+constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
@@ -64,7 +66,11 @@ struct TileMemory {
     u32 record_bits[window_fields / 32];         // irregular tiles: whether a field is its record's last
     u16 records_before[window_fields / 32 + 1];  // in all words before
     u64 totals[threads / tile::lanes];
+    u16 targets[window_fields];  // of a field's string, behind the column's bytes before; no_target where it has none
+    u32 sized[sized_strings];    // bytes of a column of strings in the window
+    u32 streams[threads / tile::lanes][2][tile::lanes];
     u32 next_unit;    // of the window, for a warp that has none
+    u32 next_copy;    // the same of units that copy strings
     u32 long_pieces;  // of strings
     LongPiece pieces[staged_bytes / long_piece + 1];
     // For what is called: a thread's own copies are in registers as long as nobody has their address.
