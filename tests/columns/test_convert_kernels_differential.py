@@ -32,7 +32,19 @@ TEXTS: dict[str, list[bytes]] = {
     "uint16": [b"65535", b"1", b"0xffff"],
     "uint32": [b"4294967295", b"10", b"123456789"],
     "uint64": [b"18446744073709551615", b"3", b"0xffffffffffffffff"],
-    "float32": [b"0.1", b"1e10", b"-2.5", b"3", b"16777217", b"1.00000017881393432617187499", b"nan", b"-inf", b".5", b"5.", b"12.75"],
+    "float32": [
+        b"0.1",
+        b"1e10",
+        b"-2.5",
+        b"3",
+        b"16777217",
+        b"1.00000017881393432617187499",
+        b"nan",
+        b"-inf",
+        b".5",
+        b"5.",
+        b"12.75",
+    ],
     "float64": [
         b"0.1",
         b"-73.993896",
@@ -63,7 +75,22 @@ TEXTS: dict[str, list[bytes]] = {
     "binary": [b"\xff\x00\x01", b"", b"abc"],
     "null": [b"", b""],
 }
-JUNK = [b"", b"", b"x", b"-", b"+", b"1x", b"--1", b"300", b"1" * 30, b"2019-02-30", b"25:00:00", b"1.5", b"99999999999999999999", b" 1"]
+JUNK = [
+    b"",
+    b"",
+    b"x",
+    b"-",
+    b"+",
+    b"1x",
+    b"--1",
+    b"300",
+    b"1" * 30,
+    b"2019-02-30",
+    b"25:00:00",
+    b"1.5",
+    b"99999999999999999999",
+    b" 1",
+]
 
 
 def check(data: bytes, options: dict[str, Any], shape: ConvertShape, skew: int, how: tuple[str, int]) -> Converted:
@@ -83,7 +110,11 @@ def same(found: Converted, expected: headrace.Table, rejected: set[str]) -> None
     assert len(kept) == expected.report.rows
     for name, position in zip(names, positions, strict=True):
         same_column(found.columns[position], found.rows, np.array(kept, np.int64), expected[name], name)
-    faults = {(f["record"] + 1, f["at"] + found.begin, FAULT_KINDS[f["kind"]]) for f in found.faults if f["kind"] < 255 and (f["column"] == NO_FIELD or f["record"] not in gone)}
+    faults = {
+        (f["record"] + 1, f["at"] + found.begin, FAULT_KINDS[f["kind"]])
+        for f in found.faults
+        if f["kind"] < 255 and (f["column"] == NO_FIELD or f["record"] not in gone)
+    }
     rejects = expected.rejects.to_pydict()
     listed = set(zip(rejects["record"], rejects["byte"], rejects["kind"], strict=True))
     value = {fault for fault in faults if fault[2] not in STRUCTURAL}
@@ -117,7 +148,9 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, expected: Col
     assert own.tobytes() == bytes(memoryview(expected.values))[: len(kept) * width], name
 
 
-def table(rng: random.Random, types: list[str], rows: int, *, junk: float = 0.05, quoted: float = 0.0, line_end: bytes = b"\n") -> bytes:
+def table(
+    rng: random.Random, types: list[str], rows: int, *, junk: float = 0.05, quoted: float = 0.0, line_end: bytes = b"\n"
+) -> bytes:
     out = []
     for _ in range(rows):
         fields = []
@@ -187,7 +220,13 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
     shape = rng.choice(SHAPES)
     types = rng.choices(sorted(TEXTS), k=9)
     data = table(rng, types, 60, quoted=0.2 if shape.quotes else 0)
-    check(data, {"schema": types, "header": False, "columns": sorted(rng.sample(range(9), 3))}, shape, rng.randrange(16), ("forward", 0))
+    check(
+        data,
+        {"schema": types, "header": False, "columns": sorted(rng.sample(range(9), 3))},
+        shape,
+        rng.randrange(16),
+        ("forward", 0),
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -89,10 +89,30 @@ NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
 
-_TYPE_IDS = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date32 timestamp time32 time64 duration decimal128 "
-    "string large_string binary large_binary null"
-).split()
+_TYPE_IDS = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "date32",
+    "timestamp",
+    "time32",
+    "time64",
+    "duration",
+    "decimal128",
+    "string",
+    "large_string",
+    "binary",
+    "large_binary",
+    "null",
+]
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)
@@ -162,7 +182,7 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed
     """The table of columns, those of strings first; `rules` is where the bytes `packed`, of ``pack_rules``, lie."""
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = len(plan.forms.several) + 1
-    table = np.zeros(len(rooms), COLUMN)
+    table: NDArray[np.void] = np.zeros(len(rooms), COLUMN)
     for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
         own = forms - 1 if room.raw else plan.forms.of_columns.get(room.position, 0)
         row["rules"] = rules + own * RULES.itemsize
@@ -213,7 +233,7 @@ def pack_task(
     plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: bytes, *, size: int, tiles: int, fault_room: int
 ) -> NDArray[np.void]:
     """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp."""
-    task = np.zeros(1, TASK)
+    task: NDArray[np.void] = np.zeros(1, TASK)
     flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long
     strings = sum(has_offsets(room.type) for room in rooms)
     width = len(plan.columns) - plan.rows.collect_long

@@ -12,7 +12,7 @@ namespace headrace {
 // A lane's string in staged text, without enclosing quotes where all that is between them is text.
 struct StringField {
     u32 begin, size;
-    bool far;      // it began before the staged head
+    bool far;  // it began before the staged head
     bool quoted;
     bool doubled;  // quotes in it are to be left out, with those around it
 };

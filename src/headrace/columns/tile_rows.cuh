@@ -86,8 +86,8 @@ HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, con
     const Tile& tile = memory.tile;
     const u64 begin = static_cast<u64>(tile.origin + place.begin);
     const i32 inside = place.begin < 0 ? -1 : static_cast<i32>(place.begin);
-    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin,
-            column, 0};
+    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin, column,
+            0};
 }
 
 // The rows that a window has fields of: [first, end).

@@ -180,7 +180,8 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
                 const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
                 if (present && looks) {
-                    present = is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
+                    present =
+                        is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
                 }
                 begin = place.begin < 0 ? 0 : static_cast<u32>(place.begin);
                 raw_size = present ? place.end - begin : 0;
@@ -194,7 +195,8 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
             copy_pieces(memory, to, begin, raw_size, until - size, raw);
             const bool here = found.mine || found.missing;
             if (here) put_offset(column, row + 1, base + done + until);
-            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here), __ballot_sync(tile::all_lanes, present));
+            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here),
+                     __ballot_sync(tile::all_lanes, present));
         }
         done += tile::shuffle(until, tile::lanes - 1);
     }

@@ -58,12 +58,12 @@ constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    u32 ends[chunks];     // of fields, those at a record's end included
-    u32 records[chunks];  // ends of records
+    u32 ends[chunks];                                // of fields, those at a record's end included
+    u32 records[chunks];                             // ends of records
     u32 dropped[may_quote ? chunks + 1 : 1];         // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
-    u16 places[window_fields + 2];  // of the ends of the window's fields; the first is that of the field before
-    u32 record_bits[window_fields / 32];         // irregular tiles: whether a field is its record's last
+    u16 places[window_fields + 2];        // of the ends of the window's fields; the first is that of the field before
+    u32 record_bits[window_fields / 32];  // irregular tiles: whether a field is its record's last
     u16 records_before[window_fields / 32 + 1];  // in all words before
     u64 totals[threads / tile::lanes];
     u16 targets[window_fields];  // of a field's string, behind the column's bytes before; no_target where it has none
@@ -121,7 +121,8 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     u32 lines = equal_mask(v, line_end);
     if (universal) {
         constexpr u32 returns = 0x0D0D0D0D;
-        const u32 found = (borrows(v.x ^ returns) | borrows(v.y ^ returns)) | (borrows(v.z ^ returns) | borrows(v.w ^ returns));
+        const u32 found =
+            (borrows(v.x ^ returns) | borrows(v.y ^ returns)) | (borrows(v.z ^ returns) | borrows(v.w ^ returns));
         if (found & 0x80808080) lines |= equal_mask(v, returns);
     }
     return lines;

@@ -3,8 +3,7 @@
 // and so is every field of an irregular tile.
 #pragma once
 
-#include "columns/fast_values.cuh"
-#include "columns/tile_rows.cuh"
+#include "columns/tile_slow.cuh"
 
 namespace headrace {
 
@@ -16,104 +15,25 @@ struct Unit {
     u32 groups;
 };
 
-// A value, and whether there is one; zero where there is none.
-struct Converted {
-    Int128 value;
-    bool present;
-};
-
-// The slow way of one field.
-HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                          const ConvertColumn& column, u32 slot, u64 row, bool sound) {
-    const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
-    const FieldText field = text_of(memory, text, task, place, false);
-    Converted result{};
-    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
-    if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < longest_fast) {
-        const u32 end = place.end - (field.quoted ? 1 : 0);
-        result.present = fast_value(column, reinterpret_cast<const u32*>(memory.text), end,
-                                    static_cast<u32>(field.n), result.value);
-        if (result.present) return result;
-    }
-    u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, result.value, kind);
-    result.present = settled == Settled::value;
-    if (settled == Settled::value || settled == Settled::null || !sound) return result;
-    FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) {
-        see_kind(column, kind, fault.begin, row);
-        return result;
-    }
-    fault.kind = settled == Settled::deferred  ? FAULT_DEFERRED
-                 : settled == Settled::invalid ? static_cast<u32>(Fault::type)
-                                               : static_cast<u32>(Fault::overflow);
-    report(memory, task, fault);
-    return result;
-}
-
-// A value into the result.
-template <class T>
-HR_FN void put_value(const ConvertColumn& column, u64 row, T value) {
-    reinterpret_cast<T*>(column.values)[row] = value;
-}
-HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
-    switch (column.width) {
-        case 1:
-            return put_value(column, row, static_cast<u8>(value));
-        case 2:
-            return put_value(column, row, static_cast<u16>(value));
-        case 4:
-            return put_value(column, row, static_cast<u32>(value));
-        case 8:
-            return put_value(column, row, value);
-    }
-}
-
-// Whole words of validity are the rule.
-HR_FN void put_validity(const ConvertColumn& column, u64 row, bool here, bool present) {
-    if (__all_sync(tile::all_lanes, present)) {
-        if (tile::lane() == 0) column.validity[row / 32] = ~0u;
-        return;
-    }
-    const u32 rows = __ballot_sync(tile::all_lanes, here);
-    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
-}
-
-// Groups of a unit field by field, by the rules: of irregular tiles, of columns without a fast form, and those in which
-// the fast form declined a field. `groups`: a bit for each.
-HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, u64 first_row, u32 groups) {
-    for (; groups != 0; groups &= groups - 1) {
-        const u64 row = first_row + 32 * (31 - static_cast<u32>(__clz(static_cast<int>(groups & (0 - groups)))));
-        const RowField field = field_of_row(memory, task, memory.tile, memory.window, column.position, row);
-        Converted made{};
-        if (field.mine) made = by_rule(memory, text, task, column, field.slot, row, field.sound);
-        const bool here = field.mine || field.missing;
-        if (here && column.width == 16) put_value(column, row, made.value);
-        if (here && column.width != 16) put_sized(column, row, made.value.low);
-        put_validity(column, row, here, made.present);
-        if (column.type != TypeId::boolean) continue;
-        const u32 rows = __ballot_sync(tile::all_lanes, here);
-        const u32 set = __ballot_sync(tile::all_lanes, made.value.low != 0);
-        put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
-    }
-}
-
-// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that the
-// compiler knows.
+// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that
+// the compiler knows.
 struct HotColumn {
     u8* values;
     u32* validity;
     u32 largest;
-    bool first;     // of the record
+    bool first;  // of the record
     bool inferred;
     bool is_signed;
     bool empty_is_null;
 };
 
 HR_FN HotColumn hot(const ConvertColumn& column) {
-    return {column.values, column.validity, column.largest, column.position == 0,
-            (column.flags & CONVERT_INFERRED) != 0, column.is_signed != 0,
+    return {column.values,
+            column.validity,
+            column.largest,
+            column.position == 0,
+            (column.flags & CONVERT_INFERRED) != 0,
+            column.is_signed != 0,
             (column.flags & CONVERT_EMPTY_IS_NULL) != 0};
 }
 
@@ -150,9 +70,9 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
 }
 
 // A unit of a regular tile. `read(field, asks, value)`: the fast form; all lanes come to it, and false is an answer. A
-// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g, and
-// they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing here
-// lives over a call.
+// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g,
+// and they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing
+// here lives over a call.
 template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                         const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
@@ -250,23 +170,24 @@ template <class T>
 HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                             const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
-    convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, bool asks, T& value) { return read_integer(memory, fast, field, asks, value); });
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_integer(memory, fast, field, asks, value);
+    });
 }
 
 template <class T>
 HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                          const Window& window, const ConvertColumn& column, const Unit& unit) {
     const HotColumn fast = hot(column);
-    convert_fast<T>(memory, text, task, tile, window, column, fast, unit,
-                    [&](const Field& field, bool asks, T& value) { return read_real(memory, fast, field, asks, value); });
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_real(memory, fast, field, asks, value);
+    });
 }
 
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                         const Window& window, const ConvertColumn& column, const Unit& unit) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
-    const ConvertFamily family =
-        tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
+    const ConvertFamily family = tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
     switch (family) {
         case ConvertFamily::integer:
             switch (column.width) {
@@ -284,12 +205,11 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::float64:
             return convert_reals<double>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::date:
-            return convert_fast<i32>(
-                memory, text, task, tile, window, column, hot(column), unit,
-                [&](const Field& field, bool, i32& value) {
-                value = 0;
-                return fast_date(words, field.end, field.n, value);
-            });
+            return convert_fast<i32>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, bool, i32& value) {
+                                         value = 0;
+                                         return fast_date(words, field.end, field.n, value);
+                                     });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
             return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
