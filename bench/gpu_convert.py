@@ -14,6 +14,7 @@ import argparse
 import ctypes
 import json
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def pack(folder: Path, data: Path, shapes: list[str]) -> None:
         if not text[:1].isdigit():
             text = text[text.index(b"\n") + 1 :]
         text = whole_records(text)
+        if name == "lineitem":
+            text = without_quotes(text)
         table = read_csv(text, schema=types, header=False)
         parts: dict[str, np.ndarray] = {"text": np.frombuffer(text, np.uint8)}
         for number, column in enumerate(table.columns.values()):
@@ -74,6 +77,13 @@ def whole_records(text: bytes) -> bytes:
     inside = np.cumsum(bytes_ == ord('"')) & 1
     ends = np.flatnonzero((bytes_ == ord("\n")) & (inside == 0))
     return text[: ends[len(ends) // 64 * 64 - 1] + 1]
+
+
+def without_quotes(text: bytes) -> bytes:
+    """The text without quotes, and without the separators in them."""
+    bytes_ = np.frombuffer(text, np.uint8)
+    inside = np.cumsum(bytes_ == ord('"')) & 1
+    return bytes_[(bytes_ != ord('"')) & ((inside == 0) | (bytes_ != ord(",")))].tobytes()
 
 
 def packed_tables(text: bytes, types: list[str]) -> dict[str, np.ndarray]:
@@ -119,14 +129,16 @@ class Card:
         self.checked(self.cuda.cuFuncSetAttribute(function, 8, shared))
         return function
 
-    def launch(self, function: ctypes.c_void_p, grid: int, threads: int, shared: int, pointers: list[int], task: bytes) -> None:
+    def launch(self, function: ctypes.c_void_p, grid: int, shape: dict[str, int], pointers: list[int], task: bytes) -> None:
         values: list[Any] = [ctypes.c_uint64(pointer) for pointer in pointers] + [ctypes.create_string_buffer(task, len(task))]
         array = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        threads, shared = shape["threads"], shape["shared"]
         self.checked(self.cuda.cuLaunchKernel(function, grid, 1, 1, threads, 1, 1, shared, None, array, None))
 
 
-def tile_entries(text: np.ndarray, copies: int, tile: int, columns: int, quotes: bool) -> np.ndarray:
-    """Entries of a block that is repeated."""
+def tile_entries(text: np.ndarray, copies: int, tile: int, how: tuple[int, bool]) -> np.ndarray:
+    """Entries of a block that is repeated; `how`: columns, and whether quotes mean something."""
+    columns, quotes = how
     inside = np.cumsum(text == ord('"')) & 1 if quotes else np.zeros(len(text), np.int64)
     lines = np.flatnonzero((text == ord("\n")) & (inside == 0))
     ends = np.flatnonzero(((text == ord("\n")) | (text == ord(","))) & (inside == 0))
@@ -154,107 +166,107 @@ def tile_entries(text: np.ndarray, copies: int, tile: int, columns: int, quotes:
     return entries
 
 
+class Case:
+    """One text on the card, and one shape of the kernels."""
+
+    def __init__(self, folder: Path, name: str, key: str, shape: dict[str, int]) -> None:
+        import torch
+
+        self.card, self.shape = Card(), shape
+        self.parts = dict(np.load(folder / f"{name}.npz"))
+        block, lone = self.parts["text"], self.parts["columns"]
+        self.copies = TEXT_BYTES // len(block)
+        self.size = self.copies * len(block)
+        entries = tile_entries(block, self.copies, shape["tile"], (len(lone), key.endswith("quotes")))
+        self.rows, self.tiles = int(entries["record"][-1]), len(entries) - 1
+        self.text = torch.from_numpy(block.copy()).cuda().repeat(self.copies)
+        self.entries = torch.from_numpy(entries.view(np.uint8)).cuda()
+        self.rules = torch.from_numpy(self.parts["rules"].astype(np.int64)).cuda()
+        self.rules[torch.from_numpy(self.parts["pointers"]).cuda()] += self.rules.data_ptr()
+        self.table = torch.from_numpy(self._columns(lone).view(np.uint8)).cuda()
+        task = self.parts["task"].copy()
+        task["size"], task["tiles"] = self.size, self.tiles
+        self.task, self.strings = task.tobytes(), int(task["strings"][0])
+        self.faults = torch.zeros(48 * 1000, dtype=torch.uint8, device="cuda")
+        self.totals = torch.zeros(1, dtype=torch.int64, device="cuda")
+        self.sums = torch.zeros((self.tiles, max(self.strings, 1)), dtype=torch.int64, device="cuda")
+        self.moved = self.sums
+        self.measure_kernel = self.card.load(folder / f"{key}.measure.cubin", "measure_strings", shape["shared"])
+        self.convert_kernel = self.card.load(folder / f"{key}.convert.cubin", "convert_tiles", shape["shared"])
+
+    def _columns(self, lone: np.ndarray) -> np.ndarray:
+        import torch
+
+        self.made: dict[int, dict[str, Any]] = {}
+        columns = lone.copy()
+        columns["rules"] += np.uint64(self.rules.data_ptr())
+        for column in columns:
+            number = int(column["position"])
+            room = len(self.parts[f"values{number}"]) * self.copies
+            made = self.made[number] = {
+                "validity": torch.zeros(self.rows // 32 + 1, dtype=torch.int32, device="cuda"),
+                "values": torch.full((room,), 0xEE, dtype=torch.uint8, device="cuda"),
+                "offsets": torch.zeros(self.rows + 1, dtype=torch.int32, device="cuda"),
+            }
+            for part, array in made.items():
+                column[part] = array.data_ptr()
+        return columns
+
+    def _launch(self, kernel: ctypes.c_void_p, arrays: list[Any]) -> None:
+        pointers = [array.data_ptr() for array in (self.text, self.entries, self.table, *arrays)]
+        self.card.launch(kernel, self.tiles, self.shape, pointers, self.task)
+
+    def measure(self) -> None:
+        self._launch(self.measure_kernel, [self.sums])
+
+    def convert(self) -> None:
+        self._launch(self.convert_kernel, [self.moved, self.faults, self.totals])
+
+
+def milliseconds(work: Callable[[], None]) -> float:
+    """Time of a launch by events."""
+    import torch
+
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    work()
+    end.record()
+    end.synchronize()
+    return float(begin.elapsed_time(end))
+
+
 def run(folder: Path, only: list[str], profile: bool) -> None:
     """Check and time every shape on every text."""
     import torch
 
-    card = Card()
-    torch.cuda.init()
     torch.zeros(1, device="cuda")
-    shapes = json.loads((folder / "shapes.json").read_text())
     for name in only or TYPES:
-        parts = dict(np.load(folder / f"{name}.npz"))
-        text = parts["text"]
-        copies = TEXT_BYTES // len(text)
-        size, rows = copies * len(text), copies * int(np.sum(parts["text"] == ord("\n")) if name != "quoted" else 0)
-        whole = torch.from_numpy(text.copy()).cuda().repeat(copies)
-        lone = parts["columns"]
-        for key, shape in shapes.items():
-            quotes = key.endswith("quotes")
-            if quotes != (name == "quoted") and not (quotes and name == "taxi"):
+        for key, shape in json.loads((folder / "shapes.json").read_text()).items():
+            if key.endswith("quotes") != (name == "quoted") and not (key.endswith("quotes") and name == "taxi"):
                 continue
-            entries = tile_entries(text, copies, shape["tile"], len(lone), quotes)
-            rows, tiles = int(entries["record"][-1]), len(entries) - 1
-            on_card = torch.from_numpy(entries.view(np.uint8)).cuda()
-            rules = torch.from_numpy(parts["rules"].astype(np.int64)).cuda()
-            rules[torch.from_numpy(parts["pointers"]).cuda()] += rules.data_ptr()
-            columns = lone.copy()
-            columns["rules"] += np.uint64(rules.data_ptr())
-            task = parts["task"].copy()
-            task["size"], task["tiles"] = size, tiles
-            strings = int(task["strings"][0])
-            made = {}
-            for column in columns:
-                number = int(column["position"])
-                item = len(parts[f"values{number}"]) * copies // rows
-                made[number] = {
-                    "validity": torch.zeros(rows // 32 + 1, dtype=torch.int32, device="cuda"),
-                    "values": torch.full((len(parts[f"values{number}"]) * copies,), 0xEE, dtype=torch.uint8, device="cuda"),
-                    "offsets": torch.zeros(rows + 1, dtype=torch.int32, device="cuda"),
-                    "item": item,
-                }
-                for part in ("validity", "values", "offsets"):
-                    column[part] = made[number][part].data_ptr()
-            table = torch.from_numpy(columns.view(np.uint8)).cuda()
-            faults = torch.zeros(48 * 1000, dtype=torch.uint8, device="cuda")
-            totals = torch.zeros(1, dtype=torch.int64, device="cuda")
-            sums = torch.zeros((tiles, max(strings, 1)), dtype=torch.int64, device="cuda")
-            packed = task.tobytes()
-            measure = card.load(folder / f"{key}.measure.cubin", "measure_strings", shape["shared"])
-            convert = card.load(folder / f"{key}.convert.cubin", "convert_tiles", shape["shared"])
-
-            def measured() -> None:
-                pointers = [whole.data_ptr(), on_card.data_ptr(), table.data_ptr(), sums.data_ptr()]
-                card.launch(measure, tiles, shape["threads"], shape["shared"], pointers, packed)
-
-            begins = sums
-            if strings:
-                measured()
-                begins = torch.cumsum(sums, 0) - sums
-            moved = begins.clone()
-
-            def converted() -> None:
-                pointers = [
-                    whole.data_ptr(),
-                    on_card.data_ptr(),
-                    table.data_ptr(),
-                    moved.data_ptr(),
-                    faults.data_ptr(),
-                    totals.data_ptr(),
-                ]
-                card.launch(convert, tiles, shape["threads"], shape["shared"], pointers, packed)
-
-            converted()
+            case = Case(folder, name, key, shape)
+            if case.strings:
+                case.measure()
+            begins = torch.cumsum(case.sums, 0) - case.sums if case.strings else case.sums
+            case.moved = begins.clone()
+            case.convert()
             torch.cuda.synchronize()
-            wrong = check(parts, made, copies, rows, int(totals.item()))
+            wrong = check(case.parts, case.made, case.copies, (case.rows, int(case.totals.item())))
             if profile:
                 return
             times = []
             for _ in range(12):
-                moved.copy_(begins)
-                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                begin.record()
-                converted()
-                end.record()
-                end.synchronize()
-                times.append(begin.elapsed_time(end))
-            rate = size / statistics.median(times) / 1e6
-            extra = ""
-            if strings:
-                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                begin.record()
-                measured()
-                end.record()
-                end.synchronize()
-                extra = f", measure {size / begin.elapsed_time(end) / 1e6:.0f} GB/s"
-            print(f"{name:9} {key:24} convert {rate:7.0f} GB/s{extra}  {wrong}", flush=True)
-            del made
+                case.moved.copy_(begins)
+                times.append(milliseconds(case.convert))
+            extra = f", measure {case.size / milliseconds(case.measure) / 1e6:.0f} GB/s" if case.strings else ""
+            print(f"{name:9} {key:24} convert {case.size / statistics.median(times) / 1e6:7.0f} GB/s{extra}  {wrong}", flush=True)
 
 
-def check(parts: dict[str, np.ndarray], made: dict[int, dict[str, Any]], copies: int, rows: int, faults: int) -> str:
+def check(parts: dict[str, np.ndarray], made: dict[int, dict[str, Any]], copies: int, counts: tuple[int, int]) -> str:
     """Compare every copy of the block with what the CPU made of it."""
     import torch
 
+    rows, faults = counts
     wrong = [f"{faults} faults"] if faults else []
     for number, parts_made in made.items():
         wanted = torch.from_numpy(parts[f"values{number}"].copy()).cuda()

@@ -5,40 +5,102 @@
 // "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
 //
 // Bytes moved: the text once, the result once.
-#include "columns/tile_strings.cuh"
+#include "columns/tile_copy.cuh"
 #include "columns/tile_units.cuh"
 
 using namespace headrace;
 
-// All units of a window, dealt out to the warps. `string_bytes`: a word for each column of strings, its bytes before.
+constexpr u32 groups_per_unit = 4;
+
+// The next unit that no warp has.
+HR_FN u32 next_unit(u32& counter) {
+    u32 unit = 0;
+    if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
+    return tile::shuffle(unit, 0);
+}
+
+// How a window's rows are dealt out: in groups of 32. `slot`: of this lane's row in the first group, of column 0; those
+// of rows before the tile's first are negative, so columns are fewer than 2^26.
+struct Deal {
+    RowSpan rows;
+    u64 first;
+    u32 groups;
+    i32 slot;
+};
+
+HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
+    const Tile& tile = memory.tile;
+    Deal deal{};
+    deal.rows = rows_of(tile, memory.window, width);
+    deal.first = deal.rows.first / 32 * 32;
+    deal.groups = deal.rows.end > deal.rows.first ? static_cast<u32>((deal.rows.end - deal.first + 31) / 32) : 0;
+    const i32 record = static_cast<i32>(static_cast<i64>(deal.first - tile.entry.record) + tile::lane());
+    deal.slot = record * static_cast<i32>(width) - static_cast<i32>(tile.entry.column + memory.window.first);
+    return deal;
+}
+
+// Whether strings are first sized and then copied.
+HR_FN bool sizes_first(const TileMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings <= sized_strings;
+}
+
+// All units of a window but the copying of sized strings: whole columns of strings, then the others. `string_bytes`: a
+// word for each column of strings, its bytes before.
 template <bool writes>
-HR_FN void convert_window(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const Window& window, const ConvertColumn* columns, u64* string_bytes) {
-    const RowSpan rows = rows_of(tile, window, task.width);
-    const u64 first = rows.first / 32 * 32;
-    const u32 groups = rows.end > rows.first ? static_cast<u32>((rows.end - first + 31) / 32) : 0;
-    constexpr u32 warps = threads / tile::lanes;
-    for (u32 number = tile::warp(); number < task.strings; number += warps) {
-        const u64 base = string_bytes[number];
-        const u32 added = convert_strings<writes>(memory, text, task, tile, window, columns[number], base);
+HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+                          u64* string_bytes) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    const Deal deal = deal_of(memory, task.width);
+    u32 unit = next_unit(memory.next_unit);
+    for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
+        const u64 base = string_bytes[unit];
+        const ConvertColumn& own = columns[unit];
+        const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
+        if (writes && sizes_first(memory, task) && !classifies) {
+            u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
+            added += convert_unfinished<true>(memory, own, base + added);
+            if (tile::lane() == 0) memory.sized[unit] = added;
+            continue;
+        }
+        const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
         __syncwarp();  // all lanes have read it
-        if (tile::lane() == 0) string_bytes[number] = base + added;
+        if (tile::lane() == 0 && writes && sizes_first(memory, task)) memory.sized[unit] = 0;
+        if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
-    if (!writes || groups == 0) return;
-    // Warps that had strings come later to the other columns.
-    u32 column = task.strings, group = (tile::warp() + warps - task.strings % warps) % warps;
-    // Slots of rows before the tile's first are negative, so columns are fewer than 2^26.
-    const i32 first_slot =
-        static_cast<i32>(static_cast<i64>(first - tile.entry.record) + tile::lane()) * static_cast<i32>(task.width) -
-        static_cast<i32>(tile.entry.column) - static_cast<i32>(window.first);
+    if (!writes || deal.groups == 0) return;
+    const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
+    u32 column = task.strings, part = unit - task.strings, last = unit;
     while (true) {
-        for (; group >= groups && column < task.columns; group -= groups) ++column;
-        if (column >= task.columns) break;
+        for (; part >= parts && column < task.columns; part -= parts) ++column;
+        if (column >= task.columns) return;
+        const u32 group = part * groups_per_unit;
         const ConvertColumn& own = columns[column];
-        const i32 slot = first_slot + static_cast<i32>(group * 32 * task.width + own.position);
-        convert_unit(memory, text, task, tile, window, own, slot, first + group * 32 + tile::lane());
-        group += warps;
+        const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+        const u64 row = deal.first + group * 32 + tile::lane();
+        convert_unit(memory, text, task, tile, window, own, {row, slot, min(deal.groups - group, groups_per_unit)});
+        unit = next_unit(memory.next_unit);
+        part += unit - last;
+        last = unit;
     }
+}
+
+// Copies sized strings, and then what is long of them and of others; behind a barrier.
+HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
+    if (sizes_first(memory, task)) {
+        const Deal deal = deal_of(memory, task.width);
+        for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
+             unit = next_unit(memory.next_copy)) {
+            const u32 number = unit / deal.groups, group = unit % deal.groups;
+            const ConvertColumn& own = columns[number];
+            if ((own.flags & CONVERT_INFERRED) && !is_settled(own.guess)) continue;
+            const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+            copy_strings(memory, task, slot, own, string_bytes[number]);
+        }
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < task.strings; i += threads) string_bytes[i] += memory.sized[i];
+    }
+    copy_long_pieces(memory);
 }
 
 HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task) {
@@ -64,38 +126,63 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }
 
+// The window behind this one.
+HR_FN void advance(TileMemory& memory) {
+    Window& window = memory.window;
+    const Tile& tile = memory.tile;
+    if (!tile.regular) {
+        const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
+        window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
+        window.records_before += window.records;
+    }
+    window.first += window.count;
+    window.count = min(tile.fields - window.first, window_fields);
+    memory.next_unit = 0;
+    memory.next_copy = 0;
+    memory.long_pieces = 0;
+}
+
+// Stages the tile and settles its masks, what is left of which is in shared memory. Returns how many of its fields end
+// before this thread's words.
 template <bool writes>
-HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
-                        const ConvertColumn* columns, u64* string_bytes) {
+HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries) {
     Tile tile = tile_of(entries, text, task);
     OwnMasks own;
     stage_tile(memory, text, task, tile);
     settle_tile(memory, text, task, tile, own);
-    Window window{0, 0, 0, 0, tile.entry.column};
-    if (threadIdx.x == 0) memory.tile = tile;
+    if (threadIdx.x == 0) {
+        memory.tile = tile;
+        memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
+        memory.next_unit = 0;
+        memory.next_copy = 0;
+        memory.long_pieces = 0;
+    }
+    __syncthreads();
+    if (writes && may_quote) {
+        const OwnMasks masks = own;
+        report_quotes(memory, task, masks);
+    }
+    return own.ends_before;
+}
+
+template <bool writes>
+HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                        const ConvertColumn* columns, u64* string_bytes) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries);
     if (writes && blockIdx.x == 0) {
         for (u32 i = threadIdx.x; i < task.strings; i += threads) put_offset(columns[i], 0, 0);
     }
-    do {
-        window.count = min(tile.fields - window.first, window_fields);
-        list_window(memory, tile, own, window);
-        if (writes && may_quote && window.first == 0) {
-            const OwnMasks masks = own;
-            report_quotes(memory, task, masks);
-        }
-        if (threadIdx.x == 0) memory.window = window;
+    while (true) {
+        list_window(memory, task, ends_before);
+        if (writes && !memory.tile.regular) report_records(memory, task);
+        convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
-        if (writes && !tile.regular) report_records(memory, task);
-        convert_window<writes>(memory, text, task, tile, window, columns, string_bytes);
+        if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
+        if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();
-        if (!tile.regular) {
-            const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
-            window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
-            window.records_before += window.records;
-            __syncthreads();
-        }
-        window.first += window.count;
-    } while (window.first < tile.fields);
+        if (threadIdx.x == 0) advance(memory);
+        __syncthreads();
+    }
 }
 
 #if HR_WRITES

@@ -25,12 +25,15 @@ COLUMN = np.dtype(
         ("validity", "u8"),
         ("sightings", "u8"),
         ("position", "u4"),
+        ("largest", "u4"),
         ("type", "u1"),
         ("guess", "u1"),
         ("flags", "u1"),
         ("precision", "u1"),
         ("scale", "u1"),
-        ("reserved", "u1", 7),
+        ("family", "u1"),
+        ("width", "u1"),
+        ("signed", "u1"),
     ]
 )
 FAULT = np.dtype(
@@ -113,6 +116,9 @@ _TYPE_IDS = [
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)
+_FAMILIES = {"float32": 2, "float64": 3, "date32": 4, "timestamp": 5, "decimal128": 6}
+_EIGHT_DIGITS = 99_999_999
+_LONG_PIECE, _SIZED_STRINGS = 96, 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +146,8 @@ class ConvertShape:
         size += 4 * (words + 1) if self.quotes else 4
         size += 2 * (words + 1) if self.quotes else 4
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
-        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32), 16) + 160
+        pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +182,7 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed
     """The table of columns, those of strings first; `rules` is where the bytes `packed`, of ``pack_rules``, lie."""
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = len(plan.forms.several) + 1
-    table = np.zeros(len(rooms), COLUMN)
+    table: NDArray[np.void] = np.zeros(len(rooms), COLUMN)
     for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
         own = forms - 1 if room.raw else plan.forms.of_columns.get(room.position, 0)
         row["rules"] = rules + own * RULES.itemsize
@@ -188,8 +195,18 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed
         row["guess"] = room.guess or 0
         flags = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
         row["flags"] = flags + _flags_of_rules(room, np.frombuffer(packed, RULES, 1, own * RULES.itemsize)[0], row["zone"] != 0)
+        row["width"] = room.type.bits // 8
+        row["family"], row["signed"], row["largest"] = _family(room.type)
         row["precision"], row["scale"] = room.type.precision or 0, room.type.scale or 0
     return table
+
+
+def _family(type_: DataType) -> tuple[int, bool, int]:
+    """ConvertFamily; of integers also whether they have signs, and the largest of 8 digits."""
+    if type_.name.startswith(("int", "uint")):
+        signed = type_.name.startswith("int")
+        return 1, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
+    return 7 if has_offsets(type_) else _FAMILIES.get(type_.name, 0), False, 0
 
 
 def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
@@ -203,7 +220,8 @@ def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
     hexadecimal = room.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["null_count"]) > int(rules["empty_is_null"])
-    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal)
+    quoted = 64 * int(rules["quoted_may_be_null"])
+    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal) + quoted
 
 
 def has_offsets(type_: DataType) -> bool:
@@ -215,7 +233,7 @@ def pack_task(
     plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: bytes, *, size: int, tiles: int, fault_room: int
 ) -> NDArray[np.void]:
     """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp."""
-    task = np.zeros(1, TASK)
+    task: NDArray[np.void] = np.zeros(1, TASK)
     flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long
     strings = sum(has_offsets(room.type) for room in rooms)
     width = len(plan.columns) - plan.rows.collect_long

@@ -13,9 +13,13 @@ enum ConvertFlag : u8 {
     CONVERT_RAW = 4,       // strings: the bytes as they stand, quotes included
     // What the column's rules say, here for the many fields:
     CONVERT_EMPTY_IS_NULL = 8,
-    CONVERT_NULL_WORDS = 16,  // strings: other texts than the empty one mean null
-    CONVERT_FAST = 32         // the common shapes mean what they mean everywhere, and are no word
+    CONVERT_NULL_WORDS = 16,   // strings: other texts than the empty one mean null
+    CONVERT_QUOTED_NULL = 64,  // strings: a quoted text may mean null
+    CONVERT_FAST = 32          // the common shapes mean what they mean everywhere, and are no word
 };
+
+// What is converted alike.
+enum class ConvertFamily : u8 { others, integer, float32, float64, date, timestamp, decimal, text };
 
 // A wanted column. Row r of the result is record r of the text, from 0: rows that have to go are taken out afterwards.
 // Everything but `offsets` and `values` of whole words is written by several tiles, and zero before the launch.
@@ -23,17 +27,20 @@ struct ConvertColumn {
     const FieldRules* rules;
     const Zone* zone;  // or null
     i64 units_per_second;
-    u8* values;         // fixed width: the values; bool: words of 32 bits; strings: their bytes
-    u8* offsets;        // strings: one more than rows, of 32 or 64 bits
-    u32* validity;      // words of 32 rows, bit set: a value
-    u64* sightings;     // inferred: SIGHTINGS words of positions, then as many of records; ~0 where none
-    u32 position;       // among the fields of a record
+    u8* values;      // fixed width: the values; bool: words of 32 bits; strings: their bytes
+    u8* offsets;     // strings: one more than rows, of 32 or 64 bits
+    u32* validity;   // words of 32 rows, bit set: a value
+    u64* sightings;  // inferred: SIGHTINGS words of positions, then as many of records; ~0 where none
+    u32 position;    // among the fields of a record
+    u32 largest;     // integers: of 8 digits, or of the type if that is less
     TypeId type;
     Kind guess;
     u8 flags;
     u8 precision;
     u8 scale;
-    u8 reserved[7];
+    ConvertFamily family;
+    u8 width;      // bytes of a value, of a string's offset; 0 of bool and null
+    u8 is_signed;  // integers
 };
 static_assert(sizeof(ConvertColumn) == 72);
 

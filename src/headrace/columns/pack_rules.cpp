@@ -22,7 +22,8 @@ public:
 
     WordList add(const WordList& list) {
         std::vector<Word> words;
-        for (usize i = 0; i < list.count; ++i) words.push_back({add(list.words[i].text, list.words[i].size), list.words[i].size});
+        for (usize i = 0; i < list.count; ++i)
+            words.push_back({add(list.words[i].text, list.words[i].size), list.words[i].size});
         return {add(words.data(), words.size()), list.count};
     }
 

@@ -1,5 +1,5 @@
-// A plan's words, marks, formats and zones as bytes that mean the same on a device: pointers are those of the place that
-// the bytes will lie in.
+// A plan's words, marks, formats and zones as bytes that mean the same on a device: pointers are those of the place
+// that the bytes will lie in.
 #pragma once
 
 #include <string>

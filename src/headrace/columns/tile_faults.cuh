@@ -11,17 +11,6 @@ HR_FN void report(const TileMemory& memory, const ConvertTask& task, const Field
     if (place < task.fault_room) memory.faults[place] = fault;
 }
 
-// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
-HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
-    const u8* const text = staged_text(memory);
-    if (dialect.flags & PLAIN_SKIP_BLANK) {
-        while (at < tile.end && is_line_end(dialect, text[at])) ++at;
-    } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
-        ++at;
-    }
-    return at;
-}
-
 // Where the record begins that staged byte `at` is in.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;

@@ -1,244 +1,94 @@
-// Where the fields of a tile end, as a list in shared memory, and which field is which column of which record.
+// The ends of a tile's fields as a list in shared memory, and which field is which column of which record.
 //
-// A thread settles the meaning of 32 bytes at a time by masks (as structure/find_plain.hpp): inside quotes where the
-// number of quotes so far is odd, a line end behind a line end is none. Counts are scanned once over the block. A tile
-// is regular if the k-th of its records ends with the field that, `width` fields a record, it must end with; then a
-// field's place tells its column and record. Otherwise a bit for each field, and ranks of bits, tell them.
+// A tile is regular if the k-th of its records ends with the field that, `width` fields a record, it must end with;
+// then a field's place tells its column and record. Otherwise a bit for each field, and ranks of bits, tell them.
 #pragma once
 
-#include "columns/tile_text.cuh"
+#include "columns/tile_masks.cuh"
 
 namespace headrace {
 
-// A thread's words of the masks, settled.
-struct OwnMasks {
-    u32 first;  // word
-    u32 ends[chunks_per_thread];
-    u32 records[chunks_per_thread];
-    u32 dropped[chunks_per_thread];
-    u32 strays[chunks_per_thread];
-    u32 ends_before, records_before;  // in the tile
-};
-
-// What a word's masks hang on, of the byte before.
-struct MaskCarry {
-    u32 inside;      // all ones if inside quotes
-    u32 line_end;    // the byte before is a line end, or the text begins here: in the place of the first byte
-    u32 separator;   // the same of a separator
-    u32 closing;     // of a quote that closes
-};
-
-// A line end directly behind one ends a record only if blank lines count, and LF behind CR never does.
-HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 lines, u32 after) {
-    if (dialect.flags & PLAIN_SKIP_BLANK) return lines & ~after;
-    u32 result = lines;
-    if (dialect.flags & PLAIN_UNIVERSAL) {
-        const u8* const text = reinterpret_cast<const u8*>(memory.text) + 32 * word;
-        for (u32 left = lines & after; left != 0; left &= left - 1) {
-            const u32 bit = left & (0 - left);
-            const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
-            // In the tile's first word the byte before may be the staged head's last.
-            if (text[at] == '\n' && text[static_cast<i32>(at) - 1] == '\r') result &= ~bit;
-        }
-    }
-    return result;
-}
-
-// Settles one word. `starts`: bits where the caller knows a field to begin.
-HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
-                       OwnMasks& own) {
-    u32 separators = memory.ends[word], lines = memory.records[word];
-    u32 quotes = 0, inside = 0;
-    if constexpr (may_quote) {
-        quotes = memory.dropped[word];
-        inside = prefix_xor(quotes) ^ carry.inside;
-        separators &= ~inside;
-        lines &= ~inside;
-    }
-    const u32 after = lines << 1 | carry.line_end;
-    const u32 records = real_ends(memory, dialect, word, lines, after);
-    own.ends[number] = separators | records;
-    own.records[number] = records;
-    carry.line_end = lines >> 31;
-    if constexpr (may_quote) {
-        const u32 opening = quotes & inside, closing = quotes & ~inside;
-        const u32 after_closing = closing << 1 | carry.closing;
-        const bool doubles = dialect.flags & PLAIN_DOUBLES;
-        own.dropped[number] = doubles ? quotes & ~(opening & after_closing) : quotes;
-        const u32 may_open = after | separators << 1 | carry.separator | (doubles ? after_closing : 0);
-        // The bytes that hold no text are no strays: a quote that closes at the text's end is fine.
-        own.strays[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
-        carry.inside = static_cast<u32>(static_cast<i32>(inside) >> 31);
-        carry.closing = closing >> 31;
-        carry.separator = separators >> 31;
-    }
-}
-
-HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
-
-// The quotes of the staged head that are no part of their field's text. `last`: whether the head's last byte closes.
-HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
-                       u32 (&dropped)[head_chunks]) {
-    u32 quotes[head_chunks];
-    u32 parity = tile.entry.state;
-#pragma unroll
-    for (u32 i = 0; i < head_chunks; ++i) {
-        quotes[i] = memory.dropped[i];
-        parity ^= static_cast<u32>(__popc(quotes[i])) & 1;
-    }
-    u32 inside_before = parity != 0 ? ~0u : 0;
-    u32 closing_before = parity == 0 && tile.origin > 0 && text[tile.origin - 1] == dialect.quote ? 1 : 0;
-#pragma unroll
-    for (u32 i = 0; i < head_chunks; ++i) {
-        const u32 inside = prefix_xor(quotes[i]) ^ inside_before;
-        const u32 closing = quotes[i] & ~inside;
-        const u32 kept = quotes[i] & inside & (closing << 1 | closing_before);
-        dropped[i] = dialect.flags & PLAIN_DOUBLES ? quotes[i] & ~kept : quotes[i];
-        inside_before = static_cast<u32>(static_cast<i32>(inside) >> 31);
-        closing_before = closing >> 31;
-    }
-}
-
-// What is known of the byte before a thread's first word; `quotes_before`: in the tile's words before.
-HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
-                           u32 quotes_before) {
-    MaskCarry carry{};
-    if (may_quote && ((tile.entry.state ^ quotes_before) & 1)) carry.inside = ~0u;
-    if (word == head_chunks) {
-        const u32 first = tile.begin - head_bytes;  // not 0 in the first tile, whose text begins behind a boundary
-        carry.line_end = tile.entry.open ? 0 : 1u << first;
-        carry.separator = tile.entry.open && tile.entry.field_begin == tile_position(tile, tile.begin) ? 1 : 0;
-        if (may_quote && carry.inside == 0) carry.closing = memory.dropped[word - 1] >> 31;
-    } else if (carry.inside == 0) {
-        carry.line_end = memory.records[word - 1] >> 31;
-        carry.separator = memory.ends[word - 1] >> 31;
-        if constexpr (may_quote) carry.closing = memory.dropped[word - 1] >> 31;
-    }
-    return carry;
-}
-
 // Whether the records among these words end where `width` fields a record put them.
-HR_FN bool fits_width(const OwnMasks& own, const TileEntry& entry, u32 width) {
-    u32 ends = own.ends_before;
-    u64 record = own.records_before;
+HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 ends_before) {
+    // As many records end before as have their last field before.
+    u64 record = (u64{column} + ends_before) / width;
+    u32 ends = ends_before;
     bool fits = true;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.records[i]; left != 0; left &= left - 1, ++record) {
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1, ++record) {
             const u32 below = (left & (0 - left)) - 1;
-            const u64 field = ends + static_cast<u32>(__popc(own.ends[i] & below));
-            fits &= field + entry.column + 1 == (record + 1) * width;
+            const u64 field = ends + static_cast<u32>(__popc(memory.ends[word] & below));
+            fits &= field + column + 1 == (record + 1) * width;
         }
-        ends += static_cast<u32>(__popc(own.ends[i]));
+        ends += static_cast<u32>(__popc(memory.ends[word]));
     }
     return fits;
 }
 
-// Settles all masks, counts, and tells whether the tile is regular.
-HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
-    own.first = head_chunks + threadIdx.x * chunks_per_thread;
-    u32 quotes = 0, quotes_before = 0;
-    u32 head_dropped[head_chunks] = {};
-    if constexpr (may_quote) {
-#pragma unroll
-        for (u32 i = 0; i < chunks_per_thread; ++i) {
-            if (own.first + i < chunks) quotes += static_cast<u32>(__popc(memory.dropped[own.first + i]));
-        }
-        const u64 joined = tile::scan_warp<Sum<u64>>(u64{quotes});
-        quotes_before = static_cast<u32>(
-            tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals).before + joined -
-            quotes);
-        if (threadIdx.x == 0) settle_head(memory, text, task.dialect, tile, head_dropped);
-    }
-    MaskCarry carry = carry_into(memory, tile, own.first < chunks ? own.first : head_chunks, quotes_before);
-    u32 ends = 0, records = 0, dropped = 0;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        own.ends[i] = own.records[i] = own.dropped[i] = own.strays[i] = 0;
-        if (own.first + i >= chunks) continue;
-        settle_word(memory, task.dialect, own.first + i, i, carry, own);
-        const u32 from = 32 * (own.first + i);
-        if (may_quote && from + 32 > tile.end) own.strays[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
-        ends += static_cast<u32>(__popc(own.ends[i]));
-        records += static_cast<u32>(__popc(own.records[i]));
-        dropped += static_cast<u32>(__popc(own.dropped[i]));
-    }
-    if (threadIdx.x == 0) {
-#pragma unroll
-        for (u32 i = 0; i < head_chunks; ++i) dropped += static_cast<u32>(__popc(head_dropped[i]));
-    }
-    // Three counts below 2^17 in one word. The barrier in the scan is also the one between reading the masks and
-    // writing them; the one before it frees `totals`.
-    __syncthreads();
-    const u64 counts = ends | u64{records} << 20 | u64{dropped} << 40;
-    const u64 joined = tile::scan_warp<Sum<u64>>(counts);
-    const tile::Before<u64> block =
-        tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals);
-    const u64 before = block.before + joined - counts;
-    own.ends_before = static_cast<u32>(before & 0xFFFFF);
-    own.records_before = static_cast<u32>(before >> 20 & 0xFFFFF);
-    u32 dropped_before = static_cast<u32>(before >> 40);
-    if constexpr (may_quote) {
-        if (threadIdx.x == 0) {
-#pragma unroll
-            for (u32 i = 0; i < head_chunks; ++i) {
-                memory.dropped[i] = head_dropped[i];
-                memory.dropped_before[i] = static_cast<u16>(dropped_before);
-                dropped_before += static_cast<u32>(__popc(head_dropped[i]));
-            }
-            memory.dropped[chunks] = 0;
-            memory.dropped_before[chunks] = static_cast<u16>(block.total >> 40);
+// Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked
+// of the last fields of records: as many as there are records end at a line end.
+HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
+    bool fits = true;
+    if (tile.fields > window_fields) {
+        fits = fits_width(memory, task.width, tile.entry.column, ends_before);
+    } else {
+        const u8* const text = staged_text(memory);
+        const u32 ends = tile.records - (tile.last_end ? 1 : 0);
+        for (u32 k = threadIdx.x; k < ends; k += threads) {
+            fits &= text[memory.places[(k + 1) * task.width - tile.entry.column]] != task.dialect.separator;
         }
     }
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        if (own.first + i >= chunks) continue;
-        memory.ends[own.first + i] = own.ends[i];
-        memory.records[own.first + i] = own.records[i];
-        if constexpr (may_quote) {
-            memory.dropped[own.first + i] = own.dropped[i];
-            memory.dropped_before[own.first + i] = static_cast<u16>(dropped_before);
-            dropped_before += static_cast<u32>(__popc(own.dropped[i]));
-        }
-    }
-    tile.fields = static_cast<u32>(block.total & 0xFFFFF) + (tile.last_end ? 1 : 0);
-    tile.records = static_cast<u32>(block.total >> 20 & 0xFFFFF) + (tile.last_end ? 1 : 0);
-    bool fits = fits_width(own, tile.entry, task.width);
-    if (threadIdx.x == 0) {
-        const u64 columns = u64{tile.entry.column} + tile.fields;
-        const u64 whole = u64{tile.records} * task.width;
-        // Behind the last record's end there are fewer fields than a record has; a text's end is one.
-        fits &= columns >= whole && columns - whole < task.width && (!tile.last_end || columns == whole);
-    }
-    tile.regular = __syncthreads_and(fits);
+    return __syncthreads_and(fits);
 }
 
-// Lists the ends of the fields from window.first on. Between two calls there is a barrier.
-HR_FN void list_window(TileMemory& memory, const Tile& tile, const OwnMasks& own, Window& window) {
-    if (!tile.regular) {
-        for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
-        __syncthreads();
+// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
+HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
+    const u8* const text = staged_text(memory);
+    if (dialect.flags & PLAIN_SKIP_BLANK) {
+        while (at < tile.end && is_line_end(dialect, text[at])) ++at;
+    } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
+        ++at;
     }
-    const auto put = [&](u32 field, u32 place, bool is_record) {
-        const u32 slot = field + 1 - window.first;  // wraps far above the window for fields before it
-        if (slot <= window.count) memory.places[slot] = static_cast<u16>(place);
-        if (!tile.regular && is_record && slot - 1 < window.count) {
-            atomicOr(&memory.record_bits[(slot - 1) / 32], 1u << ((slot - 1) % 32));
-        }
-    };
-    u32 field = own.ends_before;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.ends[i]; left != 0; left &= left - 1, ++field) {
-            const u32 bit = left & (0 - left);
-            const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
-            put(field, 32 * (own.first + i) + at, own.records[i] & bit);
-        }
+    return at;
+}
+
+// Where the tile's first field begins, one less, as if a field before it ended there; far if it is not staged.
+constexpr u32 far_place = 0xFFFF;
+HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile) {
+    if (!tile.entry.open) return skip_line_ends(memory, dialect, tile, tile.begin) - 1;
+    const i64 begin = static_cast<i64>(tile.entry.field_begin) - tile.origin;
+    return begin <= 0 ? far_place : static_cast<u32>(begin) - 1;
+}
+
+// Lists one word's ends, the last first: `slot` is that behind the last one's.
+HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
+    while (ends != 0) {
+        const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(ends)));
+        ends ^= 1u << at;
+        --slot;  // wraps far above the window for fields before it
+        if (slot < slots) memory.places[slot] = static_cast<u16>(32 * word + at);
     }
-    if (tile.last_end && threadIdx.x == 0) put(tile.fields - 1, tile.end, true);
-    if (window.first == 0 && threadIdx.x == 0) memory.places[0] = 0;
+}
+
+HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
     __syncthreads();
-    if (tile.regular) return;
+    const auto mark = [&](u32 field) {
+        const u32 bit = field - window.first;
+        if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
+    };
+    u32 before = ends_before;
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        const u32 ends = memory.ends[word];
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1) {
+            mark(before + static_cast<u32>(__popc(ends & ((left & (0 - left)) - 1))));
+        }
+        before += static_cast<u32>(__popc(ends));
+    }
+    if (tile.last_end && threadIdx.x == 0) mark(tile.fields - 1);
+    __syncthreads();
     if (threadIdx.x == 0) {
         u32 sum = 0;
         for (u32 i = 0; i < window_fields / 32; ++i) {
@@ -246,9 +96,38 @@ HR_FN void list_window(TileMemory& memory, const Tile& tile, const OwnMasks& own
             sum += static_cast<u32>(__popc(memory.record_bits[i]));
         }
         memory.records_before[window_fields / 32] = static_cast<u16>(sum);
+        memory.window.records = sum;
     }
     __syncthreads();
-    window.records = memory.records_before[window_fields / 32];
+}
+
+// Lists the ends of the window's fields, and settles whether the tile is regular. Between two calls there is a barrier.
+HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_before) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    const u32 slots = window.count + 1, is_first = window.first == 0;
+    u32 slot = ends_before + 1 - window.first;
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        const u32 word = own_first_word() + i;
+        const u32 ends = word < chunks ? memory.ends[word] : 0;
+        slot += static_cast<u32>(__popc(ends));
+        list_word(memory, ends, word, slot, slots);
+    }
+    if (threadIdx.x == 0) {
+        if (tile.last_end && tile.fields == window.first + window.count) {
+            memory.places[window.count] = static_cast<u16>(tile.end);
+        }
+        if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
+    }
+    __syncthreads();
+    bool regular = tile.regular;
+    if (regular && is_first) {
+        regular = is_regular(memory, task, tile, ends_before);
+        if (threadIdx.x == 0) memory.tile.regular = regular;
+        __syncthreads();
+    }
+    if (!regular) list_records(memory, ends_before);
 }
 
 // The window's field that ends its k-th record; k below window.records.

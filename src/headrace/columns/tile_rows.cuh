@@ -86,8 +86,8 @@ HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, con
     const Tile& tile = memory.tile;
     const u64 begin = static_cast<u64>(tile.origin + place.begin);
     const i32 inside = place.begin < 0 ? -1 : static_cast<i32>(place.begin);
-    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin,
-            column, 0};
+    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin, column,
+            0};
 }
 
 // The rows that a window has fields of: [first, end).
@@ -96,13 +96,18 @@ struct RowSpan {
 };
 
 HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
-    if (tile.regular) {
-        if (window.count == 0) return {tile.entry.record, tile.entry.record};
-        const u64 first = u64{tile.entry.column} + window.first;
-        return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
+    if (!tile.regular) {
+        const u64 first = tile.entry.record + window.records_before;
+        return {first, first + window.records + 1};
     }
-    const u64 first = tile.entry.record + window.records_before;
-    return {first, first + window.records + 1};
+    if (window.count == 0) return {tile.entry.record, tile.entry.record};
+    if (window.count == tile.fields) {
+        // No divisions: whole records, and one more if there are fields of it.
+        const u32 more = tile.entry.column + tile.fields != tile.records * width ? 1 : 0;
+        return {tile.entry.record, tile.entry.record + tile.records + more};
+    }
+    const u32 first = tile.entry.column + window.first;
+    return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
 }
 
 // Sets the bits of a warp's 32 rows, `mine` of them, in the word that they share with other tiles where not all are.

@@ -41,8 +41,50 @@ HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u3
     }
 }
 
+// Leaves a lane's long piece to all warps; returns what is left to this one.
+HR_FN u32 put_aside(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+    if (size < long_piece) return size;
+    const u32 number = atomicAdd(&memory.long_pieces, 1u);
+    memory.pieces[number] = {to + place, static_cast<u16>(begin), static_cast<u16>(size), raw};
+    return 0;
+}
+
+// A part of 128 bytes of a long piece: four bytes a lane, which lie side by side in the result where none is dropped.
+HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part) {
+    const u32 first = 128 * part + 4 * tile::lane();
+    if (first >= piece.size) return;
+    const u32 count = min(piece.size - first, 4u);
+    const u32 at = piece.begin + first;
+    const u8* const text = staged_text(memory) + at;
+    u8* to = piece.to + first;
+    if (may_quote && !piece.raw) {
+        to -= dropped_until(memory, at) - dropped_until(memory, piece.begin);
+        const u32 word = at / 32, bit = at % 32;
+        const u32 gone = __funnelshift_r(memory.dropped[word], memory.dropped[word + 1], bit) & low_mask(count);
+        if (gone != 0) {
+            for (u32 i = 0; i < count; ++i) {
+                if (!(gone >> i & 1)) *to++ = text[i];
+            }
+            return;
+        }
+    }
+    for (u32 i = 0; i < count; ++i) to[i] = text[i];
+}
+
+// Copies what was put aside; behind a barrier.
+HR_FN void copy_long_pieces(const TileMemory& memory) {
+    constexpr u32 warps = threads / tile::lanes;
+    u32 part = tile::warp();
+    for (u32 number = 0; number < memory.long_pieces; ++number) {
+        const LongPiece piece = memory.pieces[number];
+        const u32 parts = (piece.size + 127u) / 128;
+        for (; part < parts; part += warps) copy_part(memory, piece, part);
+        part -= parts;
+    }
+}
+
 HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
-    if (width_of(column.type) == 8) {
+    if (column.width == 8) {
         reinterpret_cast<u64*>(column.offsets)[row] = value;
     } else {
         reinterpret_cast<u32*>(column.offsets)[row] = static_cast<u32>(value);
@@ -101,13 +143,29 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
     return {from, tile.end >= head_bytes && to > from ? to : from};
 }
 
+// The bytes of the tile's unfinished field, if it is this column's.
+template <bool writes>
+HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertColumn& column, u64 base) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    if (window.first + window.count != tile.fields || !tile.next.open || tile.last_end) return 0;
+    if (tile.next.column != column.position) return 0;
+    const bool raw = column.flags & CONVERT_RAW;
+    const Piece piece = unfinished_piece(tile);
+    if constexpr (writes) {
+        u8* const to = column.values + base;
+        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
+        copy_pieces(memory, to, piece.begin, mine, 0, raw);
+    }
+    return kept_bytes(memory, piece.begin, piece.end, raw);
+}
+
 // One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
 template <bool writes>
-HR_FN u32 convert_strings(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const Window& window, const ConvertColumn& column, u64 base) {
+HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                          const Window& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
     const bool raw = column.flags & CONVERT_RAW;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !is_settled(column.guess);
-    const RowSpan rows = rows_of(tile, window, task.width);
     u32 done = 0;
     for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
         const RowField found = field_of_row(memory, task, tile, window, column.position, row);
@@ -122,7 +180,8 @@ HR_FN u32 convert_strings(const TileMemory& memory, const u8* text, const Conver
                 const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
                 if (present && looks) {
-                    present = is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
+                    present =
+                        is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
                 }
                 begin = place.begin < 0 ? 0 : static_cast<u32>(place.begin);
                 raw_size = present ? place.end - begin : 0;
@@ -131,21 +190,17 @@ HR_FN u32 convert_strings(const TileMemory& memory, const u8* text, const Conver
         }
         const u32 until = tile::scan_warp<Sum<u32>>(size);
         if constexpr (writes) {
-            copy_pieces(memory, column.values + base + done, begin, raw_size, until - size, raw);
+            u8* const to = column.values + base + done;
+            raw_size = put_aside(memory, to, begin, raw_size, until - size, raw);
+            copy_pieces(memory, to, begin, raw_size, until - size, raw);
             const bool here = found.mine || found.missing;
             if (here) put_offset(column, row + 1, base + done + until);
-            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here), __ballot_sync(tile::all_lanes, present));
+            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here),
+                     __ballot_sync(tile::all_lanes, present));
         }
         done += tile::shuffle(until, tile::lanes - 1);
     }
-    const bool is_last = window.first + window.count == tile.fields;
-    if (!is_last || classifies || !tile.next.open || tile.last_end || tile.next.column != column.position) return done;
-    const Piece piece = unfinished_piece(tile);
-    if constexpr (writes) {
-        const u32 mine = tile::lane() == 0 ? piece.end - piece.begin : 0;
-        copy_pieces(memory, column.values + base + done, piece.begin, mine, 0, raw);
-    }
-    return done + kept_bytes(memory, piece.begin, piece.end, raw);
+    return classifies ? done : done + convert_unfinished<writes>(memory, column, base + done);
 }
 
 }  // namespace headrace

@@ -46,16 +46,33 @@ struct Window {
     u32 column;          // of its first field
 };
 
+// Part of a string that all warps copy together: `size` staged bytes from `begin` on go to `to`, less those dropped.
+struct LongPiece {
+    u8* to;
+    u16 begin, size;
+    bool raw;
+};
+constexpr u32 long_piece = 96;  // bytes, at least
+constexpr u32 sized_strings = 64;
+constexpr u32 no_target = 0xFFFF;
+
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    u32 ends[chunks];     // of fields, those at a record's end included
-    u32 records[chunks];  // ends of records
+    u32 ends[chunks];                                // of fields, those at a record's end included
+    u32 records[chunks];                             // ends of records
     u32 dropped[may_quote ? chunks + 1 : 1];         // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
-    u16 places[window_fields + 2];  // of the ends of the window's fields; the first is that of the field before
-    u32 record_bits[window_fields / 32];         // irregular tiles: whether a field is its record's last
+    u16 places[window_fields + 2];        // of the ends of the window's fields; the first is that of the field before
+    u32 record_bits[window_fields / 32];  // irregular tiles: whether a field is its record's last
     u16 records_before[window_fields / 32 + 1];  // in all words before
     u64 totals[threads / tile::lanes];
+    u16 targets[window_fields];  // of a field's string, behind the column's bytes before; no_target where it has none
+    u32 sized[sized_strings];    // bytes of a column of strings in the window
+    u32 streams[threads / tile::lanes][2][tile::lanes];
+    u32 next_unit;    // of the window, for a warp that has none
+    u32 next_copy;    // the same of units that copy strings
+    u32 long_pieces;  // of strings
+    LongPiece pieces[staged_bytes / long_piece + 1];
     // For what is called: a thread's own copies are in registers as long as nobody has their address.
     Tile tile;
     Window window;
@@ -67,6 +84,8 @@ struct TileMemory {
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN u32 zero_bytes(u32 x) { return ~(((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080; }
+// Has a byte's top bit set if some byte is zero, and else none.
+HR_FN u32 borrows(u32 x) { return (x - 0x01010101) & ~x; }
 // The top bits of four bytes as four bits.
 HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
 
@@ -87,8 +106,8 @@ HR_FN bool is_line_end(const PlainDialect& dialect, u8 byte) {
     return byte == dialect.line_end || ((dialect.flags & PLAIN_UNIVERSAL) && byte == '\r');
 }
 
-// Staged bytes `at` and behind, those of the text alone: others are 0.
-HR_FN uint4 edge_vector(const u8* text, i64 position, u64 size) {
+// The 16 bytes at `position`, those of the text alone: others are 0.
+HR_COLD uint4 edge_vector(const u8* text, i64 position, u64 size) {
     u32 words[4] = {0, 0, 0, 0};
     for (u32 i = 0; i < 16; ++i) {
         const i64 at = position + i;
@@ -97,41 +116,63 @@ HR_FN uint4 edge_vector(const u8* text, i64 position, u64 size) {
     return {words[0], words[1], words[2], words[3]};
 }
 
-// Reads the tile. Masks of the quotes are of all staged bytes, the others of the tile.
-HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
-    const PlainDialect& dialect = task.dialect;
-    const u32 separator = dialect.separator * 0x01010101u, line_end = dialect.line_end * 0x01010101u;
-    const u32 quote = dialect.quote * 0x01010101u;
-    u16* const ends = reinterpret_cast<u16*>(memory.ends);
-    u16* const records = reinterpret_cast<u16*>(memory.records);
-    u16* const quotes = reinterpret_cast<u16*>(memory.dropped);
-    const u32 may_be_quotes = dialect.flags & PLAIN_QUOTES ? 0xFFFF : 0;
-    u32 high = 0;
-    for (u32 v = threadIdx.x; v < staged_bytes / 16; v += threads) {
-        const i64 position = tile.origin + 16 * v;
-        const bool whole = position >= 0 && static_cast<u64>(position) + 16 <= task.size;
-        uint4 bytes;
-        u32 valid = 0xFFFF;
-        if (whole) {
-            bytes = tile::load_streaming(reinterpret_cast<const uint4*>(text + position));
-        } else {
-            bytes = edge_vector(text, position, task.size);
-            const i64 before = position < 0 ? -position : 0;
-            const i64 left = static_cast<i64>(task.size) - position;
-            valid = (left <= 0 ? 0 : left >= 16 ? 0xFFFF : low_mask(static_cast<u32>(left))) &
-                    (before >= 16 ? 0 : ~low_mask(static_cast<u32>(before)));
-        }
-        memory.text[v] = bytes;
-        high |= bytes.x | bytes.y | bytes.z | bytes.w;
-        if (v >= head_bytes / 16) {
-            u32 lines = equal_mask(bytes, line_end);
-            if (dialect.flags & PLAIN_UNIVERSAL) lines |= equal_mask(bytes, 0x0D0D0D0D);
-            ends[v] = static_cast<u16>(equal_mask(bytes, separator) & valid);
-            records[v] = static_cast<u16>(lines & valid);
-        }
-        if constexpr (may_quote) quotes[v] = static_cast<u16>(equal_mask(bytes, quote) & valid & may_be_quotes);
+// Line ends of 16 bytes. That there is a CR at all is asked first, of all 16 bytes at once.
+HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
+    u32 lines = equal_mask(v, line_end);
+    if (universal) {
+        constexpr u32 returns = 0x0D0D0D0D;
+        const u32 found =
+            (borrows(v.x ^ returns) | borrows(v.y ^ returns)) | (borrows(v.z ^ returns) | borrows(v.w ^ returns));
+        if (found & 0x80808080) lines |= equal_mask(v, returns);
     }
-    if (threadIdx.x == 0) memory.text[staged_bytes / 16] = {0, 0, 0, 0};
+    return lines;
+}
+
+// Stores a vector and its masks; those of quotes are of all staged bytes, the others of the tile.
+HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
+    memory.text[v] = bytes;
+    if (v >= head_bytes / 16) {
+        const u32 lines = line_mask(bytes, dialect.line_end * 0x01010101u, dialect.flags & PLAIN_UNIVERSAL);
+        reinterpret_cast<u16*>(memory.ends)[v] =
+            static_cast<u16>(equal_mask(bytes, dialect.separator * 0x01010101u) & valid);
+        reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(lines & valid);
+    }
+    if constexpr (may_quote) {
+        const u32 quotes = dialect.flags & PLAIN_QUOTES ? equal_mask(bytes, dialect.quote * 0x01010101u) : 0;
+        reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(quotes & valid);
+    }
+}
+
+// Of the 16 bytes at `position`, those that are text.
+HR_COLD u32 valid_mask(i64 position, u64 size) {
+    const i64 before = position < 0 ? -position : 0;
+    const i64 left = static_cast<i64>(size) - position;
+    const u32 front = left <= 0 ? 0 : left >= 16 ? 0xFFFF : low_mask(static_cast<u32>(left));
+    return before >= 16 ? 0 : front & ~low_mask(static_cast<u32>(before));
+}
+
+// Reads the tile.
+HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
+    constexpr u32 vectors = staged_bytes / 16;
+    u32 high = 0;
+    if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
+        const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
+#pragma unroll 4
+        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+            const uint4 bytes = tile::load_streaming(from + v);
+            high |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
+            stage_vector(memory, task.dialect, v, bytes, 0xFFFF);
+        }
+    } else {
+#pragma unroll 1
+        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+            const i64 position = tile.origin + 16 * v;
+            const uint4 bytes = edge_vector(text, position, task.size);
+            high |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
+            stage_vector(memory, task.dialect, v, bytes, valid_mask(position, task.size));
+        }
+    }
+    if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
     tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
 }
 

@@ -1,241 +1,234 @@
-// Units of one column of fixed width and 32 rows, a warp's work: each lane finds its field, reads it by the column's
-// fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule).
+// Units of one column of fixed width and some groups of 32 rows, a warp's work: each lane finds its field, reads it by
+// the column's fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule),
+// and so is every field of an irregular tile.
 #pragma once
 
-#include "columns/fast_values.cuh"
-#include "columns/tile_rows.cuh"
+#include "columns/tile_slow.cuh"
 
 namespace headrace {
 
-// A value, and whether there is one; zero where there is none.
-struct Converted {
-    Int128 value;
-    bool present;
+// What a unit of a column has of the window: `groups` of 32 rows from `row` on, and the slot of this lane's first field
+// if the tile is regular.
+struct Unit {
+    u64 row;  // this lane's first
+    i32 slot;
+    u32 groups;
 };
 
-// The slow way of one field.
-HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                          const ConvertColumn& column, u32 slot, u64 row, bool sound) {
-    const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
-    const FieldText field = text_of(memory, text, task, place, false);
-    Converted result{};
-    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
-    if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < longest_fast) {
-        const u32 end = place.end - (field.quoted ? 1 : 0);
-        result.present = fast_value(column, reinterpret_cast<const u32*>(memory.text), end,
-                                    static_cast<u32>(field.n), result.value);
-        if (result.present) return result;
-    }
-    u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, result.value, kind);
-    result.present = settled == Settled::value;
-    if (settled == Settled::value || settled == Settled::null || !sound) return result;
-    FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) {
-        see_kind(column, kind, fault.begin, row);
-        return result;
-    }
-    fault.kind = settled == Settled::deferred  ? FAULT_DEFERRED
-                 : settled == Settled::invalid ? static_cast<u32>(Fault::type)
-                                               : static_cast<u32>(Fault::overflow);
-    report(memory, task, fault);
-    return result;
+// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that
+// the compiler knows.
+struct HotColumn {
+    u8* values;
+    u32* validity;
+    u32 largest;
+    bool first;  // of the record
+    bool inferred;
+    bool is_signed;
+    bool empty_is_null;
+};
+
+HR_FN HotColumn hot(const ConvertColumn& column) {
+    return {column.values,
+            column.validity,
+            column.largest,
+            column.position == 0,
+            (column.flags & CONVERT_INFERRED) != 0,
+            column.is_signed != 0,
+            (column.flags & CONVERT_EMPTY_IS_NULL) != 0};
 }
 
-// A lane's field. `n` is 0 where it has none, or none that a fast form may read.
-struct Located {
-    bool here;   // its row gets a value, or a null, from this lane
-    bool asks;   // the rules decide, unless the fast form does
-    bool sound;  // as RowField
-    u32 slot;
-    u32 end;  // staged, without the closing quote; somewhere in the head if there is no field
+// A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
+struct Field {
+    u32 begin, end;
     u32 n;
-    u32 first;  // byte
+    bool empty;  // and not quoted
 };
 
-HR_COLD RowField irregular_field(const TileMemory& memory, const ConvertTask& task, u32 column, u64 row) {
-    return field_of_row(memory, task, memory.tile, memory.window, column, row);
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
+                   bool mine, i32 slot) {
+    const u16* const place = memory.places + (mine ? slot : 0);
+    Field field{place[0] + 1u, place[1], 0, false};
+    if (column.first || may_quote) {
+        const u8* const text = staged_text(memory);
+        u32 first = field.begin < field.end ? text[field.begin] : 0;
+        if (column.first && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {
+            field.begin = skip_line_ends(memory, task.dialect, tile, field.begin);
+            first = text[field.begin];
+        }
+        const bool quoted = may_quote && first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES) &&
+                            field.end - field.begin >= 2;
+        field.empty = field.begin == field.end;
+        if (quoted) {
+            ++field.begin;
+            --field.end;
+        }
+    } else {
+        field.empty = field.begin == field.end;
+    }
+    field.n = mine ? field.end - field.begin : ~0u;  // also huge where the field began before the staged head
+    return field;
 }
 
-// `slot`: where the lane's field is in the window if the tile is regular.
-HR_FN Located locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
-                     const ConvertColumn& column, i32 slot, u64 row) {
-    Located found{false, false, true, static_cast<u32>(slot), head_bytes, 0, 0};
-    bool mine = static_cast<u32>(slot) < window.count;
-    found.here = mine;
-    if (!tile.regular) {
-        const RowField field = irregular_field(memory, task, column.position, row);
-        mine = field.mine;
-        found.here = mine || field.missing;
-        found.sound = field.sound;
-        found.slot = field.slot;
+// A unit of a regular tile. `read(field, asks, value)`: the fast form; all lanes come to it, and false is an answer. A
+// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g,
+// and they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing
+// here lives over a call.
+template <class T, class Read>
+HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                        const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
+                        Read read) {
+    i32 slot = unit.slot;
+    const u32 count = window.count;
+    T* to = reinterpret_cast<T*>(fast.values) + unit.row;
+    u32 kept = 0, declined = 0;
+#pragma unroll 1
+    for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
+        const bool mine = static_cast<u32>(slot) < count;
+        const Field field = locate(memory, task, tile, fast, mine, slot);
+        const bool asks = mine && !(field.empty && fast.empty_is_null);
+        T value;
+        const bool present = read(field, asks, value) && asks;
+        if (__any_sync(tile::all_lanes, asks && !present)) {
+            declined |= 1u << group;
+            continue;
+        }
+        if (mine) *to = present ? value : T{};
+        const u32 bits = __ballot_sync(tile::all_lanes, present);
+        if (tile::lane() == group) kept = bits;
     }
-    if (!mine) return found;
-    u32 begin = memory.places[found.slot] + 1u;
-    found.end = memory.places[found.slot + 1];
-    if (found.slot == 0 && window.first == 0) {
-        const i64 at = static_cast<i64>(tile.entry.field_begin) - tile.origin;
-        begin = tile.entry.open ? (at < 0 ? ~0u : static_cast<u32>(at)) : tile.begin;
+    u32* const word = fast.validity + (unit.row / 32 + tile::lane());
+    if (kept == ~0u) {
+        *word = kept;
+    } else if (kept != 0) {
+        atomicOr(word, kept);
     }
-    const u8* const text = staged_text(memory);
-    found.asks = true;
-    if (begin > found.end) return found;  // it began before the staged head
-    found.first = text[begin];
-    if (column.position == 0 && begin < found.end && is_line_end(task.dialect, static_cast<u8>(found.first))) {
-        begin = skip_line_ends(memory, task.dialect, tile, begin);
-        found.first = text[begin];
-    }
-    found.n = found.end - begin;
-    found.asks = found.n != 0 || !(column.flags & CONVERT_EMPTY_IS_NULL);
-    if (may_quote && found.n >= 2 && found.first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES)) {
-        found.n -= 2;
-        --found.end;
-        found.first = text[begin + 1];
-    }
-    if (!(column.flags & CONVERT_FAST)) found.n = 0;
-    return found;
+    if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
 }
 
-// The rest of a unit: what the fast form declined, and validity. `fast`: it gave a value.
-template <class T, class Put>
-HR_FN void settle_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                       const Located& found, u64 row, bool fast, T value, Put put) {
-    bool present = fast;
-    if (found.asks && !fast) {
-        const Converted made = by_rule(memory, text, task, column, found.slot, row, found.sound);
-        present = made.present;
-        if constexpr (sizeof(T) == sizeof(Int128)) {
-            value = made.value;
-        } else if constexpr (sizeof(T) == 8) {
-            value = bits_as<T>(made.value.low);
-        } else {
-            value = bits_as<T>(static_cast<u32>(made.value.low));
+HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
+
+// Up to eight digits; where some lane has no such, up to sixteen, perhaps with a sign.
+template <class T>
+HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    u32 two[2], magnitude;
+    load_before(words, field.end, two);
+    bool fast = value_of(two, static_cast<i32>(field.n), magnitude) && field.n - 1 < 8 && magnitude <= column.largest;
+    value = static_cast<T>(magnitude);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast && field.n <= 17) {
+            const ShortDecimal found = read_decimal<4, false>(words, field.end, field.n, false);
+            constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
+            const u64 largest = (column.is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
+            fast = found.fine && found.mantissa <= largest && (!found.negative || column.is_signed);
+            value = static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa);
         }
     }
-    if (found.here) put(value);
-    const u32 rows = __ballot_sync(tile::all_lanes, found.here);
-    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
+    if constexpr (sizeof(T) == 8) {
+        if (column.inferred && fast && field.n > 1) {
+            const u8* const text = staged_text(memory);
+            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+        }
+    }
+    return fast;
 }
 
-HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, const Located& found, u64 row) {
-    u32 words[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), found.end, words);
-    const IntegerRange range = range_of_type(column.type);
-    const bool negative = found.first == '-';
-    const u32 digits = found.n - (negative ? 1 : 0);
-    u32 magnitude;
-    bool fast = value_of(words, static_cast<i32>(digits), magnitude) && digits - 1 < 8 && (range.is_signed || !negative);
-    const u32 largest = range.largest > 99999999 ? 99999999 : static_cast<u32>(range.largest) + (negative ? 1 : 0);
-    fast &= magnitude <= largest;
-    if ((column.flags & CONVERT_INFERRED) && digits > 1) {
-        fast &= staged_text(memory)[found.end - digits] != '0';
-    }
-    const i64 value = fast ? (negative ? -static_cast<i64>(magnitude) : static_cast<i64>(magnitude)) : 0;
-    settle_unit(memory, text, task, column, found, row, fast, value, [&](i64 v) {
-        switch (width_of(column.type)) {
-            case 1:
-                column.values[row] = static_cast<u8>(v);
-                break;
-            case 2:
-                reinterpret_cast<u16*>(column.values)[row] = static_cast<u16>(v);
-                break;
-            case 4:
-                reinterpret_cast<u32*>(column.values)[row] = static_cast<u32>(v);
-                break;
-            default:
-                reinterpret_cast<i64*>(column.values)[row] = v;
+// Up to eight bytes; where some lane has no such, up to sixteen, perhaps with a sign.
+template <class T>
+HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    u32 two[2];
+    load_before(words, field.end, two);
+    u32 closed[2] = {two[0], two[1]};
+    const u32 behind = close_point(closed);
+    const bool has_point = behind < field.n;
+    closed[0] = has_point ? closed[0] : two[0];
+    closed[1] = has_point ? closed[1] : two[1];
+    const u32 digits = field.n - (has_point ? 1 : 0);
+    u32 mantissa;
+    bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && field.n <= 8;
+    value = divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast && field.n <= 17) {
+            const ShortDecimal found = read_decimal<4, true>(words, field.end, field.n, false);
+            constexpr u64 exact = u64{1} << FloatFormat<T>::precision;
+            constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
+            fast = found.fine && found.mantissa <= exact && found.fraction <= most;
+            value = with_sign(divide_long(static_cast<T>(found.mantissa), found.fraction), found.negative);
         }
+    }
+    if constexpr (sizeof(T) == 8) {
+        if (column.inferred && fast && field.n > 1) {
+            const u8* const text = staged_text(memory);
+            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+        }
+    }
+    return fast;
+}
+
+template <class T>
+HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                            const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_integer(memory, fast, field, asks, value);
     });
 }
 
 template <class T>
-HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                         const Located& found, u64 row) {
-    u32 words[2], kept[2];
-    load_before(reinterpret_cast<const u32*>(memory.text), found.end, words);
-    const bool negative = found.first == '-';
-    const u32 size = found.n - (negative ? 1 : 0);
-    kept[0] = words[0];
-    kept[1] = words[1];
-    const u32 behind = close_point(words);
-    const bool has_point = behind < size;
-    if (!has_point) {
-        words[0] = kept[0];
-        words[1] = kept[1];
-    }
-    const u32 digits = size - (has_point ? 1 : 0);
-    u32 mantissa;
-    bool fast = value_of(words, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && size <= 8;
-    if ((column.flags & CONVERT_INFERRED) && size > 1) {
-        const u8* const p = staged_text(memory) + (found.end - size);
-        fast &= p[0] != '0' || !is_digit(p[1]);
-    }
-    T value = with_sign(divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0), negative);
-    if (!fast) value = 0;
-    settle_unit(memory, text, task, column, found, row, fast, value,
-                [&](T v) { reinterpret_cast<T*>(column.values)[row] = v; });
-}
-
-HR_FN void convert_dates(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                         const Located& found, u64 row) {
-    i32 days = 0;
-    const bool fast = fast_date(reinterpret_cast<const u32*>(memory.text), found.end, found.n, days);
-    settle_unit(memory, text, task, column, found, row, fast, fast ? days : 0,
-                [&](i32 v) { reinterpret_cast<i32*>(column.values)[row] = v; });
-}
-
-HR_FN void convert_timestamps(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                              const ConvertColumn& column, const Located& found, u64 row) {
-    i64 value = 0;
-    const bool fast =
-        fast_timestamp(reinterpret_cast<const u32*>(memory.text), found.end, found.n, column.units_per_second, value);
-    settle_unit(memory, text, task, column, found, row, fast, fast ? value : 0,
-                [&](i64 v) { reinterpret_cast<i64*>(column.values)[row] = v; });
-}
-
-HR_FN void convert_decimals(const TileMemory& memory, const u8* text, const ConvertTask& task,
-                            const ConvertColumn& column, const Located& found, u64 row) {
-    Int128 value = {0, 0};
-    const bool fast = found.n - 1 < longest_fast && fast_decimal(reinterpret_cast<const u32*>(memory.text), found.end,
-                                                                 found.n, column.precision, column.scale, value);
-    if (!fast) value = {0, 0};
-    settle_unit(memory, text, task, column, found, row, fast, value,
-                [&](const Int128& v) { reinterpret_cast<Int128*>(column.values)[row] = v; });
-}
-
-// Times of day, durations, bools and nulls.
-HR_FN void convert_others(const TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn& column,
-                          const Located& found, u64 row) {
-    bool set = false;
-    settle_unit(memory, text, task, column, found, row, false, i64{0}, [&](i64 v) {
-        set = v != 0;
-        if (width_of(column.type) == 4) reinterpret_cast<i32*>(column.values)[row] = static_cast<i32>(v);
-        if (width_of(column.type) == 8) reinterpret_cast<i64*>(column.values)[row] = v;
+HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                         const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_real(memory, fast, field, asks, value);
     });
-    if (column.type != TypeId::boolean) return;
-    const u32 rows = __ballot_sync(tile::all_lanes, found.here);
-    put_bits(reinterpret_cast<u32*>(column.values), row, rows, __ballot_sync(tile::all_lanes, set));
 }
 
-// `slot` as in locate().
 HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, i32 slot, u64 row) {
-    const Located found = locate(memory, task, tile, window, column, slot, row);
-    switch (family_of(column.type)) {
-        case Family::integer:
-            return convert_integers(memory, text, task, column, found, row);
-        case Family::real:
-            if (column.type == TypeId::float32) return convert_reals<float>(memory, text, task, column, found, row);
-            return convert_reals<double>(memory, text, task, column, found, row);
-        case Family::date:
-            return convert_dates(memory, text, task, column, found, row);
-        case Family::timestamp:
-            return convert_timestamps(memory, text, task, column, found, row);
-        case Family::decimal:
-            return convert_decimals(memory, text, task, column, found, row);
+                        const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const ConvertFamily family = tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
+    switch (family) {
+        case ConvertFamily::integer:
+            switch (column.width) {
+                case 1:
+                    return convert_integers<u8>(memory, text, task, tile, window, column, unit);
+                case 2:
+                    return convert_integers<u16>(memory, text, task, tile, window, column, unit);
+                case 4:
+                    return convert_integers<u32>(memory, text, task, tile, window, column, unit);
+                default:
+                    return convert_integers<u64>(memory, text, task, tile, window, column, unit);
+            }
+        case ConvertFamily::float32:
+            return convert_reals<float>(memory, text, task, tile, window, column, unit);
+        case ConvertFamily::float64:
+            return convert_reals<double>(memory, text, task, tile, window, column, unit);
+        case ConvertFamily::date:
+            return convert_fast<i32>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, bool, i32& value) {
+                                         value = 0;
+                                         return fast_date(words, field.end, field.n, value);
+                                     });
+        case ConvertFamily::timestamp: {
+            const i64 units = column.units_per_second;
+            return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, bool, i64& value) {
+                                         value = 0;
+                                         return fast_timestamp(words, field.end, field.n, units, value);
+                                     });
+        }
+        case ConvertFamily::decimal: {
+            const i32 precision = column.precision, scale = column.scale;
+            return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
+                                        [&](const Field& field, bool, Int128& value) {
+                                            value = {0, 0};
+                                            return field.n - 1 < longest_fast &&
+                                                   fast_decimal(words, field.end, field.n, precision, scale, value);
+                                        });
+        }
         default:
-            return convert_others(memory, text, task, column, found, row);
+            return convert_slowly(memory, text, task, column, unit.row, low_mask(unit.groups));
     }
 }
 

@@ -49,37 +49,8 @@ HR_FN Family family_of(TypeId type) {
     }
 }
 
-// Bytes of a value, of a string's offset; 0 of bool and null.
-HR_FN u32 width_of(TypeId type) {
-    switch (type) {
-        case TypeId::boolean:
-        case TypeId::null:
-            return 0;
-        case TypeId::int8:
-        case TypeId::uint8:
-            return 1;
-        case TypeId::int16:
-        case TypeId::uint16:
-            return 2;
-        case TypeId::int32:
-        case TypeId::uint32:
-        case TypeId::float32:
-        case TypeId::date32:
-        case TypeId::time32:
-        case TypeId::string:
-        case TypeId::binary:
-            return 4;
-        case TypeId::decimal128:
-            return 16;
-        default:
-            return 8;
-    }
-}
-
-HR_FN IntegerRange range_of_type(TypeId type) {
-    const u32 bits = 8 * width_of(type);
-    const bool is_signed = type <= TypeId::int64;
-    return {~u64{0} >> (64 - bits + (is_signed ? 1 : 0)), is_signed};
+HR_FN IntegerRange range_of(const ConvertColumn& column) {
+    return {~u64{0} >> (64 - 8 * column.width + (column.is_signed ? 1 : 0)), column.is_signed != 0};
 }
 
 // The numbers that this many bytes of plain form, of numbers with other marks, have room for.
@@ -127,7 +98,7 @@ HR_COLD Parse number_by_rule(const ConvertColumn& column, const u8* p, usize n, 
         case TypeId::decimal128:
             return parse_decimal128(p, n, column.precision, column.scale, out);
         default:
-            return parse_integer(p, n, range_of_type(column.type), out.low);
+            return parse_integer(p, n, range_of(column), out.low);
     }
 }
 

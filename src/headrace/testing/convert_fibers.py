@@ -21,12 +21,14 @@ from headrace.columns.convert_gpu import (
     pack_columns,
     pack_task,
 )
+from headrace.columns.load import LoadPlan
 from headrace.columns.types import DataType, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 from headrace.testing import fibers
 
+_NONE = 2**64 - 1
 ENTRY = np.dtype(
     [
         ("record", "u8"),
@@ -83,7 +85,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> tuple[N
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
-    entries = np.zeros(tiles + 1, ENTRY)
+    entries: NDArray[Any] = np.zeros(tiles + 1, ENTRY)
     state = records = column = record_begin = field_begin = 0
     for at in range(len(data) + 1):
         idle = state in automaton.idle
@@ -113,7 +115,7 @@ def pack_dialect(dialect: Dialect) -> bytes:
 
 def text_at(data: bytes, skew: int) -> NDArray[np.uint8]:
     """The text in memory, `skew` bytes behind a boundary of 16."""
-    memory = np.zeros(len(data) + 48, np.uint8)
+    memory: NDArray[Any] = np.zeros(len(data) + 48, np.uint8)
     begin = -memory.ctypes.data % 16 + skew
     memory[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
     return memory[begin : begin + len(data)]
@@ -139,92 +141,126 @@ def convert(
         Of `read_csv`.
     guesses
         Position of a column without a type to the kind it is taken for and the type that makes it.
+    shape, skew, how
+        Of the kernels; of the text in memory; order and seed of the threads.
+    fault_room
+        Faults that are listed at most.
     """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
     with open_source(data, parsed.source) as source:
         plan = load_plan(source, prepare(source, parsed), parsed)
     begin = data_begin(data, parsed.dialect, plan.begin, plan.data_begin)
-    text_bytes = data[begin : plan.end]
-    entries, rows = tile_entries(text_bytes, parsed.dialect, shape.tile, skew)
-    text, tiles = text_at(text_bytes, skew), len(entries) - 1
-    rules = np.frombuffer(_native.pack_rules(plan, 0), np.uint8)
-    rules = np.zeros(-(-len(rules) // 8), np.uint64)
-    packed = _native.pack_rules(plan, rules.ctypes.data)
-    rules.view(np.uint8)[: len(packed)] = np.frombuffer(packed, np.uint8)
+    text = text_at(data[begin : plan.end], skew)
+    entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew)
+    tables = _Tables(plan, guesses or {}, rows)
+    sizes = {"size": len(text), "tiles": len(entries) - 1, "fault_room": fault_room}
+    task = pack_task(plan, tables.rooms(), pack_dialect(parsed.dialect), **sizes)[0]
+    launches = _Launches(text, entries, shape, how, task)
+    faults: NDArray[Any] = np.zeros(fault_room, FAULT)
+    count = launches.run(tables, faults) if len(entries) > 1 else 0
+    assert count <= fault_room
+    names = FAULT.names or ()
+    listed = sorted(tuple(int(row[name]) for name in names) for row in faults[:count])
+    return Converted(
+        tables.buffers, tables.types, rows, [dict(zip(names, row, strict=True)) for row in listed], tables.seen(), begin
+    )
 
-    types, buffers, rooms, reachable = {}, {}, [], [rules]
-    for position, (_, type_, wanted) in enumerate(plan.columns):
-        if not wanted:
-            continue
-        guess = None
-        if type_ is None:
-            guess, name = (guesses or {})[position]
-            type_ = parse_type(name)
-        types[position] = type_
-        made = {"validity": np.zeros(rows // 32 + 1, np.uint32), "sightings": np.full(2 * SIGHTINGS, 2**64 - 1, np.uint64)}
-        if has_offsets(type_):
-            made["offsets"] = np.zeros(rows + 1, np.int64 if type_.bits == 64 else np.int32)
-            made["values"] = np.zeros(0, np.uint8)
-        elif type_.bits == 1:
-            made["values"] = np.zeros(rows // 32 + 1, np.uint32)
-        else:
-            made["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
-        buffers[position] = made
-        rooms.append((position, type_, guess))
 
-    collects = plan.rows.collect_long
+class _Tables:
+    """The wanted columns of a plan: room for them, and the table that the kernels read."""
 
-    def table() -> NDArray[np.void]:
-        listed = [
+    def __init__(self, plan: LoadPlan, guesses: dict[int, tuple[int, str]], rows: int) -> None:
+        self.plan = plan
+        self.types: dict[int, DataType] = {}
+        self.guesses: dict[int, int] = {}
+        self.buffers: dict[int, dict[str, NDArray[Any]]] = {}
+        self.rules: NDArray[Any] = np.zeros(-(-len(_native.pack_rules(plan, 0)) // 8), np.uint64)
+        self.packed = _native.pack_rules(plan, self.rules.ctypes.data)
+        self.rules.view(np.uint8)[: len(self.packed)] = np.frombuffer(self.packed, np.uint8)
+        for position, (_, given, wanted) in enumerate(plan.columns):
+            if wanted:
+                if given is None:
+                    self.guesses[position] = guesses[position][0]
+                self.types[position] = given or parse_type(guesses[position][1])
+                self.buffers[position] = _room(self.types[position], rows)
+
+    def rooms(self) -> list[ColumnRoom]:
+        collected = len(self.plan.columns) - 1 if self.plan.rows.collect_long else None
+        return [
             ColumnRoom(
                 position=position,
                 type=type_,
-                guess=guess,
-                raw=collects and position + 1 == len(plan.columns),
-                **{name: array.ctypes.data for name, array in buffers[position].items()},
+                guess=self.guesses.get(position),
+                raw=position == collected,
+                **{name: array.ctypes.data for name, array in self.buffers[position].items()},
             )
-            for position, type_, guess in rooms
+            for position, type_ in self.types.items()
         ]
-        return pack_columns(plan, listed, rules.ctypes.data, packed)
 
-    task = pack_task(
-        plan,
-        [ColumnRoom(position=position, type=type_) for position, type_, _ in rooms],
-        pack_dialect(parsed.dialect),
-        size=len(text_bytes),
-        tiles=tiles,
-        fault_room=fault_room,
-    )
-    strings = int(task[0]["strings"])
-    totals, faults = np.zeros(1, np.uint64), np.zeros(fault_room, FAULT)
-    sums = np.zeros((max(tiles, 1), max(strings, 1)), np.uint64)
-    if tiles:
-        run = {"shared": shape.shared_bytes, "order": how[0], "seed": how[1]}
-        columns = table()
-        checks = fibers.Checks(reachable=tuple([*reachable, *(a for made in buffers.values() for a in made.values() if a.size)]))
+    def table(self) -> NDArray[np.void]:
+        return pack_columns(self.plan, self.rooms(), self.rules.ctypes.data, self.packed)
+
+    def reachable(self) -> fibers.Checks:
+        return fibers.Checks(
+            reachable=(self.rules, *(array for made in self.buffers.values() for array in made.values() if array.size))
+        )
+
+    def seen(self) -> dict[int, dict[int, tuple[int, int]]]:
+        sightings = {position: made["sightings"].tolist() for position, made in self.buffers.items()}
+        return {
+            position: {kind: (at[kind], at[SIGHTINGS + kind]) for kind in range(SIGHTINGS) if at[kind] != _NONE}
+            for position, at in sightings.items()
+        }
+
+
+def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
+    made: dict[str, NDArray[Any]] = {"validity": np.zeros(rows // 32 + 1, np.uint32)}
+    made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
+    if has_offsets(type_):
+        made["offsets"] = np.zeros(rows + 1, np.int64 if type_.bits == 64 else np.int32)
+        made["values"] = np.zeros(0, np.uint8)
+    elif type_.bits == 1:
+        made["values"] = np.zeros(rows // 32 + 1, np.uint32)
+    else:
+        made["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
+    return made
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """One text, and how the kernels run over it."""
+
+    text: NDArray[np.uint8]
+    entries: NDArray[np.void]
+    shape: ConvertShape
+    how: tuple[str, int]
+    task: np.void
+
+    def run(self, tables: _Tables, faults: NDArray[Any]) -> int:
+        """Measure strings, make room for them, convert; returns the number of faults."""
+        columns, strings = tables.table(), int(self.task["strings"])
+        sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            measure = fibers.program("columns/convert.cu", shape.defines(writes=False))
-            measure.launch("measure_strings", tiles, shape.threads, [text, entries, columns, sums, task[0]], checks=checks, **run)
+            self._launch("measure_strings", [columns, sums], tables)
         for number, column in enumerate(columns[:strings]):
-            buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
+            tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
-        columns = table()
-        checks = fibers.Checks(reachable=tuple([*reachable, *(a for made in buffers.values() for a in made.values() if a.size)]))
-        args = [text, entries, columns, begins, faults, totals, task[0]]
-        program = fibers.program("columns/convert.cu", shape.defines(writes=True))
-        program.launch("convert_tiles", tiles, shape.threads, args, checks=checks, **run)
+        totals: NDArray[Any] = np.zeros(1, np.uint64)
+        self._launch("convert_tiles", [tables.table(), begins, faults, totals], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
-    count = int(totals[0])
-    names = FAULT.names or ()
-    listed = sorted(tuple(int(row[name]) for name in names) for row in faults[: min(count, fault_room)])
-    seen = {
-        position: {
-            kind: (int(made["sightings"][kind]), int(made["sightings"][SIGHTINGS + kind]))
-            for kind in range(SIGHTINGS)
-            if made["sightings"][kind] != 2**64 - 1
-        }
-        for position, made in buffers.items()
-    }
-    assert count <= fault_room
-    return Converted(buffers, types, rows, [dict(zip(names, row, strict=True)) for row in listed], seen, begin)
+        return int(totals[0])
+
+    def _launch(self, entry: str, args: list[Any], tables: _Tables) -> None:
+        program = fibers.program("columns/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
+        order, seed = self.how
+        program.launch(
+            entry,
+            len(self.entries) - 1,
+            self.shape.threads,
+            [self.text, self.entries, *args, self.task],
+            shared=self.shape.shared_bytes,
+            order=order,
+            seed=seed,
+            checks=tables.reachable(),
+        )

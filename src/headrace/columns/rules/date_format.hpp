@@ -225,7 +225,8 @@ HR_COLD bool read_formatted(const DateFormat& format, const u8* p, usize n, Time
 }
 
 // The whole text by the first format that it fits; which one that was is in `used` (0 for ISO 8601).
-HR_COLD Parse parse_formatted(const DateFormats& formats, const u8* p, usize n, Timestamp& out, const DateFormat*& used) {
+HR_COLD Parse parse_formatted(const DateFormats& formats, const u8* p, usize n, Timestamp& out,
+                              const DateFormat*& used) {
     used = nullptr;
     if (formats.iso_first && parse_timestamp(p, n, out) == Parse::ok) return Parse::ok;
     for (usize i = 0; i < formats.count; ++i) {

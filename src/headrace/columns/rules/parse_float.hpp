@@ -20,7 +20,7 @@
 HR_BEGIN_NAMESPACE
 
 HR_TABLE double EXACT_POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+                                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // Both operands are exact, so the one rounding of the operation is the correct one: 123.45 = 12345 / 100.
 template <class T>
