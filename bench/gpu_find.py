@@ -1,13 +1,15 @@
-"""The search for structure on a GPU: shapes of its kernels, every entry checked, medians of device events.
+"""The search for structure on a GPU: shapes of its kernels, every entry and sum checked, medians of device events.
 
-Needs nvcc, PyTorch and a GPU; the package need not be installed. Texts of `bench.data` are repeated to 2 GiB. Each line: text,
-form, shape, bytes of text a second, and what share of a read of the same memory that is.
+Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text, form, shape, bytes of text a second,
+and what share of a read of the same memory that is. `--cubins` names a folder of programs that are compiled already, `--steps` a
+file with the tables of the default dialect's automaton; without it the package must be installed. `--profile` is for ncu: few launches.
 
-    python -m bench.gpu_find [--sweep] [--cubins FOLDER]
+    python -m bench.gpu_find [--sweep] [--profile] [--cubins FOLDER] [--steps FILE]
 """
 
 from __future__ import annotations
 
+import struct
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -23,12 +25,33 @@ ENTRY = np.dtype([("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
-SWEEP = [(t, r, u, b) for t, r in ((128, 8), (128, 16), (256, 4), (256, 8), (512, 4)) for u in (1, 2, 4) for b in (1, 1024 // t, 1536 // t)]
+STRINGS = {"taxi": [6], "int_444": [0], "wide": [1], "quoted": [0, 1, 2, 7]}
+Shape = dict[str, int]
+
+
+def shapes() -> list[tuple[str, Shape]]:
+    """(file, macros)."""
+    sweep = "--sweep" in sys.argv
+    found: list[tuple[str, Shape]] = []
+    for quoted in (0, 1):
+        for threads, rows in ((128, 8), (128, 16), (256, 4), (256, 8)) if sweep else ((256, 8),):
+            for unroll in (1, 2) if sweep else (1,):
+                for blocks in (1, 1024 // threads, 1536 // threads) if sweep else (4,):
+                    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": unroll, "HR_BLOCKS": blocks}
+                    found.append(("structure/find_plain.cu", {"HR_QUOTED": quoted, "HR_STRINGS": 0} | shape))
+        for threads, rows in ((128, 8), (256, 4), (256, 8)) if sweep else ((256, 4),):
+            for blocks in (1, 1024 // threads) if sweep else (4,):
+                shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": blocks}
+                found.append(("structure/find_plain.cu", {"HR_QUOTED": quoted, "HR_STRINGS": 1} | shape))
+    for threads, rows in ((128, 4), (128, 8), (256, 4), (256, 8)) if sweep else ((256, 4),):
+        for blocks in (1, 1024 // threads) if sweep else (4,):
+            found.append(("structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": blocks}))
+    return found
 
 
 @dataclass
 class Text:
-    """A piece that is repeated, and what is known at each of its bytes."""
+    """A piece that is repeated, and what is known before each of its bytes, and behind the last."""
 
     name: str
     device: torch.Tensor
@@ -38,23 +61,29 @@ class Text:
     field_begin: np.ndarray
     column: np.ndarray
     inside: np.ndarray
+    kept: list[np.ndarray]  # bytes of each column of strings
 
     def expected(self, at: np.ndarray) -> np.ndarray:
         turn, place = at // self.piece, at % self.piece
         entries = np.zeros(len(at), ENTRY)
-        idle = self.record_begin[place] == place
         entries["record"] = turn * self.records[-1] + self.records[place]
         entries["record_begin"] = turn * self.piece + self.record_begin[place]
         entries["field_begin"] = turn * self.piece + self.field_begin[place]
-        entries["column"], entries["state"], entries["open"] = self.column[place], self.inside[place], ~idle
+        entries["column"], entries["state"] = self.column[place], self.inside[place]
+        entries["open"] = self.record_begin[place] != place
         return entries
+
+    def expected_sums(self, at: np.ndarray) -> np.ndarray:
+        turn, place = at // self.piece, at % self.piece
+        return np.stack([np.append(np.diff(turn * kept[-1] + kept[place]), 0) for kept in self.kept])
 
 
 def text_of(name: str) -> Text:
     """Lines end in LF, and none is blank."""
     data = ensure(name, PIECE).read_bytes()
     data = np.frombuffer(data[: data.rindex(b"\n" if name != "quoted" else b'"\n') + 1], "u1")
-    inside = np.concatenate([[0], np.cumsum(data == 34) % 2]).astype("u1")
+    quotes = data == 34
+    inside = np.concatenate([[0], np.cumsum(quotes) % 2]).astype("u1")
     outside = inside[1:] == 0
     ends, separators = (data == 10) & outside, (data == 44) & outside
     assert not inside[-1] and not (ends[1:] & ends[:-1]).any() and not (data == 13).any()
@@ -65,51 +94,79 @@ def text_of(name: str) -> Text:
     before = np.concatenate([[0], np.cumsum(separators)])
     column = before - before[record_begin]
     records = np.concatenate([[0], np.cumsum(ends)])
+    doubled = quotes & ~outside & np.concatenate([[False], quotes[:-1] & outside[:-1]])
+    text = ~ends & ~separators & (~quotes | doubled)
+    kept = [np.concatenate([[0], np.cumsum(text & (column[:-1] == wanted))]) for wanted in STRINGS[name]]
     device = torch.from_numpy(data.copy()).cuda().repeat(TARGET // count)
-    return Text(name, device, count, records, record_begin, field_begin, column, inside)
+    return Text(name, device, count, records, record_begin, field_begin, column, inside, kept)
 
 
-def measure(text: Text, kernel: Kernel, quoted: bool, tile: int, threads: int, read: float, what: str) -> None:
-    size = text.device.numel()
+def word(number: int) -> bytes:
+    return struct.pack("<Q", number)
+
+
+def measure(text: Text, file: str, shape: Shape, kernel: Kernel, steps: torch.Tensor, read: float) -> None:
+    threads, size = shape["HR_THREADS"], text.device.numel()
+    tile = threads * shape["HR_ROWS"] * 16
     tiles = -(-size // tile)
     entries = torch.empty((tiles + 1) * 4, dtype=torch.int64, device="cuda")
     totals = torch.zeros(6, dtype=torch.int64, device="cuda")
-    memory = torch.zeros((tiles + 1) * 9, dtype=torch.int64, device="cuda")
-    word = partial(int.to_bytes, length=8, byteorder="little")
-    args = [text.device, word(size), CSV if quoted else CSV_BARE, entries, totals, word(0), memory]
+    memory = torch.zeros((tiles + 1) * 10, dtype=torch.int64, device="cuda")
+    wanted = STRINGS[text.name]
+    columns = torch.tensor(wanted, dtype=torch.int32, device="cuda")
+    sums = torch.empty((len(wanted), tiles + 1), dtype=torch.int64, device="cuda")
+    strings = struct.pack("<QIIII", columns.data_ptr(), len(wanted), int(text.column.max()) + 1, tiles + 1, 0)
+    quoted, summed = shape.get("HR_QUOTED", 1), shape.get("HR_STRINGS", 0)
+    dialect = steps if "steps" in file else CSV if quoted else CSV_BARE
+    args = [text.device, word(size), dialect, entries, totals, word(0), memory]
+    if "plain" in file:
+        args += [strings, sums]
 
     def once() -> None:
         memory.zero_()
         totals.zero_()
         kernel((tiles, 1), threads, args)
 
-    ms = median_ms(once)
+    ms = median_ms(once, 1 if "--profile" in sys.argv else 9)
     at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
-    got, wanted = entries.cpu().numpy().view(ENTRY), text.expected(at)
-    flags = int(totals[5])
-    if not quoted and flags & 1:
-        say(f"{text.name:9} {what}: {size / ms / 1e6:6.0f} GB/s until it says that there are quotes")
-        return
-    right = bool((got == wanted).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
-    say(f"{text.name:9} {what}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%} flags {flags} right {right}")
+    got, expected = entries.cpu().numpy().view(ENTRY), text.expected(at)
+    if "steps" in file:
+        got["state"] = got["state"] == 4  # QUOTED
+    right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
+    if summed:
+        right &= bool((sums.cpu().numpy() == text.expected_sums(at)).all())
+    form = "steps" if "steps" in file else ("quotes" if quoted else "bare") + (" + strings" if summed else "")
+    how = f"{threads:4} x {shape['HR_ROWS']:2} unroll {shape['HR_UNROLL']} blocks {shape['HR_BLOCKS']:2}"
+    say(f"{text.name:8} {form:17} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%} flags {int(totals[5])} right {right}")
+
+
+def steps_of_csv() -> torch.Tensor:
+    if "--steps" in sys.argv:
+        return torch.from_numpy(np.fromfile(sys.argv[sys.argv.index("--steps") + 1], "u1")).cuda()
+    from headrace import Dialect
+    from headrace.structure.find_gpu import step_tables
+
+    return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
 
 
 def main() -> None:
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
     _, read = limits()
-    texts = [text_of(name) for name in ("taxi", "int_444", "wide", "quoted")]
-    shapes = SWEEP if "--sweep" in sys.argv else [(256, 8, 2, 4)]
-    cases = [(q, t, r, u, b) for q in (0, 1) for t, r, u, b in shapes]
-    made = [("structure/find_plain.cu", {"HR_QUOTED": q, "HR_THREADS": t, "HR_ROWS": r, "HR_UNROLL": u, "HR_BLOCKS": b}) for q, t, r, u, b in cases]
+    made = shapes()
     if "--cubins" in sys.argv:
         folder = Path(sys.argv[sys.argv.index("--cubins") + 1])
-        cubins = {name_of(*one): (folder / (name_of(*one).replace("/", "_") + ".cubin")).read_bytes() for one in made}
+        paths = {name_of(*one): folder / (name_of(*one).replace("/", "_") + ".cubin") for one in made}
+        cubins = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
+        made = [one for one in made if name_of(*one) in cubins]
     else:
         cubins = compile_all(made)
-    for (q, t, r, u, b), (file, defines) in zip(cases, made, strict=True):
-        kernel = Kernel(cubins[name_of(file, defines)], "find_plain")
-        for text in texts:
-            if q or text.name != "quoted":
-                measure(text, kernel, bool(q), t * r * 16, t, read, f"{'quotes' if q else 'bare':6} {t:4} x {r:2} unroll {u} blocks {b:2}")
+    steps = steps_of_csv()
+    for text in map(text_of, STRINGS):
+        for file, shape in made:
+            if text.name != "quoted" or shape.get("HR_QUOTED", 1):
+                kernel = Kernel(cubins[name_of(file, shape)], Path(file).stem)
+                measure(text, file, shape, kernel, steps, read)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.find_gpu import ENTRY, STRING_COLUMNS, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.find_gpu import ENTRY, TALLY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
 from headrace.testing.oracle import field_text, split
 from headrace.testing.strategies import dialects, texts, well_formed_tables
@@ -94,20 +94,23 @@ hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_fr
 hows_of_steps = st.builds(How, st.sampled_from(CHUNKS), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
-def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how: How, more: Sequence[object] = ()) -> Result:
-    """What a kernel says: entries as `expected_entries` has them, but with states, and totals."""
-    threads, rows = how.shape
-    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
-    program = fibers.program(f"structure/{file}.cu", defines | shape)
-    text = aligned(data, how.skew)
-    tiles = -(-(len(data) + how.skew) // how.tile) if data else 0
-    entries, totals = np.zeros(tiles + 1, ENTRY), np.zeros(1, TOTALS)
-    memory = np.zeros(10 * (tiles + 1), np.uint64)
-    args = [text, len(data), dialect, entries, totals, None, memory, *more[:2]]
+SCAN_THREADS = 32
+
+
+def tile_count(data: bytes, how: How) -> int:
+    return -(-(len(data) + how.skew) // how.tile) if data else 0
+
+
+def scanned(data: bytes, how: How, tallies: NDArray[Any], totals: NDArray[Any], *, quoted: bool, states: object) -> Result:
+    """Entries and totals, from what the tiles came to."""
+    tiles = tile_count(data, how)
+    blocks = max(1, -(-tiles // SCAN_THREADS))
+    entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
+    args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, memory]
+    program = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
-    reachable = tuple(array for array in more if isinstance(array, np.ndarray))
-    checks = fibers.Checks(unwritten=(entries,), reachable=reachable)
-    program.launch(file, max(tiles, 1), threads, args, order=order, seed=seed, checks=checks)
+    checks = fibers.Checks(unwritten=(entries,))
+    program.launch("scan_tiles", blocks, SCAN_THREADS, args, order=order, seed=seed, checks=checks)
     total = totals[0]
     assert total["bytes"] == len(data)
     return (
@@ -117,17 +120,43 @@ def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how:
 
 
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
+    threads, rows = how.shape
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
-    none = np.zeros((), STRING_COLUMNS)[()]
-    return found(data, "find_plain", {"HR_QUOTED": int(quoted), "HR_STRINGS": 0}, plain, how, (none, None))
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
+    if tiles:
+        shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+        program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), **shape})
+        args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
+        order, seed = how.order
+        program.launch("tally_plain", tiles, threads, args, order=order, seed=seed)
+    return scanned(data, how, tallies, totals, quoted=quoted, states=None)
 
 
 def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
-    tables = step_tables(dialect)
-    assert tables is not None
-    entries, totals = found(data, "find_steps", {}, np.array([tables]), how)
-    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], totals
+    threads, rows = how.shape
+    made = step_tables(dialect)
+    assert made is not None
+    tables, text = np.array([made]), aligned(data, how.skew)
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(tiles + 1, TALLY), np.zeros(1, TOTALS)
+    maps, before = np.zeros(tiles + 1, np.uint64), np.zeros(tiles * threads + 1, np.uint32)
+    states = np.zeros(tiles + 1, np.uint8)
+    program = fibers.program(
+        "structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    )
+    scan = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
+    order, seed = how.order
+    if tiles:
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, before, maps, None], order=order, seed=seed)
+        blocks = tiles // SCAN_THREADS + 1
+        memory = np.zeros(2 * (blocks + 1), np.uint64)
+        scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
+        args = [text, len(data), tables, before, states, tallies, totals, None]
+        program.launch("tally_steps", tiles, threads, args, order=order, seed=seed)
+    entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
+    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
@@ -182,59 +211,3 @@ def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def test_any_dialect_of_eight_states(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     assert by_steps(data, dialect, how) == expected(data, dialect, how)
-
-
-def kept(data: bytes, begin: int, end: int, dialect: Dialect) -> list[int]:
-    """Where the bytes of a field's text stand: all but the quotes that enclose it, of doubled ones the second."""
-    quote = (dialect.quote or b" ")[0]
-    if dialect.quote is None or data[begin:end][:1] != dialect.quote:
-        return list(range(begin, end))
-    places, quotes = [], 0
-    for at in range(begin + 1, end):
-        quotes += data[at] == quote
-        if data[at] != quote or (quotes % 2 == 0 and data[at - 1] == quote):
-            places.append(at)
-    return places
-
-
-def expected_sums(data: bytes, dialect: Dialect, how: How, columns: list[int]) -> list[list[int]]:
-    tiles = -(-(len(data) + how.skew) // how.tile)
-    sums = np.zeros((len(columns), tiles + 1), np.int64)
-    for record in split(data, dialect).records:
-        for column, (begin, end) in enumerate(record.fields):
-            places = kept(data, begin, end, dialect)
-            assert bytes(data[at] for at in places) == field_text(data, begin, end, dialect)[0]
-            if column in columns:
-                for at in places:
-                    sums[columns.index(column), (at + how.skew) // how.tile] += 1
-    return sums.tolist()
-
-
-def sums_by_masks(data: bytes, dialect: Dialect, how: How, columns: list[int], count: int, *, quoted: bool) -> list[list[int]]:
-    tiles = -(-(len(data) + how.skew) // how.tile)
-    sums = np.full((len(columns), tiles + 1), 7, np.uint64)
-    numbers = np.array(columns, np.uint32)
-    strings = np.zeros((), STRING_COLUMNS)
-    strings["column"], strings["strings"] = numbers.ctypes.data, len(columns)
-    strings["columns"], strings["stride"] = count, tiles + 1
-    plain = plain_dialect(dialect, quoted=quoted)
-    defines = {"HR_QUOTED": int(quoted), "HR_STRINGS": 1}
-    result = found(data, "find_plain", defines, plain, how, (strings[()], sums, numbers))
-    assert result == expected(data, dialect, how)
-    return sums.tolist()
-
-
-@given(plain_cases(), hows, st.data())
-@settings(max_examples=500, deadline=None, derandomize=True)
-def test_bytes_of_strings(case: tuple[Dialect, bytes], how: How, draw: st.DataObject) -> None:
-    dialect, data = case
-    if draw.draw(st.booleans()):
-        data = draw.draw(well_formed_tables(dialect, max_rows=30)).data * draw.draw(st.integers(1, 6))
-    quoted = dialect.quote is not None and draw.draw(st.booleans())
-    data = data if quoted else without(data, dialect)
-    oracle = split(data, dialect)
-    assume(data and not any(record.strays for record in oracle.records))
-    widths = [len(record.fields) for record in oracle.records] or [1]
-    count = draw.draw(st.sampled_from(widths))
-    columns = sorted(draw.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=4)))
-    assert sums_by_masks(data, dialect, how, columns, count, quoted=quoted) == expected_sums(data, dialect, how, columns)

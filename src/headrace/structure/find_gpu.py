@@ -37,6 +37,18 @@ TOTALS = np.dtype(
 PLAIN_DIALECT = np.dtype(
     [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
 )
+TALLY = np.dtype(
+    [
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("records", "u4"),
+        ("separators", "u4"),
+        ("blanks", "u4"),
+        ("comments", "u4"),
+        ("flags", "u4"),
+    ]
+)
 STRING_COLUMNS = np.dtype([("column", "u8"), ("strings", "u4"), ("columns", "u4"), ("stride", "u4"), ("padding", "u4")])
 MOST_STEPS = 8
 STEP_TABLES = np.dtype(
