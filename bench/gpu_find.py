@@ -12,19 +12,19 @@ from __future__ import annotations
 import struct
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from bench.data import ensure
-from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say
+from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say, u32
 
 ENTRY = np.dtype([("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"), ("column", "u4"), ("state", "u1"), ("open", "u1"), ("x", "u2")])
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
+SCAN, PLAIN, STEPS = "structure/scan_tiles.cu", "structure/find_plain.cu", "structure/find_steps.cu"
 STRINGS = {"taxi": [6], "int_444": [0], "wide": [1], "quoted": [0, 1, 2, 7]}
 Shape = dict[str, int]
 
@@ -32,20 +32,13 @@ Shape = dict[str, int]
 def shapes() -> list[tuple[str, Shape]]:
     """(file, macros)."""
     sweep = "--sweep" in sys.argv
-    found: list[tuple[str, Shape]] = []
-    for quoted in (0, 1):
-        for threads, rows in ((128, 8), (128, 16), (256, 4), (256, 8)) if sweep else ((256, 8),):
-            for unroll in (1, 2) if sweep else (1,):
-                for blocks in (1, 1024 // threads, 1536 // threads) if sweep else (4,):
-                    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": unroll, "HR_BLOCKS": blocks}
-                    found.append(("structure/find_plain.cu", {"HR_QUOTED": quoted, "HR_STRINGS": 0} | shape))
-        for threads, rows in ((128, 8), (256, 4), (256, 8)) if sweep else ((256, 4),):
-            for blocks in (1, 1024 // threads) if sweep else (4,):
-                shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": blocks}
-                found.append(("structure/find_plain.cu", {"HR_QUOTED": quoted, "HR_STRINGS": 1} | shape))
-    for threads, rows in ((128, 4), (128, 8), (256, 4), (256, 8)) if sweep else ((256, 4),):
-        for blocks in (1, 1024 // threads) if sweep else (4,):
-            found.append(("structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": blocks}))
+    found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
+    for threads, rows in ((128, 8), (128, 16), (256, 4), (256, 8)) if sweep else ((256, 8),):
+        for unroll in (1, 2) if sweep else (1,):
+            for blocks in (1, 1024 // threads, 1536 // threads) if sweep else (4,):
+                shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": unroll, "HR_BLOCKS": blocks}
+                found += [(PLAIN, {"HR_QUOTED": quoted} | shape) for quoted in (0, 1)]
+                found += [(STEPS, shape)]
     return found
 
 
@@ -81,7 +74,7 @@ class Text:
 def text_of(name: str) -> Text:
     """Lines end in LF, and none is blank."""
     data = ensure(name, PIECE).read_bytes()
-    data = np.frombuffer(data[: data.rindex(b"\n" if name != "quoted" else b'"\n') + 1], "u1")
+    data = np.frombuffer(data[: data.rindex(b"\n") + 1 if name != "quoted" else data.rindex(b'"\n"r') + 2], "u1")
     quotes = data == 34
     inside = np.concatenate([[0], np.cumsum(quotes) % 2]).astype("u1")
     outside = inside[1:] == 0
@@ -105,39 +98,48 @@ def word(number: int) -> bytes:
     return struct.pack("<Q", number)
 
 
-def measure(text: Text, file: str, shape: Shape, kernel: Kernel, steps: torch.Tensor, read: float) -> None:
+def measure(text: Text, file: str, shape: Shape, kernels: dict[str, Kernel], steps: torch.Tensor, read: float) -> None:
     threads, size = shape["HR_THREADS"], text.device.numel()
     tile = threads * shape["HR_ROWS"] * 16
     tiles = -(-size // tile)
-    entries = torch.empty((tiles + 1) * 4, dtype=torch.int64, device="cuda")
-    totals = torch.zeros(6, dtype=torch.int64, device="cuda")
-    memory = torch.zeros((tiles + 1) * 10, dtype=torch.int64, device="cuda")
-    wanted = STRINGS[text.name]
-    columns = torch.tensor(wanted, dtype=torch.int32, device="cuda")
-    sums = torch.empty((len(wanted), tiles + 1), dtype=torch.int64, device="cuda")
-    strings = struct.pack("<QIIII", columns.data_ptr(), len(wanted), int(text.column.max()) + 1, tiles + 1, 0)
-    quoted, summed = shape.get("HR_QUOTED", 1), shape.get("HR_STRINGS", 0)
-    dialect = steps if "steps" in file else CSV if quoted else CSV_BARE
-    args = [text.device, word(size), dialect, entries, totals, word(0), memory]
-    if "plain" in file:
-        args += [strings, sums]
+    scan_blocks = tiles // 256 + 1
+
+    def words(count: int) -> torch.Tensor:
+        return torch.zeros(count, dtype=torch.int64, device="cuda")
+
+    entries, tallies, totals, memory = words((tiles + 1) * 4), words(tiles * 10), words(6), words((scan_blocks + 1) * 10)
+    before, maps, states = words(tiles * threads // 2), words(tiles), words(tiles // 8 + 1)
+    quoted, by_steps = shape.get("HR_QUOTED", 0), file == STEPS
+    none, head = word(0), [text.device, word(size)]
+
+    def tally() -> None:
+        if not by_steps:
+            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none])
+            return
+        kernels["map_tiles"]((tiles, 1), threads, [*head, steps, before, maps, none])
+        kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
+        memory.zero_()
+        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, before, states, tallies, totals, none])
 
     def once() -> None:
         memory.zero_()
         totals.zero_()
-        kernel((tiles, 1), threads, args)
+        tally()
+        sizes = [word(size), u32(tile), u32(0)]
+        args = [tallies, u32(quoted), states if by_steps else none, *sizes, entries, totals, none, memory]
+        kernels["scan_tiles"]((scan_blocks, 1), 256, args)
 
-    ms = median_ms(once, 1 if "--profile" in sys.argv else 9)
+    repeats = 1 if "--profile" in sys.argv else 9
+    tally_ms, ms = median_ms(tally, repeats), median_ms(once, repeats)
     at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
     got, expected = entries.cpu().numpy().view(ENTRY), text.expected(at)
-    if "steps" in file:
+    if by_steps:
         got["state"] = got["state"] == 4  # QUOTED
     right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
-    if summed:
-        right &= bool((sums.cpu().numpy() == text.expected_sums(at)).all())
-    form = "steps" if "steps" in file else ("quotes" if quoted else "bare") + (" + strings" if summed else "")
+    form = "steps" if by_steps else "quotes" if quoted else "bare"
     how = f"{threads:4} x {shape['HR_ROWS']:2} unroll {shape['HR_UNROLL']} blocks {shape['HR_BLOCKS']:2}"
-    say(f"{text.name:8} {form:17} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%} flags {int(totals[5])} right {right}")
+    say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
+        f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
 
 
 def steps_of_csv() -> torch.Tensor:
@@ -162,11 +164,15 @@ def main() -> None:
     else:
         cubins = compile_all(made)
     steps = steps_of_csv()
+    scan_name = name_of(SCAN, {"HR_THREADS": 256})
+    scans = {name: Kernel(cubins[scan_name], name) for name in ("scan_tiles", "scan_maps")}
     for text in map(text_of, STRINGS):
         for file, shape in made:
-            if text.name != "quoted" or shape.get("HR_QUOTED", 1):
-                kernel = Kernel(cubins[name_of(file, shape)], Path(file).stem)
-                measure(text, file, shape, kernel, steps, read)
+            if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
+                continue
+            names = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
+            kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in names}
+            measure(text, file, shape, kernels, steps, read)
 
 
 if __name__ == "__main__":
