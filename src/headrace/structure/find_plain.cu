@@ -24,64 +24,101 @@ constexpr u32 states = quoted ? 2 : 1;
 using Tile = PlainTile<threads, rows>;
 static_assert(Tile::bytes <= 32768 && warps >= 1);  // two counts share a word
 
-// What a thread, and then a warp, has counted: on both sides of quotes, and outside if the warp's part began outside.
+// What a thread has counted: on both sides of quotes, and outside if its warp's part began outside.
 struct Side {
-    u32 separators = 0, records = 0, blanks = 0;  // 128 each
+    u32 separators = 0, line_ends = 0;  // 128 each
+    u32 no_ends = 0, blanks = 0;  // line ends that end no record, and those of them that are blank lines; 128 each
     u32 strays = 0;
 };
 struct Counts {
-    Side all, outside;
+    Side all, outside;    // all.strays: from inside
     u32 unwatched = ~0u;  // bit 7 of a byte: no watched byte so far
     u32 high = 0, quotes = 0;
 };
 
-__device__ __forceinline__ void count(Side& side, const Masks& masks, const tile::Bits* inside) {
+// Line ends behind line ends, where there are any: which end no record.
+__device__ __forceinline__ void count_runs(Counts& counts, const Place& place, const Patterns& patterns,
+                                           const tile::Bits& inside) {
+    Masks masks;
+    find_ends(masks, place, patterns);
+    settle_runs(masks, place, patterns);
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        const u32 mask = inside == nullptr ? ~0u : ~inside->word[k];
-        side.separators = tile::add_bytes(masks.separators.word[k] & mask, side.separators);
-        side.records = tile::add_bytes(masks.records.word[k] & mask, side.records);
-    }
-}
-__device__ __forceinline__ void count_blanks(Side& side, const Masks& masks, const tile::Bits* inside) {
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const u32 mask = inside == nullptr ? ~0u : ~inside->word[k];
-        side.blanks = tile::add_bytes(masks.blanks.word[k] & mask, side.blanks);
+        const u32 no_ends = masks.line_ends.word[k] & ~masks.records.word[k], blanks = masks.blanks.word[k];
+        counts.all.no_ends = tile::add_bytes(no_ends, counts.all.no_ends);
+        counts.all.blanks = tile::add_bytes(blanks, counts.all.blanks);
+        if constexpr (quoted) {
+            counts.outside.no_ends = tile::add_bytes(no_ends & ~inside.word[k], counts.outside.no_ends);
+            counts.outside.blanks = tile::add_bytes(blanks & ~inside.word[k], counts.outside.blanks);
+        }
     }
 }
 
-// Adds a vector's. `there`: which of its bytes are the text's.
-__device__ __forceinline__ void count(Counts& counts, const Place& place, const Patterns& patterns,
-                                      const tile::Bits& quotes, const tile::Bits* inside, u32 there) {
-    Masks masks;
-    if (__any_sync(tile::all_lanes, find_ends(masks, place, patterns))) {
-        settle_runs(masks, place, patterns);
-        count_blanks(counts.all, masks, nullptr);
-        if constexpr (quoted) count_blanks(counts.outside, masks, inside);
-    }
-    count(counts.all, masks, nullptr);
+// Adds a vector that is all inside quotes or all outside.
+__device__ __forceinline__ void count_plainly(Counts& counts, const Place& place, const Patterns& patterns,
+                                              bool inside) {
+    u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0, runs = 0;
+    u32 separators = 0, line_ends = 0;
 #pragma unroll
-    for (u32 k = 0; k < 4; ++k) counts.high |= place.word[k];
+    for (u32 k = 0; k < 4; ++k) {
+        const Delimiters found(place.word[k], patterns);
+        runs |= found.line_ends & tile::behind(before, found.line_ends);
+        before = found.line_ends;
+        separators = tile::add_bytes(found.separators, separators);
+        line_ends = tile::add_bytes(found.line_ends, line_ends);
+        counts.high |= place.word[k];
+    }
+    counts.all.separators += separators;
+    counts.all.line_ends += line_ends;
     if constexpr (quoted) {
-        count(counts.outside, masks, inside);
-        const QuoteMasks read = read_quotes(masks, place, patterns, quotes);
-        tile::Bits outside, within;
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            const u32 mask = inside->word[k];
-            outside.word[k] = (read.stray_inside.word[k] & mask) | (read.stray_outside.word[k] & ~mask);
-            within.word[k] = (read.stray_inside.word[k] & ~mask) | (read.stray_outside.word[k] & mask);
-        }
-        if (there == 0xFFFF) {
-            counts.outside.strays |= tile::any(outside);
-            counts.all.strays |= tile::any(within);
-        } else {  // behind a quote at the text's end stands what is not there
-            counts.outside.strays |= tile::gathered(outside) & there;
-            counts.all.strays |= tile::gathered(within) & there;
-        }
-        counts.quotes |= tile::any(quotes);
+        counts.outside.separators += inside ? 0 : separators;
+        counts.outside.line_ends += inside ? 0 : line_ends;
     }
+    if (__any_sync(tile::all_lanes, runs != 0)) {
+        const u32 side = inside ? tile::top_bits : 0;
+        count_runs(counts, place, patterns, {side, side, side, side});
+    }
+}
+
+// Adds a vector with quotes, or behind one. `inside`: the byte before is; `there`: which of its bytes are the text's.
+__device__ __forceinline__ void count_quoted(Counts& counts, const Place& place, const Patterns& patterns,
+                                             const tile::Bits& quotes, bool inside, u32 there) {
+    const u32 doubles = patterns.doubles ? ~0u : 0;
+    const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
+    u32 before = delimited ? tile::top_bits : 0, runs = 0;
+    u32 quote_before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
+    u32 carry = inside ? ~0u : 0;
+    tile::Bits within, from_outside, from_inside;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const Delimiters found(place.word[k], patterns);
+        const u32 quote = quotes.word[k], delimiters = found.separators | found.line_ends;
+        within.word[k] = tile::parities(quote) ^ carry;
+        carry = static_cast<u32>(static_cast<i32>(within.word[k]) >> 31);
+        const u32 behind_delimiter = tile::behind(before, delimiters), behind_quote = tile::behind(quote_before, quote);
+        before = delimiters;
+        quote_before = quote;
+        runs |= found.line_ends & behind_delimiter;
+        counts.all.separators = tile::add_bytes(found.separators, counts.all.separators);
+        counts.all.line_ends = tile::add_bytes(found.line_ends, counts.all.line_ends);
+        counts.outside.separators = tile::add_bytes(found.separators & ~within.word[k], counts.outside.separators);
+        counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
+        counts.high |= place.word[k];
+        // Strays, as read_quotes tells them.
+        const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & doubles));
+        const u32 if_outside = behind_quote & ~(delimiters | quote);
+        from_outside.word[k] = (if_inside & within.word[k]) | (if_outside & ~within.word[k]);
+        from_inside.word[k] = (if_inside & ~within.word[k]) | (if_outside & within.word[k]);
+    }
+    if (there == 0xFFFF) {
+        counts.outside.strays |= tile::any(from_outside);
+        counts.all.strays |= tile::any(from_inside);
+    } else {  // behind a quote at the text's end stands what is not there
+        counts.outside.strays |= tile::gathered(from_outside) & there;
+        counts.all.strays |= tile::gathered(from_inside) & there;
+    }
+    counts.quotes |= tile::any(quotes);
+    if (__any_sync(tile::all_lanes, runs != 0)) count_runs(counts, place, patterns, within);
 }
 
 __device__ __forceinline__ void watch(Counts& counts, const Place& place, const PlainDialect& dialect) {
@@ -155,15 +192,18 @@ struct Shared {
     u32 odd[warps];
 };
 
+__device__ __forceinline__ u32 ends_of(const Side& side) {
+    const u32 records = (side.line_ends - side.no_ends) >> 7;
+    return __reduce_add_sync(tile::all_lanes, (side.separators >> 7) << 16 | records);
+}
 __device__ __forceinline__ void share(Shared& shared, const Counts& counts, bool odd) {
-    const u32 all = __reduce_add_sync(tile::all_lanes, (counts.all.separators >> 7) << 16 | counts.all.records >> 7);
+    const u32 all = ends_of(counts.all);
     const u32 blanks = __reduce_add_sync(tile::all_lanes, counts.all.blanks >> 7);
     u32 outside = 0, blanks_outside = 0, strays = 0;
     if constexpr (quoted) {
-        const Side& side = counts.outside;
-        outside = __reduce_add_sync(tile::all_lanes, (side.separators >> 7) << 16 | side.records >> 7);
-        blanks_outside = __reduce_add_sync(tile::all_lanes, side.blanks >> 7);
-        strays = (side.strays != 0 ? 1u : 0u) | (counts.all.strays != 0 ? 2u : 0u);
+        outside = ends_of(counts.outside);
+        blanks_outside = __reduce_add_sync(tile::all_lanes, counts.outside.blanks >> 7);
+        strays = (counts.outside.strays != 0 ? 1u : 0u) | (counts.all.strays != 0 ? 2u : 0u);
         strays = __reduce_or_sync(tile::all_lanes, strays);
     }
     if (tile::lane() != 0) return;
@@ -238,13 +278,17 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         const Place place = staged.place(vector);
         if constexpr (quoted) {
             const tile::Bits quotes = find_byte(place, patterns.quote);
-            const Parities parities(quotes);
-            const tile::Bits within = find_inside(quotes, inside != parities.before());
-            inside = inside != parities.all();
-            const u32 there = Tile::is_inner(first, bytes) ? 0xFFFF : bytes_there(first + vector * 16, bytes);
-            count(counts, place, patterns, quotes, &within, there);
+            const bool some = tile::any(quotes) != 0 || place.before == (patterns.quote & 0xFF);
+            if (__any_sync(tile::all_lanes, some)) {
+                const Parities parities(quotes);
+                const u32 there = Tile::is_inner(first, bytes) ? 0xFFFF : bytes_there(first + vector * 16, bytes);
+                count_quoted(counts, place, patterns, quotes, inside != parities.before(), there);
+                inside = inside != parities.all();
+            } else {
+                count_plainly(counts, place, patterns, inside);
+            }
         } else {
-            count(counts, place, patterns, {}, nullptr, 0xFFFF);
+            count_plainly(counts, place, patterns, false);
         }
         if (dialect.flags & PLAIN_WATCHES) watch(counts, place, dialect);
     }

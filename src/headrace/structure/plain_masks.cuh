@@ -32,6 +32,18 @@ struct Place {
     u8 before;
 };
 
+// Those of four bytes.
+struct Delimiters {
+    u32 separators, line_ends;
+
+    __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
+        const u32 low = bytes & ~tile::top_bits;
+        separators = ~(tile::differs(low, patterns.separator) | bytes) & tile::top_bits;
+        const u32 neither = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
+        line_ends = ~(neither | bytes) & tile::top_bits;
+    }
+};
+
 // Whether bytes are inside quotes is asked last: bytes between two quotes, and so a run of line ends, are all inside or
 // all outside, and so are a quote and the delimiter that makes it a proper one. So all below is of bytes on either
 // side.
@@ -69,10 +81,9 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, cons
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        const u32 bytes = place.word[k], low = bytes & ~tile::top_bits;
-        masks.separators.word[k] = ~(tile::differs(low, patterns.separator) | bytes) & tile::top_bits;
-        const u32 no_line_end = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
-        masks.line_ends.word[k] = ~(no_line_end | bytes) & tile::top_bits;
+        const Delimiters found(place.word[k], patterns);
+        masks.separators.word[k] = found.separators;
+        masks.line_ends.word[k] = found.line_ends;
         masks.after.word[k] = tile::behind(before, masks.line_ends.word[k]);
         before = masks.line_ends.word[k];
         masks.records.word[k] = masks.line_ends.word[k];
