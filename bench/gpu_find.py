@@ -1,14 +1,16 @@
 """The search for structure on a GPU: shapes of its kernels, every entry and sum checked, medians of device events.
 
-Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text, form, shape, bytes of text a second,
-and what share of a read of the same memory that is. `--cubins` names a folder of programs that are compiled already, `--steps` a
-file with the tables of the default dialect's automaton; without it the package must be installed. `--profile` is for ncu: few launches.
+Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text,
+form, shape (threads, rows, unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is. `--cubins` names a folder of programs that are compiled already, `--steps` a
+file with the tables of the default dialect's automaton; without it the package must be installed. `--shapes` names a list of
+(file, macros) in JSON. `--profile` is for ncu: few launches.
 
-    python -m bench.gpu_find [--sweep] [--profile] [--cubins FOLDER] [--steps FILE]
+    python -m bench.gpu_find [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
 """
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from dataclasses import dataclass
@@ -20,25 +22,35 @@ import torch
 from bench.data import ensure
 from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say, u32
 
-ENTRY = np.dtype([("record", "u8"), ("record_begin", "u8"), ("field_begin", "u8"), ("column", "u4"), ("state", "u1"), ("open", "u1"), ("x", "u2")])
+ENTRY = np.dtype(
+    [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("state", "u1"),
+        ("open", "u1"),
+        ("x", "u2"),
+    ]
+)
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
-SCAN, PLAIN, STEPS = "structure/scan_tiles.cu", "structure/find_plain.cu", "structure/find_steps.cu"
+SCAN, PLAIN = "structure/scan_tiles.cu", "structure/find_plain.cu"
+STEPS, SUMS = "structure/find_steps.cu", "structure/sum_strings.cu"
 STRINGS = {"taxi": [6], "int_444": [0], "wide": [1], "quoted": [0, 1, 2, 7]}
 Shape = dict[str, int]
 
 
 def shapes() -> list[tuple[str, Shape]]:
     """(file, macros)."""
-    sweep = "--sweep" in sys.argv
+    if "--shapes" in sys.argv:
+        return [(file, shape) for file, shape in json.loads(Path(after("--shapes")).read_text())]
     found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
-    for threads, rows in ((128, 8), (128, 16), (256, 4), (256, 8)) if sweep else ((256, 8),):
-        for unroll in (1, 2) if sweep else (1,):
-            for blocks in (1, 1024 // threads, 1536 // threads) if sweep else (4,):
-                shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": unroll, "HR_BLOCKS": blocks}
-                found += [(PLAIN, {"HR_QUOTED": quoted} | shape) for quoted in (0, 1)]
-                found += [(STEPS, shape)]
+    for quoted in (0, 1):
+        found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 8}))
+        found.append((SUMS, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 8, "HR_BLOCKS": 1}))
+    found.append((STEPS, {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
     return found
 
 
@@ -94,6 +106,10 @@ def text_of(name: str) -> Text:
     return Text(name, device, count, records, record_begin, field_begin, column, inside, kept)
 
 
+def after(option: str) -> str:
+    return sys.argv[sys.argv.index(option) + 1]
+
+
 def word(number: int) -> bytes:
     return struct.pack("<Q", number)
 
@@ -137,16 +153,35 @@ def measure(text: Text, file: str, shape: Shape, kernels: dict[str, Kernel], ste
         got["state"] = got["state"] == 4  # QUOTED
     right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
     form = "steps" if by_steps else "quotes" if quoted else "bare"
-    how = f"{threads:4} x {shape['HR_ROWS']:2} unroll {shape['HR_UNROLL']} blocks {shape['HR_BLOCKS']:2}"
+    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
     say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
         f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
 
 
+def measure_sums(text: Text, shape: Shape, kernel: Kernel, read: float) -> None:
+    threads, size = shape["HR_THREADS"], text.device.numel()
+    tile = threads * shape["HR_ROWS"] * 16
+    tiles = -(-size // tile)
+    at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
+    entries = torch.from_numpy(text.expected(at).view("i8").copy()).cuda()
+    wanted = STRINGS[text.name]
+    columns = torch.tensor(wanted, dtype=torch.int32, device="cuda")
+    sums = torch.empty((len(wanted), tiles + 1), dtype=torch.int64, device="cuda")
+    strings = struct.pack("<QIIII", columns.data_ptr(), len(wanted), int(text.column.max()) + 1, tiles + 1, 0)
+    args = [text.device, word(size), CSV if shape["HR_QUOTED"] else CSV_BARE, entries, strings, sums]
+    ms = median_ms(lambda: kernel((tiles, 1), threads, args), 1 if "--profile" in sys.argv else 9)
+    right = bool((sums.cpu().numpy() == text.expected_sums(at)).all())
+    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
+    form = "quotes" if shape["HR_QUOTED"] else "bare"
+    say(f"{text.name:8} {form:6} {how}, bytes of {len(wanted)} columns of strings: {size / ms / 1e6:6.0f} GB/s "
+        f"{size / ms * 1e3 / read:6.1%} right {right}")  # fmt: skip
+
+
 def steps_of_csv() -> torch.Tensor:
     if "--steps" in sys.argv:
-        return torch.from_numpy(np.fromfile(sys.argv[sys.argv.index("--steps") + 1], "u1")).cuda()
+        return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
     from headrace import Dialect
-    from headrace.structure.find_gpu import step_tables
+    from headrace.structure.gpu_tables import step_tables
 
     return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
 
@@ -157,7 +192,7 @@ def main() -> None:
     _, read = limits()
     made = shapes()
     if "--cubins" in sys.argv:
-        folder = Path(sys.argv[sys.argv.index("--cubins") + 1])
+        folder = Path(after("--cubins"))
         paths = {name_of(*one): folder / (name_of(*one).replace("/", "_") + ".cubin") for one in made}
         cubins = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         made = [one for one in made if name_of(*one) in cubins]
@@ -169,6 +204,9 @@ def main() -> None:
     for text in map(text_of, STRINGS):
         for file, shape in made:
             if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
+                continue
+            if file == SUMS:
+                measure_sums(text, shape, Kernel(cubins[name_of(file, shape)], "sum_strings"), read)
                 continue
             names = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
             kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in names}

@@ -1,4 +1,4 @@
-"""The search for structure on a GPU under the fiber harness, against the automaton read byte by byte and the sequential oracle."""
+"""The search for structure on a GPU, in the fiber harness, against an automaton read byte by byte and the sequential oracle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.find_gpu import ENTRY, STRING_COLUMNS, TALLY, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.gpu_tables import ENTRY, STRING_COLUMNS, TALLY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
 from headrace.testing.oracle import field_text, split
 from headrace.testing.strategies import dialects, texts, well_formed_tables
@@ -120,6 +120,7 @@ def scanned(data: bytes, how: How, tallies: NDArray[Any], totals: NDArray[Any], 
 
 
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
+    """Entries and totals."""
     threads, rows = how.shape
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
@@ -143,9 +144,7 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
     tallies, totals = np.zeros(tiles + 1, TALLY), np.zeros(1, TOTALS)
     maps, before = np.zeros(tiles + 1, np.uint64), np.zeros(tiles * threads + 1, np.uint32)
     states = np.zeros(tiles + 1, np.uint8)
-    program = fibers.program(
-        "structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
-    )
+    program = fibers.program("structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1})
     scan = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
     if tiles:
@@ -179,6 +178,24 @@ def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 def expected(data: bytes, dialect: Dialect, how: How) -> Result:
     return expected_entries(data, dialect, how.tile, how.skew), expected_totals(data, dialect)
+
+
+def test_a_form_runs_only_if_the_one_before_asks() -> None:
+    dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
+    shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    bare = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 0, **shape})
+    quoted = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 1, **shape})
+    for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):
+        text, tiles = aligned(data, how.skew), tile_count(data, how)
+        tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)
+        described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
+        bare.launch("tally_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None])
+        assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
+        again, counted = np.zeros_like(tallies), np.zeros_like(totals)
+        quoted.launch("tally_plain", tiles, 32, [text, len(data), described[1], again, counted, totals])
+        assert bool(again["records"].any()) == (b'"' in data)
+        if b'"' in data:
+            assert scanned(data, how, again, counted, quoted=True, states=None) == expected(data, dialect, how)
 
 
 @given(plain_cases(), hows)

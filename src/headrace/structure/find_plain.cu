@@ -264,11 +264,14 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                 const FindTotals* other) {
     __shared__ Tile staged;
     __shared__ Shared shared;
+    __shared__ u32 seen;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * Tile::bytes - skew;
     const Patterns patterns(dialect);
+    if (threadIdx.x == 0) seen = tile::load_relaxed(&totals->flags);
     staged.stage(text, bytes, first, dialect);
+    if ((seen & FIND_REDO) != 0) return;
 
     Counts counts;
     bool inside = false;

@@ -50,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 odd_before;
     __shared__ u32 taken;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the tiles have not been tallied to the end
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
     const u32 blocks = (tiles + threads - 1) / threads;
     tile::LookBack<Reached> look_back(memory);
