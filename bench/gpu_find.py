@@ -201,15 +201,16 @@ def main() -> None:
     steps = steps_of_csv()
     scan_name = name_of(SCAN, {"HR_THREADS": 256})
     scans = {name: Kernel(cubins[scan_name], name) for name in ("scan_tiles", "scan_maps")}
-    for text in map(text_of, STRINGS):
+    names = after("--texts").split(",") if "--texts" in sys.argv else STRINGS
+    for text in map(text_of, names):
         for file, shape in made:
             if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
                 continue
             if file == SUMS:
                 measure_sums(text, shape, Kernel(cubins[name_of(file, shape)], "sum_strings"), read)
                 continue
-            names = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
-            kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in names}
+            entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
+            kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}
             measure(text, file, shape, kernels, steps, read)
 
 

@@ -23,7 +23,7 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
 
 _THREADS, _SCAN_THREADS = 128, 256
-_SHAPE = {"HR_THREADS": _THREADS, "HR_ROWS": 16, "HR_BLOCKS": 1}
+_SHAPE = {"HR_THREADS": _THREADS, "HR_ROWS": 16}
 TILE_BYTES = _THREADS * 16 * 16
 
 
@@ -134,7 +134,7 @@ class _Search:
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self._tiles:
-            shape = {"HR_QUOTED": int(form == "quoted"), "HR_UNROLL": 2, **_SHAPE}
+            shape = {"HR_QUOTED": int(form == "quoted"), "HR_UNROLL": 2, "HR_BLOCKS": 6, **_SHAPE}
             found = kernel("structure/find_plain.cu", "tally_plain", "PQ8sPPP", shape, self._card)
             self._start(found, self._tiles, _THREADS, (*self._head, described.tobytes(), self._tallies.address, totals, before))
         memory = self._scan_memory(form)
@@ -155,7 +155,7 @@ class _Search:
         self._states = self._take(self._tiles + 1)
         if not self._tiles:
             return self._states.address
-        shape = {"HR_UNROLL": 1, **_SHAPE}
+        shape = {"HR_UNROLL": 1, "HR_BLOCKS": 1, **_SHAPE}
         maps = kernel("structure/find_steps.cu", "map_tiles", "PQPPPP", shape, self._card)
         tally = kernel("structure/find_steps.cu", "tally_steps", "PQPPPPPP", shape, self._card)
         head = (*self._head, table.address, self._chunks.address)

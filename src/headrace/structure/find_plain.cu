@@ -83,7 +83,6 @@ __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place
 // Adds a vector with quotes, or behind one. `inside`: the byte before is; `there`: which of its bytes are the text's.
 __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place, const Patterns& patterns,
                                              const tile::Bits& quotes, bool inside, u32 there) {
-    const u32 doubles = patterns.doubles ? ~0u : 0;
     const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
     u32 before = delimited ? tile::top_bits : 0, runs = 0;
     u32 quote_before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
@@ -104,8 +103,9 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
         counts.outside.separators = tile::add_bytes(found.separators & ~within.word[k], counts.outside.separators);
         counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
         counts.high |= place.word[k];
-        // Strays, as read_quotes tells them.
-        const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & doubles));
+        // A quote that opens behind no delimiter and no quote; what follows one that closes and is neither. A quote
+        // that opens is inside, and what follows one that closes is outside.
+        const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));
         const u32 if_outside = behind_quote & ~(delimiters | quote);
         from_outside.word[k] = (if_inside & within.word[k]) | (if_outside & ~within.word[k]);
         from_inside.word[k] = (if_inside & ~within.word[k]) | (if_outside & within.word[k]);

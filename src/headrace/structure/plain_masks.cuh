@@ -10,16 +10,17 @@ namespace structure {
 // A dialect's bytes, each in all bytes of a word.
 struct Patterns {
     u32 separator, line_end, carriage, quote;
-    bool universal, skip_blank, doubles;
+    u32 doubles;  // all ones or none: no branch, which would make two of the loop around it
+    bool universal, skip_blank;
 
     __device__ __forceinline__ explicit Patterns(const PlainDialect& dialect)
         : separator(tile::repeated(dialect.separator)),
           line_end(tile::repeated(dialect.line_end)),
           carriage(dialect.flags & PLAIN_UNIVERSAL ? tile::repeated('\r') : line_end),
           quote(tile::repeated(dialect.quote)),
+          doubles(0 - static_cast<u32>(dialect.flags / PLAIN_DOUBLES & 1)),
           universal(dialect.flags & PLAIN_UNIVERSAL),
-          skip_blank(dialect.flags & PLAIN_SKIP_BLANK),
-          doubles(dialect.flags & PLAIN_DOUBLES) {}
+          skip_blank(dialect.flags & PLAIN_SKIP_BLANK) {}
 
     __device__ __forceinline__ bool ends_line(u8 byte) const {
         return byte == (line_end & 0xFF) || byte == (carriage & 0xFF);
@@ -116,30 +117,6 @@ __device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patt
     for (u32 k = 0; k < 4; ++k) {
         const u32 none = patterns.skip_blank ? masks.line_ends.word[k] : masks.completing.word[k];
         found.word[k] = masks.after.word[k] & ~none;
-    }
-    return found;
-}
-
-// Quotes: those that are strays if they open (inside, since a quote that opens counts as inside); bytes behind quotes
-// that are strays if they are outside; and quotes that are the second of two, and text, if they open.
-struct QuoteMasks {
-    tile::Bits stray_inside, stray_outside, doubled;
-};
-__device__ __forceinline__ QuoteMasks read_quotes(const Masks& masks, const Place& place, const Patterns& patterns,
-                                                  const tile::Bits& quotes) {
-    u32 separators = place.before == (patterns.separator & 0xFF) ? tile::top_bits : 0;
-    u32 before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
-    QuoteMasks found;
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const u32 behind_quote = tile::behind(before, quotes.word[k]);
-        const u32 field_starts = masks.after.word[k] | tile::behind(separators, masks.separators.word[k]);
-        const u32 delimiters = masks.separators.word[k] | masks.line_ends.word[k] | quotes.word[k];
-        found.doubled.word[k] = patterns.doubles ? quotes.word[k] & behind_quote : 0;
-        found.stray_inside.word[k] = quotes.word[k] & ~(field_starts | found.doubled.word[k]);
-        found.stray_outside.word[k] = behind_quote & ~delimiters;
-        before = quotes.word[k];
-        separators = masks.separators.word[k];
     }
     return found;
 }

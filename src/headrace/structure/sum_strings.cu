@@ -13,22 +13,37 @@ constexpr bool quoted = HR_QUOTED;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 using Tile = PlainTile<threads, rows>;
-constexpr u32 ends_listed = Tile::bytes / 4;  // where a tile has more, they are listed in turns
+// The list takes the text's place once that has become marks; where a tile has more ends, they are listed in turns.
+using List = EndList<Tile::bytes / 2 - 64, threads>;
+static_assert(sizeof(List) <= sizeof(Tile));
 
 // `there`: which of the vector's bytes are the text's. `quotes` and `inside` where there may be quotes.
 __device__ __forceinline__ Marks marks_of(const Place& place, const Patterns& patterns, const tile::Bits& quotes,
                                           const tile::Bits& inside, u32 there) {
     Masks masks;
-    if (find_ends(masks, place, patterns)) settle_runs(masks, place, patterns);
-    u32 outside = there, dropped = tile::gathered(masks.blanks) | tile::gathered(masks.completing);
-    if constexpr (quoted) {
-        outside &= ~tile::gathered(inside);
-        const QuoteMasks read = read_quotes(masks, place, patterns, quotes);
-        const u32 text = tile::gathered(read.doubled) & ~outside;
-        dropped = (dropped & outside) | (tile::gathered(quotes) & ~text);
+    tile::Bits dropped = {};
+    if (find_ends(masks, place, patterns)) {
+        settle_runs(masks, place, patterns);
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            const u32 outside = quoted ? ~inside.word[k] : ~0u;
+            dropped.word[k] = (masks.line_ends.word[k] & ~masks.records.word[k]) & outside;
+        }
     }
-    const u32 ends = (tile::gathered(masks.separators) & outside) | (tile::gathered(masks.records) & outside) << 16;
-    return {ends, dropped | (~there & 0xFFFF)};
+    if constexpr (quoted) {
+        u32 quote_before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            // The second of two quotes within quotes is text: it opens, and stands behind one that closes.
+            const u32 behind_quote = tile::behind(quote_before, quotes.word[k]);
+            dropped.word[k] |= quotes.word[k] & ~(inside.word[k] & behind_quote & patterns.doubles);
+            quote_before = quotes.word[k];
+            masks.separators.word[k] &= ~inside.word[k];
+            masks.records.word[k] &= ~inside.word[k];
+        }
+    }
+    const u32 ends = (tile::gathered(masks.separators) & there) | (tile::gathered(masks.records) & there) << 16;
+    return {ends, tile::gathered(dropped) | (~there & 0xFFFF)};
 }
 
 // `entries`: as scan_tiles wrote them. `sums`: for each column of strings the bytes of each tile, and a 0; right where
@@ -38,7 +53,6 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                 u64* sums) {
     __shared__ Tile staged;
     __shared__ u32 words[threads / tile::lanes];
-    __shared__ EndList<ends_listed, threads> list;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u32 number = blockIdx.x;
     const i64 first = static_cast<i64>(number) * Tile::bytes - skew;
@@ -75,6 +89,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     const tile::Before<u32> both = tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, ends), words);
     const u32 before = (both.before & 0xFFFF) + (both.before >> 16), records = both.total >> 16;
+    List& list = *reinterpret_cast<List*>(&staged);
     sum_strings_of(list, marks,
                    {before, (both.total & 0xFFFF) + records, records, entry.column, Tile::bytes, sums + number},
                    strings);

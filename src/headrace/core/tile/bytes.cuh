@@ -17,15 +17,8 @@ struct Bits {
 
 __device__ __forceinline__ u32 repeated(u32 byte) { return byte * 0x01010101u; }
 
-// Bit 7 of each byte of `low` (its bits 0 to 6) that is not `pattern`'s; other bits are anything. Multiplied by a one
-// that no compiler knows: additions go through the units that logical operations need, multiplications do not.
-__device__ __forceinline__ u32 differs(u32 low, u32 pattern) {
-#if defined(HR_ADD)
-    return (low ^ pattern) + 0x7F7F7F7Fu;
-#else
-    return (low ^ pattern) * blockDim.z + 0x7F7F7F7Fu;
-#endif
-}
+// Bit 7 of each byte of `low` (its bits 0 to 6) that is not `pattern`'s; other bits are anything.
+__device__ __forceinline__ u32 differs(u32 low, u32 pattern) { return (low ^ pattern) + 0x7F7F7F7Fu; }
 
 // Bytes equal to an ASCII value, which `pattern` repeats.
 __device__ __forceinline__ u32 equals(u32 bytes, u32 pattern) {
