@@ -1,23 +1,26 @@
-"""The search for structure on a GPU: shapes of its kernels, every entry checked, medians of device events.
+"""The search for structure on a GPU: shapes of its kernels, every entry and sum checked, medians of device events.
 
-Needs nvcc, PyTorch and a GPU; the package need not be installed. Texts of `bench.data` are repeated to 2 GiB. Each line: text,
-form, shape, bytes of text a second, and what share of a read of the same memory that is.
+Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text,
+form, shape (threads, rows, unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is. `--cubins` names a folder of programs that are compiled already, `--steps` a
+file with the tables of the default dialect's automaton; without it the package must be installed. `--shapes` names a list of
+(file, macros) in JSON. `--profile` is for ncu: few launches.
 
-    python -m bench.gpu_find [--sweep] [--cubins FOLDER]
+    python -m bench.gpu_find [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
 """
 
 from __future__ import annotations
 
+import json
+import struct
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from bench.data import ensure
-from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say
+from bench.gpu_primitives import Kernel, compile_all, limits, median_ms, name_of, say, u32
 
 ENTRY = np.dtype(
     [
@@ -33,17 +36,27 @@ ENTRY = np.dtype(
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
-SWEEP = [
-    (t, r, u, b)
-    for t, r in ((128, 8), (128, 16), (256, 4), (256, 8), (512, 4))
-    for u in (1, 2, 4)
-    for b in (1, 1024 // t, 1536 // t)
-]
+SCAN, PLAIN = "structure/scan_tiles.cu", "structure/find_plain.cu"
+STEPS, SUMS = "structure/find_steps.cu", "structure/sum_strings.cu"
+STRINGS = {"taxi": [6], "int_444": [0], "wide": [1], "quoted": [0, 1, 2, 7]}
+Shape = dict[str, int]
+
+
+def shapes() -> list[tuple[str, Shape]]:
+    """(file, macros)."""
+    if "--shapes" in sys.argv:
+        return [(file, shape) for file, shape in json.loads(Path(after("--shapes")).read_text())]
+    found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
+    for quoted in (0, 1):
+        found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}))
+        found.append((SUMS, {"HR_QUOTED": quoted, "HR_THREADS": 256, "HR_ROWS": 8, "HR_BLOCKS": 3}))
+    found.append((STEPS, {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
+    return found
 
 
 @dataclass
 class Text:
-    """A piece that is repeated, and what is known at each of its bytes."""
+    """A piece that is repeated, and what is known before each of its bytes, and behind the last."""
 
     name: str
     device: torch.Tensor
@@ -53,23 +66,30 @@ class Text:
     field_begin: np.ndarray
     column: np.ndarray
     inside: np.ndarray
+    kept: list[np.ndarray]  # bytes of each column of strings
 
     def expected(self, at: np.ndarray) -> np.ndarray:
         turn, place = at // self.piece, at % self.piece
         entries = np.zeros(len(at), ENTRY)
-        idle = self.record_begin[place] == place
         entries["record"] = turn * self.records[-1] + self.records[place]
         entries["record_begin"] = turn * self.piece + self.record_begin[place]
         entries["field_begin"] = turn * self.piece + self.field_begin[place]
-        entries["column"], entries["state"], entries["open"] = self.column[place], self.inside[place], ~idle
+        entries["column"], entries["state"] = self.column[place], self.inside[place]
+        entries["open"] = self.record_begin[place] != place
         return entries
+
+    def expected_sums(self, at: np.ndarray) -> np.ndarray:
+        turn, place = at // self.piece, at % self.piece
+        return np.stack([np.append(np.diff(turn * kept[-1] + kept[place]), 0) for kept in self.kept])
 
 
 def text_of(name: str) -> Text:
     """Lines end in LF, and none is blank."""
     data = ensure(name, PIECE).read_bytes()
-    data = np.frombuffer(data[: data.rindex(b"\n" if name != "quoted" else b'"\n') + 1], "u1")
-    inside = np.concatenate([[0], np.cumsum(data == 34) % 2]).astype("u1")
+    data = data[data.index(b"\n") + 1 :] if name == "taxi" else data  # its header has quotes
+    data = np.frombuffer(data[: data.rindex(b"\n") + 1 if name != "quoted" else data.rindex(b'"\n"r') + 2], "u1")
+    quotes = data == 34
+    inside = np.concatenate([[0], np.cumsum(quotes) % 2]).astype("u1")
     outside = inside[1:] == 0
     ends, separators = (data == 10) & outside, (data == 44) & outside
     assert not inside[-1] and not (ends[1:] & ends[:-1]).any() and not (data == 13).any()
@@ -80,62 +100,119 @@ def text_of(name: str) -> Text:
     before = np.concatenate([[0], np.cumsum(separators)])
     column = before - before[record_begin]
     records = np.concatenate([[0], np.cumsum(ends)])
+    doubled = quotes & ~outside & np.concatenate([[False], quotes[:-1] & outside[:-1]])
+    text = ~ends & ~separators & (~quotes | doubled)
+    kept = [np.concatenate([[0], np.cumsum(text & (column[:-1] == wanted))]) for wanted in STRINGS[name]]
     device = torch.from_numpy(data.copy()).cuda().repeat(TARGET // count)
-    return Text(name, device, count, records, record_begin, field_begin, column, inside)
+    return Text(name, device, count, records, record_begin, field_begin, column, inside, kept)
 
 
-def measure(text: Text, kernel: Kernel, quoted: bool, tile: int, threads: int, read: float, what: str) -> None:
-    size = text.device.numel()
+def after(option: str) -> str:
+    return sys.argv[sys.argv.index(option) + 1]
+
+
+def word(number: int) -> bytes:
+    return struct.pack("<Q", number)
+
+
+def measure(text: Text, file: str, shape: Shape, kernels: dict[str, Kernel], steps: torch.Tensor, read: float) -> None:
+    threads, size = shape["HR_THREADS"], text.device.numel()
+    tile = threads * shape["HR_ROWS"] * 16
     tiles = -(-size // tile)
-    entries = torch.empty((tiles + 1) * 4, dtype=torch.int64, device="cuda")
-    totals = torch.zeros(6, dtype=torch.int64, device="cuda")
-    memory = torch.zeros((tiles + 1) * 9, dtype=torch.int64, device="cuda")
-    word = partial(int.to_bytes, length=8, byteorder="little")
-    args = [text.device, word(size), CSV if quoted else CSV_BARE, entries, totals, word(0), memory]
+    scan_blocks = tiles // 256 + 1
+
+    def words(count: int) -> torch.Tensor:
+        return torch.zeros(count, dtype=torch.int64, device="cuda")
+
+    entries, tallies, totals, memory = words((tiles + 1) * 4), words(tiles * 10), words(6), words((scan_blocks + 1) * 10)
+    before, maps, states = words(tiles * threads // 2), words(tiles), words(tiles // 8 + 1)
+    quoted, by_steps = shape.get("HR_QUOTED", 0), file == STEPS
+    none, head = word(0), [text.device, word(size)]
+
+    def tally() -> None:
+        if not by_steps:
+            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none])
+            return
+        kernels["map_tiles"]((tiles, 1), threads, [*head, steps, before, maps, none])
+        kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
+        memory.zero_()
+        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, before, states, tallies, totals, none])
 
     def once() -> None:
         memory.zero_()
         totals.zero_()
-        kernel((tiles, 1), threads, args)
+        tally()
+        sizes = [word(size), u32(tile), u32(0)]
+        args = [tallies, u32(quoted), states if by_steps else none, *sizes, entries, totals, none, memory]
+        kernels["scan_tiles"]((scan_blocks, 1), 256, args)
 
-    ms = median_ms(once)
+    repeats = 1 if "--profile" in sys.argv else 9
+    tally_ms, ms = median_ms(tally, repeats), median_ms(once, repeats)
     at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
-    got, wanted = entries.cpu().numpy().view(ENTRY), text.expected(at)
-    flags = int(totals[5])
-    if not quoted and flags & 1:
-        say(f"{text.name:9} {what}: {size / ms / 1e6:6.0f} GB/s until it says that there are quotes")
-        return
-    right = bool((got == wanted).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
-    say(f"{text.name:9} {what}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%} flags {flags} right {right}")
+    got, expected = entries.cpu().numpy().view(ENTRY), text.expected(at)
+    if by_steps:
+        got["state"] = got["state"] == 4  # QUOTED
+    right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
+    form = "steps" if by_steps else "quotes" if quoted else "bare"
+    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
+    say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
+        f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
+
+
+def measure_sums(text: Text, shape: Shape, kernel: Kernel, read: float) -> None:
+    threads, size = shape["HR_THREADS"], text.device.numel()
+    tile = threads * shape["HR_ROWS"] * 16
+    tiles = -(-size // tile)
+    at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
+    entries = torch.from_numpy(text.expected(at).view("i8").copy()).cuda()
+    wanted = STRINGS[text.name]
+    columns = torch.tensor(wanted, dtype=torch.int32, device="cuda")
+    sums = torch.empty((len(wanted), tiles + 1), dtype=torch.int64, device="cuda")
+    strings = struct.pack("<QIIII", columns.data_ptr(), len(wanted), int(text.column.max()) + 1, tiles + 1, 0)
+    args = [text.device, word(size), CSV if shape["HR_QUOTED"] else CSV_BARE, entries, strings, sums]
+    ms = median_ms(lambda: kernel((tiles, 1), threads, args), 1 if "--profile" in sys.argv else 9)
+    right = bool((sums.cpu().numpy() == text.expected_sums(at)).all())
+    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
+    form = "quotes" if shape["HR_QUOTED"] else "bare"
+    say(f"{text.name:8} {form:6} {how}, bytes of {len(wanted)} columns of strings: {size / ms / 1e6:6.0f} GB/s "
+        f"{size / ms * 1e3 / read:6.1%} right {right}")  # fmt: skip
+
+
+def steps_of_csv() -> torch.Tensor:
+    if "--steps" in sys.argv:
+        return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
+    from headrace import Dialect
+    from headrace.structure.gpu_tables import step_tables
+
+    return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
 
 
 def main() -> None:
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
     _, read = limits()
-    texts = [text_of(name) for name in ("taxi", "int_444", "wide", "quoted")]
-    shapes = SWEEP if "--sweep" in sys.argv else [(256, 8, 2, 4)]
-    cases = [(q, t, r, u, b) for q in (0, 1) for t, r, u, b in shapes]
-    made = [
-        ("structure/find_plain.cu", {"HR_QUOTED": q, "HR_THREADS": t, "HR_ROWS": r, "HR_UNROLL": u, "HR_BLOCKS": b})
-        for q, t, r, u, b in cases
-    ]
+    made = shapes()
     if "--cubins" in sys.argv:
-        folder = Path(sys.argv[sys.argv.index("--cubins") + 1])
-        cubins = {name_of(*one): (folder / (name_of(*one).replace("/", "_") + ".cubin")).read_bytes() for one in made}
+        folder = Path(after("--cubins"))
+        paths = {name_of(*one): folder / (name_of(*one).replace("/", "_") + ".cubin") for one in made}
+        cubins = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
+        made = [one for one in made if name_of(*one) in cubins]
     else:
         cubins = compile_all(made)
-    for (q, t, r, u, b), (file, defines) in zip(cases, made, strict=True):
-        kernel = Kernel(cubins[name_of(file, defines)], "find_plain")
-        for text in texts:
-            if q or text.name != "quoted":
-                measure(
-                    text,
-                    kernel,
-                    bool(q),
-                    t * r * 16,
-                    t,
-                    read,
-                    f"{'quotes' if q else 'bare':6} {t:4} x {r:2} unroll {u} blocks {b:2}",
-                )
+    steps = steps_of_csv()
+    scan_name = name_of(SCAN, {"HR_THREADS": 256})
+    scans = {name: Kernel(cubins[scan_name], name) for name in ("scan_tiles", "scan_maps")}
+    names = after("--texts").split(",") if "--texts" in sys.argv else STRINGS
+    for text in map(text_of, names):
+        for file, shape in made:
+            if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
+                continue
+            if file == SUMS:
+                measure_sums(text, shape, Kernel(cubins[name_of(file, shape)], "sum_strings"), read)
+                continue
+            entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
+            kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}
+            measure(text, file, shape, kernels, steps, read)
 
 
 if __name__ == "__main__":

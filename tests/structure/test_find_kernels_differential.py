@@ -1,9 +1,9 @@
-"""The search for structure on a GPU under the fiber harness, against the automaton read byte by byte and the sequential oracle."""
+"""The search for structure on a GPU, in the fiber harness, against an automaton read byte by byte and the sequential oracle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.find_gpu import ENTRY, STRING_COLUMNS, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.gpu_tables import ENTRY, STRING_COLUMNS, TALLY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
 from headrace.testing.oracle import field_text, split
 from headrace.testing.strategies import dialects, texts, well_formed_tables
@@ -94,20 +94,23 @@ hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_fr
 hows_of_steps = st.builds(How, st.sampled_from(CHUNKS), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
-def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how: How, more: Sequence[object] = ()) -> Result:
-    """What a kernel says: entries as `expected_entries` has them, but with states, and totals."""
-    threads, rows = how.shape
-    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
-    program = fibers.program(f"structure/{file}.cu", defines | shape)
-    text = aligned(data, how.skew)
-    tiles = -(-(len(data) + how.skew) // how.tile) if data else 0
-    entries, totals = np.zeros(tiles + 1, ENTRY), np.zeros(1, TOTALS)
-    memory = np.zeros(10 * (tiles + 1), np.uint64)
-    args = [text, len(data), dialect, entries, totals, None, memory, *more[:2]]
+SCAN_THREADS = 32
+
+
+def tile_count(data: bytes, how: How) -> int:
+    return -(-(len(data) + how.skew) // how.tile) if data else 0
+
+
+def scanned(data: bytes, how: How, tallies: NDArray[Any], totals: NDArray[Any], *, quoted: bool, states: object) -> Result:
+    """Entries and totals, from what the tiles came to."""
+    tiles = tile_count(data, how)
+    blocks = max(1, -(-tiles // SCAN_THREADS))
+    entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
+    args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, memory]
+    program = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
-    reachable = tuple(array for array in more if isinstance(array, np.ndarray))
-    checks = fibers.Checks(unwritten=(entries,), reachable=reachable)
-    program.launch(file, max(tiles, 1), threads, args, order=order, seed=seed, checks=checks)
+    checks = fibers.Checks(unwritten=(entries,))
+    program.launch("scan_tiles", blocks, SCAN_THREADS, args, order=order, seed=seed, checks=checks)
     total = totals[0]
     assert total["bytes"] == len(data)
     return (
@@ -117,17 +120,42 @@ def found(data: bytes, file: str, defines: dict[str, int], dialect: object, how:
 
 
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
+    """Entries and totals."""
+    threads, rows = how.shape
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
-    none = np.zeros((), STRING_COLUMNS)[()]
-    return found(data, "find_plain", {"HR_QUOTED": int(quoted), "HR_STRINGS": 0}, plain, how, (none, None))
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
+    if tiles:
+        shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+        program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), **shape})
+        args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
+        order, seed = how.order
+        program.launch("tally_plain", tiles, threads, args, order=order, seed=seed)
+    return scanned(data, how, tallies, totals, quoted=quoted, states=None)
 
 
 def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
-    tables = step_tables(dialect)
-    assert tables is not None
-    entries, totals = found(data, "find_steps", {}, np.array([tables]), how)
-    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], totals
+    threads, rows = how.shape
+    made = step_tables(dialect)
+    assert made is not None
+    tables, text = np.array([made]), aligned(data, how.skew)
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(tiles + 1, TALLY), np.zeros(1, TOTALS)
+    maps, before = np.zeros(tiles + 1, np.uint64), np.zeros(tiles * threads + 1, np.uint32)
+    states = np.zeros(tiles + 1, np.uint8)
+    program = fibers.program("structure/find_steps.cu", {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1})
+    scan = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
+    order, seed = how.order
+    if tiles:
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, before, maps, None], order=order, seed=seed)
+        blocks = tiles // SCAN_THREADS + 1
+        memory = np.zeros(2 * (blocks + 1), np.uint64)
+        scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
+        args = [text, len(data), tables, before, states, tallies, totals, None]
+        program.launch("tally_steps", tiles, threads, args, order=order, seed=seed)
+    entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
+    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
@@ -150,6 +178,24 @@ def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 def expected(data: bytes, dialect: Dialect, how: How) -> Result:
     return expected_entries(data, dialect, how.tile, how.skew), expected_totals(data, dialect)
+
+
+def test_a_form_runs_only_if_the_one_before_asks() -> None:
+    dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
+    shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    bare = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 0, **shape})
+    quoted = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 1, **shape})
+    for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):
+        text, tiles = aligned(data, how.skew), tile_count(data, how)
+        tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)
+        described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
+        bare.launch("tally_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None])
+        assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
+        again, counted = np.zeros_like(tallies), np.zeros_like(totals)
+        quoted.launch("tally_plain", tiles, 32, [text, len(data), described[1], again, counted, totals])
+        assert bool(again["records"].any()) == (b'"' in data)
+        if b'"' in data:
+            assert scanned(data, how, again, counted, quoted=True, states=None) == expected(data, dialect, how)
 
 
 @given(plain_cases(), hows)
@@ -211,16 +257,19 @@ def expected_sums(data: bytes, dialect: Dialect, how: How, columns: list[int]) -
 
 
 def sums_by_masks(data: bytes, dialect: Dialect, how: How, columns: list[int], count: int, *, quoted: bool) -> list[list[int]]:
-    tiles = -(-(len(data) + how.skew) // how.tile)
-    sums = np.full((len(columns), tiles + 1), 7, np.uint64)
-    numbers = np.array(columns, np.uint32)
-    strings = np.zeros((), STRING_COLUMNS)
-    strings["column"], strings["strings"] = numbers.ctypes.data, len(columns)
-    strings["columns"], strings["stride"] = count, tiles + 1
-    plain = plain_dialect(dialect, quoted=quoted)
-    defines = {"HR_QUOTED": int(quoted), "HR_STRINGS": 1}
-    result = found(data, "find_plain", defines, plain, how, (strings[()], sums, numbers))
-    assert result == expected(data, dialect, how)
+    threads, rows = how.shape
+    tiles = tile_count(data, how)
+    sums, numbers = np.full((len(columns), tiles + 1), 7, np.uint64), np.array(columns, np.uint32)
+    strings = np.array((numbers.ctypes.data, len(columns), count, tiles + 1, 0), STRING_COLUMNS)[()]
+    plain, entries = plain_dialect(dialect, quoted=quoted), np.zeros(tiles + 1, ENTRY)
+    for at, entry in enumerate(expected_entries(data, dialect, how.tile, how.skew)):
+        entries[at] = (*entry, 0)
+    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_BLOCKS": 1}
+    program = fibers.program("structure/sum_strings.cu", {"HR_QUOTED": int(quoted), **shape})
+    args = [aligned(data, how.skew), len(data), plain, entries, strings, sums]
+    order, seed = how.order
+    checks = fibers.Checks(reachable=(numbers,))
+    program.launch("sum_strings", tiles, threads, args, order=order, seed=seed, checks=checks)
     return sums.tolist()
 
 

@@ -1,131 +1,124 @@
-// Where the records and fields of a plain dialect are, tile by tile: how many records ended before each tile, and where
-// the record and the field that are open at its first byte began. Sixteen bytes at a time become masks
-// (plain_masks.cuh); what a tile adds is counted, posted, and joined with all tiles before it by look-back.
+// What each tile of a plain dialect's text comes to: records, separators, and where the record and the field that are
+// open at its end began. Sixteen bytes at a time become masks (plain_masks.cuh). A block has one tile and waits for no
+// other; scan_tiles.cu joins them.
 //
-// Two forms. Without quotes a byte means what it and the byte before say. With them, a byte is inside quotes where the
-// number of quotes up to it is odd: a first look-back joins the tiles' parities, and then, the tile still in shared
-// memory, the masks are exact. (ParPaRaw, section 3.1, with two states told apart by parity, as in Langdale and Lemire,
-// "Parsing gigabytes of JSON per second".) Nothing is counted for a state that the tile is not in.
+// Two forms. Without quotes a byte means what it and the byte before say. With them a byte is inside quotes where the
+// number of quotes up to it is odd: what is counted is counted twice, on both sides and outside, and from inside quotes
+// the two sides change places. (ParPaRaw, section 3.1, with two states told apart by parity, as in Langdale and Lemire,
+// "Parsing gigabytes of JSON per second".) In one launch with look-back a tile waited for those before it: half the
+// rate (docs/decisions/0014).
 //
-// Bytes moved: the text once; a tile writes an entry of 32 bytes and states of 64 (and 8), read by those that look
-// back.
+// Bytes moved: the text once; a tile writes 40 bytes, or 80.
 #include "core/tile/block.cuh"
-#include "core/tile/look_back.cuh"
-#include "structure/plain_masks.cuh"
-#include "structure/string_sums.cuh"
+#include "structure/plain_tile.cuh"
+#include "structure/tally.hpp"
 
 using namespace headrace;
 using namespace headrace::structure;
 
 constexpr bool quoted = HR_QUOTED;
-constexpr bool sums_strings = HR_STRINGS;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
-constexpr u32 tile_vectors = threads * rows;
-constexpr u32 tile_bytes = tile_vectors * 16;
-constexpr u32 unroll = sums_strings ? rows : HR_UNROLL;
-constexpr u32 ends_listed = tile_bytes / 4;  // where a tile has more, they are listed in turns
-constexpr u32 tile_rows = tile_vectors / tile::lanes;
-constexpr u32 row_bytes = tile::lanes * 16;
-static_assert(tile_bytes <= 32768);  // two counts share a word
+constexpr u32 states = quoted ? 2 : 1;
+using Tile = PlainTile<threads, rows>;
+static_assert(Tile::bytes <= 32768 && warps >= 1);  // two counts share a word
 
-// A tile's text, behind the vector before it.
-struct Staged {
-    uint4 vector[tile_vectors + 1];
-
-    __device__ __forceinline__ u8 byte(i32 at) const { return reinterpret_cast<const u8*>(vector + 1)[at]; }
-    __device__ __forceinline__ Place place(u32 number, bool inside) const {
-        const uint4 words = vector[number + 1];
-        return {{words.x, words.y, words.z, words.w}, byte(static_cast<i32>(number * 16) - 1), inside};
-    }
+// What a thread has counted: on both sides of quotes, and outside if its warp's part began outside.
+struct Side {
+    u32 separators = 0, line_ends = 0;  // 128 each
+    u32 no_ends = 0, blanks = 0;  // line ends that end no record, and those of them that are blank lines; 128 each
+    u32 strays = 0;
 };
-
-// Which of a vector's bytes are the text's.
-__device__ __forceinline__ u32 bytes_there(i64 at, u64 bytes) {
-    const i64 left = static_cast<i64>(bytes) - at;
-    const u32 behind = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
-    return at >= 0 ? behind : at <= -16 ? 0 : behind & 0xFFFFu << -at & 0xFFFF;
-}
-
-// A row is 32 vectors side by side; a warp has `rows` of them.
-__device__ __forceinline__ u32 vector_of(u32 row) { return (tile::warp() * rows + row) * tile::lanes + tile::lane(); }
-
-// Before the text stand line ends, so that a record begins at its first byte; behind it a byte that means nothing.
-__device__ __forceinline__ void stage(Staged& staged, const u8* text, u64 bytes, i64 first, bool inner,
-                                      const PlainDialect& dialect) {
-    if (inner) {
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            const u32 number = vector_of(row);
-            tile::copy_async(&staged.vector[number + 1], reinterpret_cast<const uint4*>(text + first) + number);
-        }
-        tile::commit_copies();
-    } else {
-#pragma unroll 1
-        for (u32 row = 0; row < rows; ++row) {
-            const u32 number = vector_of(row);
-            staged.vector[number + 1] = edge_vector(text, bytes, first + number * 16, dialect.line_end, dialect.other);
-        }
-    }
-    if (threadIdx.x == 0) {
-        const u8 before = first > 0 ? text[first - 1] : dialect.line_end;
-        staged.vector[0] = {0, 0, 0, static_cast<u32>(before) << 24};
-    }
-    tile::wait_for_copies<0>();
-}
-
-// Quotes of a row's vectors before this lane's, modulo 2, and of all of them.
-struct Parities {
-    u32 odd;  // lanes whose vectors hold an odd number
-
-    __device__ __forceinline__ explicit Parities(const tile::Bits& quotes) {
-        const u32 folded = quotes.word[0] ^ quotes.word[1] ^ quotes.word[2] ^ quotes.word[3];
-        odd = __ballot_sync(tile::all_lanes, (__popc(folded) & 1) != 0);
-    }
-    __device__ __forceinline__ bool before() const { return (__popc(odd & ((1u << tile::lane()) - 1)) & 1) != 0; }
-    __device__ __forceinline__ bool all() const { return (__popc(odd) & 1) != 0; }
-};
-
-// What a thread has counted.
 struct Counts {
-    u32 separators = 0, records = 0, blanks = 0;  // 128 each
-    u32 unwatched = ~0u;                          // bit 7 of a byte: no watched byte so far
-    u32 high = 0, quotes = 0, strays = 0;
+    Side all, outside;    // all.strays: from inside
+    u32 unwatched = ~0u;  // bit 7 of a byte: no watched byte so far
+    u32 high = 0, quotes = 0;
 };
 
-// Adds a vector's. `there`: which of its bytes are the text's.
-__device__ __forceinline__ Marks count(Counts& counts, const Place& place, const Patterns& patterns,
-                                       const tile::Bits* quotes, u32 there) {
+// Line ends behind line ends, where there are any: which end no record.
+__device__ __forceinline__ void count_runs(Counts& counts, const Place& place, const Patterns& patterns,
+                                           const tile::Bits& inside) {
     Masks masks;
-    tile::Bits within, dropped = {};
-    if constexpr (quoted) within = find_inside(*quotes, place.inside);
-    const bool runs = find_ends(masks, place, patterns, quoted ? &within : nullptr);
-    if (__any_sync(tile::all_lanes, runs)) {
-        settle_runs(masks, place, patterns);
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            counts.blanks = tile::add_bytes(masks.blanks.word[k], counts.blanks);
-            dropped.word[k] = masks.blanks.word[k] | masks.completing.word[k];
-        }
-    }
-    if constexpr (quoted) {
-        const QuoteMasks read = read_quotes(masks, place, patterns, *quotes, within);
-        // Behind a quote at the text's end stands what is not there.
-        if (tile::any(read.strays) != 0) counts.strays |= tile::gathered(read.strays) & there;
-        counts.quotes |= tile::any(*quotes);
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) dropped.word[k] |= quotes->word[k] & ~read.doubled.word[k];
-    }
+    find_ends(masks, place, patterns);
+    settle_runs(masks, place, patterns);
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        counts.separators = tile::add_bytes(masks.separators.word[k], counts.separators);
-        counts.records = tile::add_bytes(masks.records.word[k], counts.records);
+        const u32 no_ends = masks.line_ends.word[k] & ~masks.records.word[k], blanks = masks.blanks.word[k];
+        counts.all.no_ends = tile::add_bytes(no_ends, counts.all.no_ends);
+        counts.all.blanks = tile::add_bytes(blanks, counts.all.blanks);
+        if constexpr (quoted) {
+            counts.outside.no_ends = tile::add_bytes(no_ends & ~inside.word[k], counts.outside.no_ends);
+            counts.outside.blanks = tile::add_bytes(blanks & ~inside.word[k], counts.outside.blanks);
+        }
+    }
+}
+
+// Adds a vector that is all inside quotes or all outside.
+__device__ __forceinline__ void count_plainly(Counts& counts, const Place& place, const Patterns& patterns,
+                                              bool inside) {
+    u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0, runs = 0;
+    u32 separators = 0, line_ends = 0;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const Delimiters found(place.word[k], patterns);
+        runs |= found.line_ends & tile::behind(before, found.line_ends);
+        before = found.line_ends;
+        separators = tile::add_bytes(found.separators, separators);
+        line_ends = tile::add_bytes(found.line_ends, line_ends);
         counts.high |= place.word[k];
     }
-    if constexpr (!sums_strings) return {};
-    const u32 ends = tile::gathered(masks.separators) | (tile::gathered(masks.records) & there) << 16;
-    return {ends, tile::gathered(dropped) | (~there & 0xFFFF)};
+    counts.all.separators += separators;
+    counts.all.line_ends += line_ends;
+    if constexpr (quoted) {
+        counts.outside.separators += inside ? 0 : separators;
+        counts.outside.line_ends += inside ? 0 : line_ends;
+    }
+    if (__any_sync(tile::all_lanes, runs != 0)) {
+        const u32 side = inside ? tile::top_bits : 0;
+        count_runs(counts, place, patterns, {side, side, side, side});
+    }
+}
+
+// Adds a vector with quotes, or behind one. `inside`: the byte before is; `there`: which of its bytes are the text's.
+__device__ __forceinline__ void count_quoted(Counts& counts, const Place& place, const Patterns& patterns,
+                                             const tile::Bits& quotes, bool inside, u32 there) {
+    const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
+    u32 before = delimited ? tile::top_bits : 0, runs = 0;
+    u32 quote_before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
+    u32 carry = inside ? ~0u : 0;
+    tile::Bits within, from_outside, from_inside;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const Delimiters found(place.word[k], patterns);
+        const u32 quote = quotes.word[k], delimiters = found.separators | found.line_ends;
+        within.word[k] = tile::parities(quote) ^ carry;
+        carry = static_cast<u32>(static_cast<i32>(within.word[k]) >> 31);
+        const u32 behind_delimiter = tile::behind(before, delimiters), behind_quote = tile::behind(quote_before, quote);
+        before = delimiters;
+        quote_before = quote;
+        runs |= found.line_ends & behind_delimiter;
+        counts.all.separators = tile::add_bytes(found.separators, counts.all.separators);
+        counts.all.line_ends = tile::add_bytes(found.line_ends, counts.all.line_ends);
+        counts.outside.separators = tile::add_bytes(found.separators & ~within.word[k], counts.outside.separators);
+        counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
+        counts.high |= place.word[k];
+        // A quote that opens behind no delimiter and no quote; what follows one that closes and is neither. A quote
+        // that opens is inside, and what follows one that closes is outside.
+        const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));
+        const u32 if_outside = behind_quote & ~(delimiters | quote);
+        from_outside.word[k] = (if_inside & within.word[k]) | (if_outside & ~within.word[k]);
+        from_inside.word[k] = (if_inside & ~within.word[k]) | (if_outside & within.word[k]);
+    }
+    if (there == 0xFFFF) {
+        counts.outside.strays |= tile::any(from_outside);
+        counts.all.strays |= tile::any(from_inside);
+    } else {  // behind a quote at the text's end stands what is not there
+        counts.outside.strays |= tile::gathered(from_outside) & there;
+        counts.all.strays |= tile::gathered(from_inside) & there;
+    }
+    counts.quotes |= tile::any(quotes);
+    if (__any_sync(tile::all_lanes, runs != 0)) count_runs(counts, place, patterns, within);
 }
 
 __device__ __forceinline__ void watch(Counts& counts, const Place& place, const PlainDialect& dialect) {
@@ -147,164 +140,170 @@ __device__ __forceinline__ void watch(Counts& counts, const Place& place, const 
 
 // Row `row` of the tile. `inside`: whether the text is inside quotes at the end of it that is looked at first; it
 // becomes the same of the other end.
-__device__ __forceinline__ Window look(const Staged& staged, u32 row, bool& inside, bool backwards,
+__device__ __forceinline__ Window look(const Tile& staged, u32 row, bool& inside, bool backwards,
                                        const Patterns& patterns) {
-    const u32 number = row * tile::lanes + tile::lane();
-    Place place = staged.place(number, false);
+    const Place place = staged.place(row * tile::lanes + tile::lane());
     Masks masks;
-    tile::Bits within;
+    if (find_ends(masks, place, patterns)) settle_runs(masks, place, patterns);
+    u32 outside = 0xFFFF, outside_before = 0xFFFF;  // each byte, and the one before it
     if constexpr (quoted) {
         const tile::Bits quotes = find_byte(place, patterns.quote);
         const Parities parities(quotes);
         const bool other_end = inside != parities.all();
-        place.inside = (backwards ? other_end : inside) != parities.before();
+        outside ^= tile::gathered(find_inside(quotes, (backwards ? other_end : inside) != parities.before()));
+        outside_before = outside ^ tile::gathered(quotes);
         inside = other_end;
-        within = find_inside(quotes, place.inside);
     }
-    if (find_ends(masks, place, patterns, quoted ? &within : nullptr)) settle_runs(masks, place, patterns);
-    return {tile::gathered(masks.separators), tile::gathered(masks.records),
-            tile::gathered(find_starts(masks, patterns))};
+    return {tile::gathered(masks.separators) & outside, tile::gathered(masks.records) & outside,
+            tile::gathered(find_starts(masks, patterns)) & outside_before};
 }
 
 // By one warp: what the tile comes to, once its records and separators are counted. A tile in which no record ends can
 // begin one only behind line ends at its first byte.
-__device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool idle,
+__device__ __forceinline__ Reached reach(const Tile& staged, i64 first, u32 records, u32 separators, bool idle,
                                          bool inside_at_end, const Patterns& patterns) {
     Trail trail;
     bool inside = inside_at_end;
     bool found = records == 0 && separators == 0;
-    for (u32 row = tile_rows; row-- > 0 && !found;) {
-        const bool ended = trail.add(look(staged, row, inside, true, patterns), first + row * row_bytes);
+    for (u32 row = Tile::all_rows; row-- > 0 && !found;) {
+        const bool ended = trail.add(look(staged, row, inside, true, patterns), first + row * Tile::row_bytes);
         found = records == 0 ? trail.field_begin > 0 : ended;
     }
     inside = false;
     found = records != 0 || !idle;
-    for (u32 row = 0; row < tile_rows && !found; ++row) {
+    for (u32 row = 0; row < Tile::all_rows && !found; ++row) {
         const Window window = look(staged, row, inside, false, patterns);
         const u32 some = __ballot_sync(tile::all_lanes, window.starts != 0);
         if (some == 0) continue;
         const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
         const u32 bit = static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(window.starts, lane)))) - 1;
-        const i64 at = first + row * row_bytes + lane * 16 + bit;
+        const i64 at = first + row * Tile::row_bytes + lane * 16 + bit;
         if (at > trail.record_begin) trail.record_begin = at;
         found = true;
     }
     return trail.reached(records, separators);
 }
 
-// `text` has `bytes` bytes. `entries` has room for one more than there are tiles, and `totals` is all zero, as is
-// `memory`: a ticket and a state for each tile of the counts, and then the same of the parities. `other`, where not
-// null, is the totals of the form before: this one does nothing unless that one asked for it. `sums`: for each column
-// of strings the bytes of each tile, and a 0; right where no quote is a stray.
+// Counts of the warps.
+struct Shared {
+    u32 ends[2][warps];  // separators in the upper half, records in the lower; on both sides, and outside
+    u32 blanks[2][warps];
+    u32 strays[warps];  // bit 0: if the warp's part began outside quotes, bit 1: if inside
+    u32 odd[warps];
+};
+
+__device__ __forceinline__ u32 ends_of(const Side& side) {
+    const u32 records = (side.line_ends - side.no_ends) >> 7;
+    return __reduce_add_sync(tile::all_lanes, (side.separators >> 7) << 16 | records);
+}
+__device__ __forceinline__ void share(Shared& shared, const Counts& counts, bool odd) {
+    const u32 all = ends_of(counts.all);
+    const u32 blanks = __reduce_add_sync(tile::all_lanes, counts.all.blanks >> 7);
+    u32 outside = 0, blanks_outside = 0, strays = 0;
+    if constexpr (quoted) {
+        outside = ends_of(counts.outside);
+        blanks_outside = __reduce_add_sync(tile::all_lanes, counts.outside.blanks >> 7);
+        strays = (counts.outside.strays != 0 ? 1u : 0u) | (counts.all.strays != 0 ? 2u : 0u);
+        strays = __reduce_or_sync(tile::all_lanes, strays);
+    }
+    if (tile::lane() != 0) return;
+    const u32 warp = tile::warp();
+    shared.ends[0][warp] = all;
+    shared.ends[1][warp] = outside;
+    shared.blanks[0][warp] = blanks;
+    shared.blanks[1][warp] = blanks_outside;
+    shared.strays[warp] = strays;
+    shared.odd[warp] = odd;
+}
+
+// What a tile comes to that begins inside quotes or not, by one warp.
+__device__ __forceinline__ Tally tally_from(bool inside, const Tile& staged, const Shared& shared, i64 first, u64 bytes,
+                                            const Patterns& patterns) {
+    const bool has = tile::lane() < warps;
+    const u32 mine = has ? tile::lane() : 0;
+    const u32 odd = __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0);
+    const bool odd_before = (__popc(odd & ((1u << tile::lane()) - 1)) & 1) != 0;
+    const bool from_inside = inside != odd_before;
+    u32 ends = shared.ends[0][mine], blanks = shared.blanks[0][mine], stray = 0;
+    if constexpr (quoted) {
+        const u32 outside = shared.ends[1][mine], blanks_outside = shared.blanks[1][mine];
+        ends = from_inside ? ends - outside : outside;
+        blanks = from_inside ? blanks - blanks_outside : blanks_outside;
+        stray = shared.strays[mine] >> (from_inside ? 1 : 0) & 1;
+    }
+    const u32 both = __reduce_add_sync(tile::all_lanes, has ? ends : 0);
+    Tally tally = {};
+    tally.blanks = __reduce_add_sync(tile::all_lanes, has ? blanks : 0);
+    const bool strays = __any_sync(tile::all_lanes, has && stray != 0) != 0;
+    // The line ends before the text are no lines of it.
+    const u32 not_there = first < 0 && !inside ? static_cast<u32>(-first) : 0;
+    tally.records = (both & 0xFFFF) - (patterns.skip_blank ? 0 : not_there);
+    tally.blanks -= patterns.skip_blank ? not_there : 0;
+    tally.separators = both >> 16;
+
+    const bool inside_at_end = inside != ((__popc(odd) & 1) != 0);
+    const bool idle = patterns.ends_line(staged.byte(-1)) && !inside;
+    const Reached reached = reach(staged, first, tally.records, tally.separators, idle, inside_at_end, patterns);
+    tally.record_begin = reached.record_begin;
+    tally.field_begin = reached.field_begin;
+    tally.column = reached.column;
+    const i64 left = static_cast<i64>(bytes) - first;
+    const i32 last = static_cast<i32>(left < Tile::bytes ? left : Tile::bytes) - 1;
+    const bool ended = patterns.ends_line(staged.byte(last)) && !inside_at_end;
+    tally.flags = (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) | (idle ? u32{TALLY_IDLE} : 0u) |
+                  (ended ? u32{TALLY_IDLE_BEHIND} : u32{FIND_OPEN} << TALLY_AT_END) |
+                  (inside_at_end ? u32{FIND_UNCLOSED} << TALLY_AT_END : 0u) |
+                  ((__popc(odd) & 1) != 0 ? u32{TALLY_ODD} : 0u) | (strays ? u32{FIND_STRAY} : 0u);
+    return tally;
+}
+
+// `tallies`: of each tile from outside quotes and, in the form with quotes, then of each from inside. `other`, where
+// not null, is the totals of the form before: this one does nothing unless that one asked for it.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    find_plain(const u8* text, u64 bytes, PlainDialect dialect, TileEntry* entries, FindTotals* totals,
-               const FindTotals* other, tile::LookBack<Reached>::Word* memory, StringColumns strings, u64* sums) {
-    __shared__ Staged staged;
-    __shared__ u32 counted[warps];
-    __shared__ u32 taken;
-    __shared__ u32 inside_before;
-    __shared__ u32 column_before;
+    tally_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
+                const FindTotals* other) {
+    __shared__ Tile staged;
+    __shared__ Shared shared;
+    __shared__ u32 seen;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
-    tile::LookBack<Reached> look_back(memory);
-    tile::LookBack<u32> parities_before(reinterpret_cast<u64*>(memory + tiles + 1));
-    if (threadIdx.x == 0) taken = look_back.take_tile();
-    __syncthreads();
-    const u32 number = taken;
-    if (number >= tiles) {
-        if (number == 0 && threadIdx.x == 0) entries[0] = {};
-        return;
-    }
-    const i64 first = static_cast<i64>(number) * tile_bytes - skew;
-    const u64 begin = first < 0 ? 0 : static_cast<u64>(first);
-    const bool inner = first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes;
+    const i64 first = static_cast<i64>(blockIdx.x) * Tile::bytes - skew;
     const Patterns patterns(dialect);
-    stage(staged, text, bytes, first, inner, dialect);
-    __syncthreads();
+    if (threadIdx.x == 0) seen = tile::load_relaxed(&totals->flags);
+    staged.stage(text, bytes, first, dialect);
+    if ((seen & FIND_REDO) != 0) return;
 
     Counts counts;
-    bool inside = false, inside_at_begin = false, inside_at_end = false;
-    if constexpr (quoted) {
-        bool odd = false;
-#pragma unroll unroll
-        for (u32 row = 0; row < rows; ++row) {
-            odd ^= Parities(find_byte(staged.place(vector_of(row), false), patterns.quote)).all();
-        }
-        const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(static_cast<u32>(odd), counted);
-        if (tile::warp() == 0) {
-            if (tile::lane() == 0) parities_before.post<Sum<u32>>(number, block.total & 1);
-            const u32 before = parities_before.prefix<Sum<u32>>(number, block.total & 1);
-            if (tile::lane() == 0) inside_before = before & 1;
-        }
-        __syncthreads();
-        inside_at_begin = inside_before != 0;
-        inside_at_end = inside_at_begin != ((block.total & 1) != 0);
-        inside = inside_at_begin != ((block.before & 1) != 0);
-    }
-    Marks marks[rows];
-#pragma unroll unroll
+    bool inside = false;
+#pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
-        const u32 vector = vector_of(row);
-        Place place = staged.place(vector, false);
-        const u32 there = inner ? 0xFFFF : bytes_there(first + vector * 16, bytes);
+        const u32 vector = Tile::vector_of(row);
+        const Place place = staged.place(vector);
         if constexpr (quoted) {
             const tile::Bits quotes = find_byte(place, patterns.quote);
-            const Parities parities(quotes);
-            place.inside = inside != parities.before();
-            inside = inside != parities.all();
-            marks[row] = count(counts, place, patterns, &quotes, there);
+            const bool some = tile::any(quotes) != 0 || place.before == (patterns.quote & 0xFF);
+            if (__any_sync(tile::all_lanes, some)) {
+                const Parities parities(quotes);
+                const u32 there = Tile::is_inner(first, bytes) ? 0xFFFF : bytes_there(first + vector * 16, bytes);
+                count_quoted(counts, place, patterns, quotes, inside != parities.before(), there);
+                inside = inside != parities.all();
+            } else {
+                count_plainly(counts, place, patterns, inside);
+            }
         } else {
-            marks[row] = count(counts, place, patterns, nullptr, there);
+            count_plainly(counts, place, patterns, false);
         }
         if (dialect.flags & PLAIN_WATCHES) watch(counts, place, dialect);
     }
-    const u32 own = __reduce_add_sync(tile::all_lanes, (counts.separators >> 7) << 16 | counts.records >> 7);
-    const tile::Before<u32> both = tile::scan_warps<Sum<u32>, threads>(own, counted);
+    share(shared, counts, inside);
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;
-    if (counts.strays != 0) flags |= FIND_STRAY;
     flags = __reduce_or_sync(tile::all_lanes, flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
-    u32 blanks = __reduce_add_sync(tile::all_lanes, counts.blanks >> 7);
-    if (number == 0 && tile::warp() == 0 && patterns.skip_blank) blanks -= skew;  // the line ends before the text
-    if (blanks != 0 && tile::lane() == 0) atomicAdd(&totals->blank_lines, u64{blanks});
-    if (!sums_strings && tile::warp() != 0) return;
-
-    const u32 not_there = number == 0 && !patterns.skip_blank ? skew : 0;
-    const u32 records = (both.total & 0xFFFF) - not_there, separators = both.total >> 16;
-    if (tile::warp() == 0) {
-        const bool idle = patterns.ends_line(staged.byte(-1)) && !inside_at_begin;
-        const Reached total = reach(staged, first, records, separators, idle, inside_at_end, patterns);
-        if (tile::lane() == 0) look_back.post<Follow>(number, total);
-        const Reached before = look_back.prefix<Follow>(number, total);
-        if (tile::lane() == 0) {
-            const TileEntry entry = entry_at(before, begin, idle, inside_at_begin);
-            entries[number] = entry;
-            column_before = entry.column;
-            u64 fields = u64{separators} + records;
-            if (number + 1 == tiles) {
-                const bool ended =
-                    patterns.ends_line(staged.byte(static_cast<i32>(bytes - 1 - first))) && !inside_at_end;
-                entries[tiles] = entry_at(Follow::join(before, total), bytes, ended, inside_at_end);
-                atomicOr(&totals->flags, (ended ? 0u : u32{FIND_OPEN}) | (inside_at_end ? u32{FIND_UNCLOSED} : 0u));
-                totals->records = before.records + records + !ended;
-                totals->bytes = bytes;
-                fields += !ended;
-            }
-            if (fields != 0) atomicAdd(&totals->fields, fields);
-        }
-    }
-    if constexpr (sums_strings) {
-        __shared__ EndList<ends_listed, threads> list;
-        __syncthreads();
-        const u32 before = (both.before >> 16) + (both.before & 0xFFFF) - (tile::warp() == 0 ? 0 : not_there);
-        sum_strings(list, marks, {before, separators + records, records, column_before, tile_bytes, sums + number},
-                    strings);
-        if (number + 1 == tiles) {
-            for (u32 slot = threadIdx.x; slot < strings.strings; slot += threads)
-                sums[u64{slot} * strings.stride + tiles] = 0;
-        }
+    __syncthreads();
+    for (u32 state = tile::warp(); state < states; state += warps) {
+        const Tally tally = tally_from(state != 0, staged, shared, first, bytes, patterns);
+        if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
     }
 }

@@ -1,16 +1,15 @@
-// Where the records and fields of any dialect of at most eight states are, tile by tile, by its automaton. A thread
-// runs a chunk of the tile from every state at once, the map of states in two registers of four selectors each; scans
-// of maps, in the block and by look-back, tell each thread the state that its chunk begins in; then it runs the chunk
-// once more from there, and what each byte means takes the byte's place in shared memory. (ParPaRaw, sections 3.1 and
-// 3.2; the map composed by byte permutations, as PRMT does four lookups in a table of eight.)
+// What each tile of any dialect of at most eight states comes to, by its automaton, in two readings. First a thread
+// runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
+// tile's; scan_maps tells the state of each tile. Then the chunk is run once more from the state that it is in, what
+// each byte means takes the byte's place in shared memory, and is counted. No block waits for another. (ParPaRaw,
+// sections 3.1 and 3.2.)
 //
-// Bytes moved: the text once, 2 KiB of tables a tile from the cache; a tile writes an entry of 32 bytes and states of
-// 64 and 16. Operations for each byte: 5 for the map, where two states are told apart, or 11; and 7 for the
-// second run.
+// Bytes moved: the text twice, 4 bytes a chunk written and read, 2 KiB of tables a tile from the cache. Operations for
+// each byte: 5 for the map where two states are told apart, else 11; 7 for the second reading.
 #include "core/tile/block.cuh"
-#include "core/tile/look_back.cuh"
 #include "structure/emit.hpp"
-#include "structure/step_tables.hpp"
+#include "structure/step_runs.cuh"
+#include "structure/tally.hpp"
 #include "structure/tile_text.cuh"
 
 using namespace headrace;
@@ -19,118 +18,63 @@ using namespace headrace::structure;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
-constexpr u32 chunk_bytes = rows * 16;
-constexpr u32 tile_bytes = threads * chunk_bytes;
+constexpr u32 tile_bytes = threads * rows * 16;
 constexpr u32 tile_rows = threads * rows / tile::lanes;
 constexpr u32 row_bytes = tile::lanes * 16;
-constexpr u32 no_byte = 256;
 // The vectors of a chunk lie side by side, and an empty one behind them keeps chunks off each other's banks.
 constexpr u32 pitch = rows + 1;
 static_assert(rows % 2 == 0 && tile_bytes <= 32768);
 
 __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
-// Four of the eight bytes.
-__device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
-    return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
-}
-
-// Bytes of the tile that are the text's.
-struct Extent {
-    i32 from, to;
-};
-
-// The step table in shared memory.
-struct Steps {
-    u64 of[257];
-
-    // Of byte k of a word, which stands at `place` of the tile.
-    template <bool whole>
-    __device__ __forceinline__ u64 at(u32 word, u32 k, Extent extent, i32 place) const {
-        const u32 offset = (k == 0 ? word << 3 : word >> (k * 8 - 3)) & 0x7F8;
-        if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
-        return *reinterpret_cast<const u64*>(reinterpret_cast<const u8*>(of) + offset);
-    }
-};
-
+// A tile and the table of steps.
 struct Staged {
     uint4 vector[threads * pitch];
-};
+    Steps steps;
 
-// A map of states while it is made: four selectors a register, or, once no more than two states are told apart, those
-// two and which states are in the second.
-struct Map {
-    u32 low = 0x3210, high = 0x7654;
-
-    __device__ __forceinline__ u64 states() const {
-        constexpr u64 all = 0x0706050403020100;
-        return pick(all, low) | static_cast<u64>(pick(all, high)) << 32;
+    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const StepTables* tables) {
+        const i64 left = static_cast<i64>(bytes) - first;
+        const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
+                               left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
+        for (u32 row = 0; row < rows; ++row) {
+            const u32 number = row * threads + threadIdx.x;
+            if (is_whole(extent)) {
+                tile::copy_async(&vector[place_of(number)], reinterpret_cast<const uint4*>(text + first) + number);
+            } else {
+                vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
+            }
+        }
+        tile::commit_copies();
+        for (u32 i = threadIdx.x; i < no_byte + 1; i += threads) steps.of[i] = tables->steps[i];
+        tile::wait_for_copies<0>();
+        __syncthreads();
+        return extent;
     }
-};
-
-struct Pair {
-    u32 first, second;
-    u64 in_second;  // bytes of ones
-    bool enough;
-
-    __device__ __forceinline__ explicit Pair(u64 states) {
-        const u64 others = states ^ static_cast<u64>(states & 7) * 0x0101010101010101;
-        const u32 shift = others == 0 ? 0 : static_cast<u32>(trailing_zeros(others)) / 8 * 8;
-        first = static_cast<u32>(states & 7);
-        second = static_cast<u32>(states >> shift & 7);
-        in_second = bytes_set(others);
-        enough = (in_second & bytes_set(states ^ static_cast<u64>(second) * 0x0101010101010101)) == 0;
-    }
-    __device__ __forceinline__ u64 states() const {
-        const u64 all_first = static_cast<u64>(first & 7) * 0x0101010101010101;
-        const u64 all_second = static_cast<u64>(second & 7) * 0x0101010101010101;
-        return (all_first & ~in_second) | (all_second & in_second);
-    }
-    // Ones in each byte that is not 0; all are below 8.
-    static __device__ __forceinline__ u64 bytes_set(u64 bytes) {
-        const u64 set = (bytes | bytes >> 1 | bytes >> 2) & 0x0101010101010101;
-        return set * 255;
+    static __device__ __forceinline__ bool is_whole(Extent extent) {
+        return extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
     }
 };
 
-// Runs 16 bytes from every state, or from two.
-template <bool whole>
-__device__ __forceinline__ void run_all(Map& map, uint4 vector, const Steps& steps, Extent extent, i32 place) {
-    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-#pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
-        map.low = tile::selectors_of(pick(step, map.low));
-        map.high = tile::selectors_of(pick(step, map.high));
-    }
-}
-template <bool whole>
-__device__ __forceinline__ void run_two(Pair& pair, uint4 vector, const Steps& steps, Extent extent, i32 place) {
-    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-#pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
-        pair.first = pick(step, pair.first);
-        pair.second = pick(step, pair.second);
-    }
-}
-
-// The chunk's map of states. After a few bytes the states that are told apart are mostly two, inside quotes and
-// outside.
-template <bool whole>
-__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps& steps, Extent extent) {
-    Map map;
-    i32 place = static_cast<i32>(threadIdx.x * chunk_bytes);
-    run_all<whole>(map, chunk[0], steps, extent, place);
-    Pair pair(map.states());
-    if (__all_sync(tile::all_lanes, pair.enough)) {
-#pragma unroll HR_UNROLL
-        for (u32 row = 1; row < rows; ++row) run_two<whole>(pair, chunk[row], steps, extent, place += 16);
-        return pair.states();
-    }
-#pragma unroll 1
-    for (u32 row = 1; row < rows; ++row) run_all<whole>(map, chunk[row], steps, extent, place += 16);
-    return map.states();
+// `before`: a word for each thread of all blocks, what the tile's bytes before its chunk do to each state, four bits
+// for each; `maps`: of each tile. `other` as for tally_plain.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    map_tiles(const u8* text, u64 bytes, const StepTables* tables, u32* before, u64* maps, const FindTotals* other) {
+    __shared__ Staged staged;
+    __shared__ u64 words[warps];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const Extent extent = staged.stage(text, bytes, static_cast<i64>(blockIdx.x) * tile_bytes - skew, tables);
+    const uint4* const chunk = staged.vector + threadIdx.x * pitch;
+    const u64 map = Staged::is_whole(extent) ? map_of<true, rows>(chunk, staged.steps, extent)
+                                             : map_of<false, rows>(chunk, staged.steps, extent);
+    const u64 upto = tile::scan_warp<ComposeStates>(map);
+    const u64 lane_before = tile::shuffle_up(upto, 1);
+    const tile::Before<u64> block =
+        tile::scan_warps<ComposeStates, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    const u64 mine = tile::lane() == 0 ? block.before : ComposeStates::join(block.before, lane_before);
+    before[u64{blockIdx.x} * threads + threadIdx.x] =
+        tile::selectors_of(static_cast<u32>(mine)) & 0xFFFF | tile::selectors_of(static_cast<u32>(mine >> 32)) << 16;
+    if (threadIdx.x == 0) maps[blockIdx.x] = block.total;
 }
 
 struct Counts {
@@ -158,7 +102,7 @@ __device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps& s
                                     u32 state, Extent extent) {
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
-    i32 place = static_cast<i32>(threadIdx.x * chunk_bytes);
+    i32 place = static_cast<i32>(threadIdx.x * rows * 16);
 #pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
         const uint4 vector = chunk[row];
@@ -217,98 +161,49 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     return trail.reached(records, separators);
 }
 
-// As find_plain; the states of `memory` are those of counts, and then those of maps.
+// `states`: of each tile, and behind the last.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    find_steps(const u8* text, u64 bytes, const StepTables* tables, TileEntry* entries, FindTotals* totals,
-               const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
+    tally_steps(const u8* text, u64 bytes, const StepTables* tables, const u32* before, const u8* states,
+                Tally* tallies, FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
-    __shared__ Steps steps;
-    __shared__ u64 counted[warps];
-    __shared__ u32 taken;
-    __shared__ u64 map_before;
+    __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
-    tile::LookBack<Reached> look_back(memory);
-    tile::LookBack<u64> maps(reinterpret_cast<tile::Wide*>(memory + tiles + 1));
-    if (threadIdx.x == 0) taken = look_back.take_tile();
-    for (u32 i = threadIdx.x; i < 257; i += threads) steps.of[i] = tables->steps[i];
-    __syncthreads();
-    const u32 number = taken;
-    if (number >= tiles) {
-        if (number == 0 && threadIdx.x == 0) entries[0] = {};
-        return;
-    }
-    const i64 first = static_cast<i64>(number) * tile_bytes - skew;
-    const u64 begin = first < 0 ? 0 : static_cast<u64>(first);
-    const u64 left = bytes - begin + (first < 0 ? skew : 0);
-    const Extent extent = {first < 0 ? static_cast<i32>(skew) : 0,
-                           static_cast<i32>(left < tile_bytes ? left : tile_bytes)};
-    const bool whole = extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 vector = row * threads + threadIdx.x;
-        if (whole) {
-            tile::copy_async(&staged.vector[place_of(vector)], reinterpret_cast<const uint4*>(text + first) + vector);
-        } else {
-            staged.vector[place_of(vector)] = edge_vector(text, bytes, first + vector * 16, 'x', 'x');
-        }
-    }
-    tile::commit_copies();
-    tile::wait_for_copies<0>();
-    __syncthreads();
-
+    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+    const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
+    const u32 state = before[u64{blockIdx.x} * threads + threadIdx.x] >> (entry * 4) & 7;
+    const Extent extent = staged.stage(text, bytes, first, tables);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
-    const u64 map = whole ? map_of<true>(chunk, steps, extent) : map_of<false>(chunk, steps, extent);
-    const u64 upto = tile::scan_warp<ComposeStates>(map);
-    const u64 lane_before = tile::shuffle_up(upto, 1);
-    const u64 lanes_before = tile::lane() == 0 ? ComposeStates::identity() : lane_before;
-    const tile::Before<u64> block =
-        tile::scan_warps<ComposeStates, threads>(tile::shuffle(upto, tile::lanes - 1), counted);
-    if (tile::warp() == 0) {
-        if (tile::lane() == 0) maps.post<ComposeStates>(number, block.total);
-        const u64 before = maps.prefix<ComposeStates>(number, block.total);
-        if (tile::lane() == 0) map_before = before;
-    }
-    __syncthreads();
-    const u32 entry = static_cast<u32>(map_before & 7);
-    const u32 last = static_cast<u32>(block.total >> (entry * 8) & 7);
-    const u32 state = static_cast<u32>(lanes_before >> ((block.before >> (entry * 8) & 7) * 8) & 7);
-
     Counts counts;
-    if (whole) {
-        run<true>(counts, chunk, steps, *tables, state, extent);
+    if (Staged::is_whole(extent)) {
+        run<true>(counts, chunk, staged.steps, *tables, state, extent);
     } else {
-        run<false>(counts, chunk, steps, *tables, state, extent);
+        run<false>(counts, chunk, staged.steps, *tables, state, extent);
     }
-    const u64 mine = static_cast<u64>(counts.fields >> 4) | static_cast<u64>(counts.records >> 5) << 20 |
-                     static_cast<u64>(counts.starts != 0) << 40;
-    const u64 all = tile::reduce_block<Sum<u64>, threads>(mine, counted);
+    const u64 mine = static_cast<u64>(counts.fields >> 4) | static_cast<u64>(counts.records >> 5) << 16 |
+                     static_cast<u64>(counts.blanks) << 32 | static_cast<u64>(counts.comments) << 48;
+    const u64 all = tile::reduce_block<Sum<u64>, threads>(mine, words);
     const u32 flags = __reduce_or_sync(tile::all_lanes, counts.flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
-    if (counts.blanks != 0) atomicAdd(&totals->blank_lines, u64{counts.blanks});
-    if (counts.comments != 0) atomicAdd(&totals->comments, u64{counts.comments});
+    const u32 starts = __syncthreads_or(counts.starts != 0);
     if (tile::warp() != 0) return;
 
     const u64 joint = tile::shuffle(all, 0);
-    const u32 separators = static_cast<u32>(joint & 0xFFFFF), records = static_cast<u32>(joint >> 20 & 0xFFFFF);
-    const Reached total = reach(staged, first, records, separators, joint >> 40 != 0);
-    if (tile::lane() == 0) look_back.post<Follow>(number, total);
-    const Reached before = look_back.prefix<Follow>(number, total);
-    if (tile::lane() != 0) return;
-    entries[number] = entry_at(before, begin, (tables->idle >> entry & 1) != 0, static_cast<u8>(entry));
-    u64 fields = u64{separators} + records;
-    if (number + 1 == tiles) {
-        const bool idle = (tables->idle >> last & 1) != 0, comment = (tables->comment >> last & 1) != 0;
-        entries[tiles] = entry_at(Follow::join(before, total), bytes, idle, static_cast<u8>(last));
-        const bool open = !idle && !comment;
-        u32 ended = (open ? u32{FIND_OPEN} : 0u) | (comment ? u32{FIND_COMMENT} : 0u);
-        if ((tables->quoted >> last & 1) != 0) ended |= FIND_UNCLOSED;
-        if ((tables->unfinished >> last & 1) != 0) ended |= FIND_UNFINISHED | FIND_STRAY;
-        atomicOr(&totals->flags, ended);
-        if (comment) atomicAdd(&totals->comments, u64{1});
-        totals->records = before.records + records + open;
-        totals->bytes = bytes;
-        fields += open;
-    }
-    if (fields != 0) atomicAdd(&totals->fields, fields);
+    Tally tally = {};
+    tally.separators = static_cast<u32>(joint & 0xFFFF);
+    tally.records = static_cast<u32>(joint >> 16 & 0xFFFF);
+    tally.blanks = static_cast<u32>(joint >> 32 & 0xFFFF);
+    tally.comments = static_cast<u32>(joint >> 48);
+    const Reached reached = reach(staged, first, tally.records, tally.separators, starts != 0);
+    tally.record_begin = reached.record_begin;
+    tally.field_begin = reached.field_begin;
+    tally.column = reached.column;
+    const auto has = [](u64 set, u32 of) { return (set >> of & 1) != 0; };
+    u32 ended = has(tables->comment, behind) ? u32{FIND_COMMENT} : has(tables->idle, behind) ? 0u : u32{FIND_OPEN};
+    if (has(tables->quoted, behind)) ended |= FIND_UNCLOSED;
+    if (has(tables->unfinished, behind)) ended |= FIND_UNFINISHED | FIND_STRAY;
+    tally.flags = ended << TALLY_AT_END | (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) |
+                  (has(tables->idle, entry) ? u32{TALLY_IDLE} : 0u) |
+                  (has(tables->idle, behind) ? u32{TALLY_IDLE_BEHIND} : 0u);
+    if (tile::lane() == 0) tallies[blockIdx.x] = tally;
 }

@@ -10,35 +10,50 @@ namespace structure {
 // A dialect's bytes, each in all bytes of a word.
 struct Patterns {
     u32 separator, line_end, carriage, quote;
-    bool universal, skip_blank, doubles;
+    u32 doubles;  // all ones or none: no branch, which would make two of the loop around it
+    bool universal, skip_blank;
 
     __device__ __forceinline__ explicit Patterns(const PlainDialect& dialect)
         : separator(tile::repeated(dialect.separator)),
           line_end(tile::repeated(dialect.line_end)),
           carriage(dialect.flags & PLAIN_UNIVERSAL ? tile::repeated('\r') : line_end),
           quote(tile::repeated(dialect.quote)),
+          doubles(0 - static_cast<u32>(dialect.flags / PLAIN_DOUBLES & 1)),
           universal(dialect.flags & PLAIN_UNIVERSAL),
-          skip_blank(dialect.flags & PLAIN_SKIP_BLANK),
-          doubles(dialect.flags & PLAIN_DOUBLES) {}
+          skip_blank(dialect.flags & PLAIN_SKIP_BLANK) {}
 
     __device__ __forceinline__ bool ends_line(u8 byte) const {
         return byte == (line_end & 0xFF) || byte == (carriage & 0xFF);
     }
 };
 
-// A vector of text, and what goes before it.
+// A vector of text, and the byte before it.
 struct Place {
     u32 word[4];
-    u8 before;    // the byte before
-    bool inside;  // it is inside quotes, or opens them
+    u8 before;
 };
 
+// Those of four bytes.
+struct Delimiters {
+    u32 separators, line_ends;
+
+    __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
+        const u32 low = bytes & ~tile::top_bits;
+        separators = ~(tile::differs(low, patterns.separator) | bytes) & tile::top_bits;
+        const u32 neither = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
+        line_ends = ~(neither | bytes) & tile::top_bits;
+    }
+};
+
+// Whether bytes are inside quotes is asked last: bytes between two quotes, and so a run of line ends, are all inside or
+// all outside, and so are a quote and the delimiter that makes it a proper one. So all below is of bytes on either
+// side.
 struct Masks {
-    tile::Bits separators, line_ends;  // outside quotes
-    tile::Bits after;                  // behind a line end
-    tile::Bits records;                // line ends that end a record
-    tile::Bits blanks;                 // those of lines that are left out
-    tile::Bits completing;             // LF of CR LF
+    tile::Bits separators, line_ends;
+    tile::Bits after;       // behind a line end
+    tile::Bits records;     // line ends that end a record
+    tile::Bits blanks;      // those of lines that are left out
+    tile::Bits completing;  // LF of CR LF
 };
 
 __device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern) {
@@ -48,7 +63,7 @@ __device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern)
     return found;
 }
 
-// Bytes inside quotes; a quote that opens is, one that closes is not.
+// Bytes inside quotes; a quote that opens is, one that closes is not. `inside`: the byte before is.
 __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
     tile::Bits found;
     u32 carry = inside ? tile::top_bits : 0;
@@ -60,22 +75,19 @@ __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool
     return found;
 }
 
-// Separators, line ends, and which of those end records where none of them follows another: what most text needs.
-// `within`: find_inside, if there are quotes. Returns whether `settle_runs` has something to add.
-__device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, const Patterns& patterns,
-                                          const tile::Bits* within) {
+// Separators and line ends, and records where no line end follows another, as in most text. Returns whether one does:
+// then `settle_runs` mends it.
+__device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, const Patterns& patterns) {
     u32 runs = 0;
-    u32 before = patterns.ends_line(place.before) && !place.inside ? tile::top_bits : 0;
+    u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        const u32 bytes = place.word[k], low = bytes & ~tile::top_bits;
-        const u32 out = within == nullptr ? tile::top_bits : ~within->word[k] & tile::top_bits;
-        masks.separators.word[k] = ~(tile::differs(low, patterns.separator) | bytes) & out;
-        const u32 no_line_end = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
-        masks.line_ends.word[k] = ~(no_line_end | bytes) & out;
+        const Delimiters found(place.word[k], patterns);
+        masks.separators.word[k] = found.separators;
+        masks.line_ends.word[k] = found.line_ends;
         masks.after.word[k] = tile::behind(before, masks.line_ends.word[k]);
         before = masks.line_ends.word[k];
-        masks.records.word[k] = masks.line_ends.word[k] & ~masks.after.word[k];
+        masks.records.word[k] = masks.line_ends.word[k];
         masks.blanks.word[k] = masks.completing.word[k] = 0;
         runs |= masks.line_ends.word[k] & masks.after.word[k];
     }
@@ -93,47 +105,18 @@ __device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, co
         returns = is_return;
         // A run's line end that follows CR is LF or CR.
         masks.completing.word[k] = patterns.universal ? runs & follows & ~is_return : 0;
-        const u32 blanks = runs & ~masks.completing.word[k];
-        if (patterns.skip_blank) {
-            masks.blanks.word[k] = blanks;
-        } else {
-            masks.records.word[k] |= blanks;
-        }
+        masks.blanks.word[k] = patterns.skip_blank ? runs & ~masks.completing.word[k] : 0;
+        masks.records.word[k] &= ~(masks.completing.word[k] | masks.blanks.word[k]);
     }
 }
 
-// First bytes of records.
+// First bytes of records, where the byte before is outside quotes.
 __device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const u32 none = patterns.skip_blank ? masks.line_ends.word[k] : masks.completing.word[k];
         found.word[k] = masks.after.word[k] & ~none;
-    }
-    return found;
-}
-
-// Of quotes: those that open where none may and what follows closing ones and is no delimiter; and the second of two
-// within quotes, which is text.
-struct QuoteMasks {
-    tile::Bits strays, doubled;
-};
-__device__ __forceinline__ QuoteMasks read_quotes(const Masks& masks, const Place& place, const Patterns& patterns,
-                                                  const tile::Bits& quotes, const tile::Bits& within) {
-    const bool outside = !place.inside;
-    u32 separators = place.before == (patterns.separator & 0xFF) && outside ? tile::top_bits : 0;
-    u32 closings = place.before == (patterns.quote & 0xFF) && outside ? tile::top_bits : 0;
-    QuoteMasks found;
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const u32 opening = quotes.word[k] & within.word[k], closing = quotes.word[k] & ~within.word[k];
-        const u32 closed = tile::behind(closings, closing);
-        const u32 starts = masks.after.word[k] | tile::behind(separators, masks.separators.word[k]);
-        const u32 may_follow = masks.separators.word[k] | masks.line_ends.word[k] | quotes.word[k];
-        found.doubled.word[k] = patterns.doubles ? opening & closed : 0;
-        found.strays.word[k] = (opening & ~(starts | found.doubled.word[k])) | (closed & ~may_follow);
-        closings = closing;
-        separators = masks.separators.word[k];
     }
     return found;
 }

@@ -1,5 +1,5 @@
 // An automaton of at most eight states as the search on a GPU reads it (find_steps.cu): for each byte the step of every
-// state at once. structure/find_gpu.py makes it of an Automaton.
+// state at once. structure/gpu_tables.py makes it of an Automaton.
 #pragma once
 
 #include "core/portable.hpp"

@@ -150,8 +150,8 @@ __device__ __forceinline__ void sum_any(const EndList<capacity, threads>& list, 
 
 // By all threads of a block.
 template <u32 rows, u32 capacity, u32 threads>
-__device__ __forceinline__ void sum_strings(EndList<capacity, threads>& list, const Marks (&marks)[rows],
-                                            const StringTile& part, const StringColumns& strings) {
+__device__ __forceinline__ void sum_strings_of(EndList<capacity, threads>& list, const Marks (&marks)[rows],
+                                               const StringTile& part, const StringColumns& strings) {
     u32 dropped = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) dropped += static_cast<u32>(__popc(marks[row].dropped));

@@ -1,5 +1,5 @@
-// What the search for structure on a GPU (find.cu) tells the conversion behind it, and the dialects that masks can
-// read. structure/find_gpu.py packs and reads the same structs.
+// What the search for structure on a GPU (find_plain.cu, find_steps.cu, scan_tiles.cu) tells the conversion behind it,
+// and the dialects that masks can read. structure/gpu_tables.py packs and reads the same structs.
 //
 // A tile owns the bytes in it and the fields that end in it. Tiles are counted from the 16-byte boundary at or before
 // the text's first byte, so that every tile but the first begins at one: tile k is the bytes that tile_begin(k) and
