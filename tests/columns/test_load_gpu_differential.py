@@ -15,10 +15,11 @@ from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu, why_not
 from headrace.core.launcher import Part
 from headrace.sources.open import open_source
+from headrace.structure.find_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 
-SHAPE = GpuShape(find_threads=32, find_rows=1, find_blocks=1, threads=32, window=64)
+SHAPE = GpuShape(find=FindShape(threads=32, rows=1, blocks=1, scan_threads=32), threads=32, window=64)
 
 
 def read_on_fibers(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> tuple[headrace.Table | None, int]:

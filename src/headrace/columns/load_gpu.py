@@ -26,50 +26,38 @@ from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Sha
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import ENTRY, TOTALS, Found, plain_dialect
+from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
+from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
 
-_FIND = Entry("structure/find_plain.cu", "find_plain", "PQ8sPPPP24sP")
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
-_LOOK_BACK_BYTES = 72
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _SHOWN = 100
 _EMPTY, _BIG_INT = 0, 5
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
 _NEVER = 2**64 - 1
+_FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
-_LEFT = Found.REDO | Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
+_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
 """What is left to the native loader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuShape:
-    """Tiles of both passes: threads, rows of 16 bytes, blocks of the search; threads and fields at a time of the conversion."""
+    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
 
-    find_threads: int = 256
-    find_rows: int = 4
-    find_blocks: int = 4
+    find: FindShape = field(default_factory=FindShape)
     threads: int = 256
     window: int = 4096
-
-    @property
-    def tile(self) -> int:
-        """Bytes of a tile."""
-        return self.find_threads * self.find_rows * 16
+    blocks: int = 4
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""
-        return ConvertShape(threads=self.threads, tile=self.tile, window=self.window, quotes=quotes)
-
-    def find(self, *, quotes: bool) -> dict[str, int]:
-        """The search's."""
-        names = ("HR_QUOTED", "HR_STRINGS", "HR_THREADS", "HR_ROWS", "HR_UNROLL", "HR_BLOCKS")
-        values = (int(quotes), 0, self.find_threads, self.find_rows, 2, self.find_blocks)
-        return dict(zip(names, values, strict=True))
+        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, quotes=quotes, blocks=self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +198,7 @@ class _Load:
             return None
         taken = self._first_taken()
         self._prepare(sum(has_offsets(one.type) for one in taken))
-        self._find()
-        self._measure(taken, Part(self._totals, 2 * TOTALS.itemsize))
+        self._measure(taken, Part(self._totals, _FORMS_BYTES))
         if not self._learn(taken):
             return None
         columns: dict[int, _Taken] = {}
@@ -242,12 +229,13 @@ class _Load:
         return begin
 
     def _prepare(self, strings: int) -> None:
-        launcher, tile = self._launcher, self._shape.tile
+        launcher = self._launcher
         self._at = Part(self._text, self._begin, self._size)
-        self._tiles = -(-(self._size + self._at.address % 16) // tile)
-        self._entries = launcher.room((self._tiles + 1) * ENTRY.itemsize)
-        # Of the search without quotes, of that with them, and of strings.
-        self._totals = launcher.room(2 * TOTALS.itemsize + strings * 8, fill=0)
+        # Of each form of the search, then of strings.
+        self._totals = launcher.room(_FORMS_BYTES + strings * 8, fill=0)
+        found = find_tiles(launcher, self._at, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
+        assert found is not None  # why_not has asked
+        self._found, self._entries, self._tiles = found, found.entries, found.tiles
         # The rules hold addresses of what they point to, so their place must be known before they are made.
         self._rules_room = launcher.room(len(_native.pack_rules(self._plan, 0)))
         self._rules = _native.pack_rules(self._plan, self._rules_room.address)
@@ -266,20 +254,6 @@ class _Load:
 
     def _taken_for(self, position: int) -> _Taken:
         return _Taken(position, type_named(self._ledger.type(position)), self._ledger.kind(position))
-
-    def _find(self) -> None:
-        """Without quotes first; with them behind it, unless that has shown that there are none."""
-        bare, quoted = (Part(self._totals, number * TOTALS.itemsize, TOTALS.itemsize) for number in range(2))
-        self._find_with(bare, None, quotes=False)
-        if self._quotes:
-            self._find_with(quoted, bare, quotes=True)
-
-    def _find_with(self, totals: Room, other: Room | None, *, quotes: bool) -> None:
-        launcher, shape = self._launcher, self._shape
-        dialect = plain_dialect(self._dialect, quoted=quotes)
-        memory = launcher.room((self._tiles + 1) * _LOOK_BACK_BYTES, fill=0)
-        args = [self._at, self._size, dialect, self._entries, totals, other, memory, bytes(24), None]
-        launcher.launch(_FIND, Shape(shape.find(quotes=quotes), self._tiles, shape.find_threads), args)
 
     def _measure(self, taken: Sequence[_Taken], totals: Room) -> None:
         """How many bytes the strings of each tile have, and where they go."""
@@ -300,18 +274,15 @@ class _Load:
     def _learn(self, taken: Sequence[_Taken]) -> bool:
         """Wait for the counts; whether the kernels can go on."""
         fetched = self._launcher.fetch(self._totals)
-        bare, quoted = fetched[: 2 * TOTALS.itemsize].view(TOTALS)
-        redo = bool(Found(int(bare["flags"])) & Found.REDO)
-        totals = quoted if redo else bare
-        flags = Found(int(totals["flags"]))
-        if (redo and not self._quotes) or flags & _LEFT:
+        totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
+        if form == "steps" or Found(int(totals["flags"])) & _LEFT:
             return False
-        self._quotes = redo
+        self._quotes = form == "quoted"
         self._rows = int(totals["records"])
         self._counts["records"] = self._counts["rows"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
         self._counts["comment"] += int(totals["comments"])
-        self._learn_strings(taken, fetched[2 * TOTALS.itemsize :].view(np.uint64))
+        self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
         return True
 
     def _learn_strings(self, taken: Sequence[_Taken], totals: NDArray[np.uint64]) -> None:

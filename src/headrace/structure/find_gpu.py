@@ -8,71 +8,88 @@ unless it did. So the form is chosen from the bytes, and nobody waits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.core.arrays import Array, take
-from headrace.core.device_memory import DeviceBuffer, device_pool
-from headrace.core.gpu import Gpu, gpu
-from headrace.core.kernels import Kernel, kernel
-from headrace.core.scan import zeroed
-from headrace.core.staging import Crossings, staging
+from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
 
-_THREADS, _SCAN_THREADS = 128, 256
-_SHAPE = {"HR_THREADS": _THREADS, "HR_ROWS": 16}
-TILE_BYTES = _THREADS * 16 * 16
+_TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPP")
+_MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPP")
+_TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPP")
+_SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
+_SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
+_STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
+"""Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
+MOST_FORMS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindShape:
+    """Threads of a block, rows of 16 bytes that each reads, and blocks of a multiprocessor; threads of a block that scans."""
+
+    threads: int = 128
+    rows: int = 8
+    blocks: int = 6
+    scan_threads: int = 256
+
+    @property
+    def tile(self) -> int:
+        """Bytes of a tile."""
+        return self.threads * self.rows * 16
+
+    def plain(self, *, quoted: bool) -> dict[str, int]:
+        """Macros of find_plain.cu."""
+        shape = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
+        return {"HR_QUOTED": int(quoted), **shape}
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """Macros of find_steps.cu."""
+        return {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class TileStructure:
-    """Where a text's tiles begin in its records, on a GPU, as work of `stream`.
+    """Where a text's tiles begin in its records.
 
     Parameters
     ----------
     entries
         One ENTRY for each tile, and one for the text's end.
-    totals
-        One TOTALS for each of `forms`; the first without `Found.REDO` holds.
     forms
         The ways to read the text that were launched: ``"bare"``, ``"quoted"``, ``"steps"``.
     tiles
         How many there are.
-    skew
-        How far the text's first byte is behind a boundary of 16: the first tile is as much shorter.
-    stream
-        Handle of the stream.
     """
 
-    entries: DeviceBuffer
-    totals: DeviceBuffer
+    entries: Room
     forms: tuple[str, ...]
     tiles: int
-    skew: int
-    stream: int
 
-    def read(self, counted: Crossings | None = None) -> tuple[np.void, str]:
-        """Wait for the totals; they, and the form that read the text."""
-        totals: NDArray[np.void] = np.empty(len(self.forms), TOTALS)
-        staging(self.totals.gpu).download(self.totals, totals.view("u1"), counted=counted or Crossings())
-        answer = next(i for i, total in enumerate(totals) if not total["flags"] & Found.REDO)
-        return totals[answer], self.forms[answer]
+    def answer(self, totals: NDArray[np.void]) -> tuple[np.void, str]:
+        """The totals that hold, and the form that read the text."""
+        number = next(i for i in range(len(self.forms)) if not int(totals[i]["flags"]) & Found.REDO)
+        return totals[number], self.forms[number]
 
 
-def find_tiles(text: Any, dialect: Dialect, *, card: Gpu | None = None) -> TileStructure | None:
-    """Start to find the structure of a text on a GPU; nothing is waited for.
+def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape) -> TileStructure | None:
+    """Start to find the structure of a text; nothing is waited for.
 
     Parameters
     ----------
+    launcher
+        Where kernels run.
     text
-        An array of bytes on a GPU, or bytes of the host, which are copied to `card`.
+        The bytes, there.
     dialect
         How the text is written.
-    card
-        For bytes of the host; None for the first one.
+    totals
+        Room for MOST_FORMS of TOTALS, zeroed: one for each of the forms; the first without `Found.REDO` will hold.
+    shape
+        Of the kernels.
 
     Returns
     -------
@@ -82,20 +99,10 @@ def find_tiles(text: Any, dialect: Dialect, *, card: Gpu | None = None) -> TileS
     forms = _forms(dialect)
     if forms is None:
         return None
-    source = _on_gpu(text, card)
-    search = _Search(gpu(source.device), source.address, source.nbytes, source.stream)
+    search = _Search(launcher, text, totals, shape)
     for form, described in forms:
         search.launch(form, described)
-    return search.found(tuple(form for form, _ in forms))
-
-
-def _on_gpu(text: Any, card: Gpu | None) -> Array:
-    if not isinstance(text, bytes | bytearray | memoryview):
-        return take(text, "text")
-    card = card or gpu(0)
-    buffer = device_pool(card).take(max(len(text), 1))
-    staging(card).upload(text, buffer, counted=Crossings())
-    return Array(buffer.address, len(text), "|u1", buffer.device, "headrace", buffer.stream, True, buffer)
+    return TileStructure(search.entries, tuple(form for form, _ in forms), search.tiles)
 
 
 def _forms(dialect: Dialect) -> list[tuple[str, np.void]] | None:
@@ -113,69 +120,52 @@ def _forms(dialect: Dialect) -> list[tuple[str, np.void]] | None:
 class _Search:
     """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
 
-    def __init__(self, card: Gpu, address: int, nbytes: int, stream: int | None) -> None:
-        self._card, self._stream = card, stream
-        self._skew = address % 16
-        self._head = (address, nbytes)
-        self._nbytes = nbytes
-        self._tiles = -(-(nbytes + self._skew) // TILE_BYTES) if nbytes else 0
-        self._scan_blocks = self._tiles // _SCAN_THREADS + 1
-        self._entries = self._take((self._tiles + 1) * ENTRY.itemsize)
-        self._totals = zeroed(card, 3 * TOTALS.itemsize, stream)
-        self._tallies = self._take(max(2 * self._tiles, 1) * TALLY.itemsize)
+    def __init__(self, launcher: Launcher, text: Room, totals: Room, shape: FindShape) -> None:
+        self._launcher, self._text, self._shape = launcher, text, shape
+        self._skew = text.address % 16
+        self.tiles = -(-(text.nbytes + self._skew) // shape.tile) if text.nbytes else 0
+        self._scan_blocks = self.tiles // shape.scan_threads + 1
+        self.entries = launcher.room((self.tiles + 1) * ENTRY.itemsize)
+        self._totals = totals
+        self._tallies = launcher.room(max(2 * self.tiles, 1) * TALLY.itemsize)
         self._launched = 0
 
     def launch(self, form: str, described: np.void) -> None:
         """Start a form, behind the one before it."""
-        totals = self._totals.address + self._launched * TOTALS.itemsize
-        before = totals - TOTALS.itemsize if self._launched else 0
+        size = TOTALS.itemsize
+        totals = Part(self._totals, self._launched * size, size)
+        before = Part(self._totals, (self._launched - 1) * size, size) if self._launched else None
         self._launched += 1
-        states = 0
+        states = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
-        elif self._tiles:
-            shape = {"HR_QUOTED": int(form == "quoted"), "HR_UNROLL": 2, "HR_BLOCKS": 6, **_SHAPE}
-            found = kernel("structure/find_plain.cu", "tally_plain", "PQ8sPPP", shape, self._card)
-            self._start(found, self._tiles, _THREADS, (*self._head, described.tobytes(), self._tallies.address, totals, before))
+        elif self.tiles:
+            args = [self._text, self._text.nbytes, described, self._tallies, totals, before]
+            self._launch(_TALLY_PLAIN, self._shape.plain(quoted=form == "quoted"), args)
+        sizes = [self._text.nbytes, self._shape.tile, self._skew]
         memory = self._scan_memory(form)
-        sizes = (self._nbytes, TILE_BYTES, self._skew)
-        args = (self._tallies.address, int(form == "quoted"), states, *sizes, self._entries.address, totals, before, memory)
-        self._start(self._scan("scan_tiles", "PIPQIIPPPP"), self._scan_blocks, _SCAN_THREADS, args)
+        args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, memory]
+        self._scan(_SCAN_TILES, args)
 
-    def found(self, forms: tuple[str, ...]) -> TileStructure:
-        """What there will be."""
-        return TileStructure(self._entries, self._totals, forms, self._tiles, self._skew, self._entries.stream)
+    def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
+        """The tiles' states."""
+        table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
+        maps = self._launcher.room(max(self.tiles, 1) * 8)
+        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * 4)
+        states = self._launcher.room(self.tiles + 1)
+        if self.tiles:
+            head = [self._text, self._text.nbytes, table, chunks]
+            self._launch(_MAP_TILES, self._shape.steps, [*head, maps, before])
+            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory("maps")])
+            self._launch(_TALLY_STEPS, self._shape.steps, [*head, states, self._tallies, totals, before])
+        return states
 
-    def _by_steps(self, tables: np.void, totals: int, before: int) -> int:
-        """Address of the tiles' states."""
-        table = self._take(tables.nbytes)
-        staging(self._card).upload(tables.tobytes(), table, counted=Crossings())
-        self._maps = self._take(max(self._tiles, 1) * 8)
-        self._chunks = self._take(max(self._tiles, 1) * _THREADS * 4)
-        self._states = self._take(self._tiles + 1)
-        if not self._tiles:
-            return self._states.address
-        shape = {"HR_UNROLL": 1, "HR_BLOCKS": 1, **_SHAPE}
-        maps = kernel("structure/find_steps.cu", "map_tiles", "PQPPPP", shape, self._card)
-        tally = kernel("structure/find_steps.cu", "tally_steps", "PQPPPPPP", shape, self._card)
-        head = (*self._head, table.address, self._chunks.address)
-        self._start(maps, self._tiles, _THREADS, (*head, self._maps.address, before))
-        args = (self._maps.address, self._tiles, self._states.address, before, self._scan_memory("maps"))
-        self._start(self._scan("scan_maps", "PIPPP"), self._scan_blocks, _SCAN_THREADS, args)
-        self._start(tally, self._tiles, _THREADS, (*head, self._states.address, self._tallies.address, totals, before))
-        return self._states.address
+    def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:
+        self._launcher.launch(entry, Shape(defines, self.tiles, self._shape.threads), args)
 
-    def _scan(self, entry: str, signature: str) -> Kernel:
-        return kernel("structure/scan_tiles.cu", entry, signature, {"HR_THREADS": _SCAN_THREADS}, self._card)
+    def _scan(self, entry: Entry, args: list[object]) -> None:
+        threads = self._shape.scan_threads
+        self._launcher.launch(entry, Shape({"HR_THREADS": threads}, self._scan_blocks, threads), args)
 
-    def _scan_memory(self, form: str) -> int:
-        """Zeros for a scan: 64 bytes a block of what tiles have reached, 16 of maps, 8 of parities."""
-        block = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}[form]
-        self._memory = zeroed(self._card, (self._scan_blocks + 1) * block, self._stream)
-        return self._memory.address
-
-    def _start(self, found: Kernel, blocks: int, threads: int, args: tuple[Any, ...]) -> None:
-        found.launch(blocks, threads, args, stream=self._stream)
-
-    def _take(self, nbytes: int) -> DeviceBuffer:
-        return device_pool(self._card).take(nbytes, self._stream)
+    def _scan_memory(self, form: str) -> Room:
+        return self._launcher.room((self._scan_blocks + 1) * _STATE_BYTES[form], fill=0)
