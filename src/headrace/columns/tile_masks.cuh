@@ -163,11 +163,11 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     // reading the masks and writing them; the one before it frees `totals`.
     __syncthreads();
     constexpr u32 bits = may_quote ? 20 : 16;
-    constexpr u32 all = (1u << bits) - 1;
+    constexpr u32 all = (1u << bits) - 1, third = may_quote ? 2 * bits : 0;
     using Counts = CountsOf<may_quote>::type;
     auto& totals = reinterpret_cast<Counts(&)[threads / tile::lanes]>(memory.totals);
     Counts counts = ends | static_cast<Counts>(records) << bits;
-    if constexpr (may_quote) counts |= static_cast<Counts>(dropped) << (2 * bits);
+    if constexpr (may_quote) counts |= static_cast<Counts>(dropped) << third;
     const Counts joined = tile::scan_warp<Sum<Counts>>(counts);
     const tile::Before<Counts> block =
         tile::scan_warps<Sum<Counts>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -176,7 +176,7 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     own.records_before = static_cast<u32>(before >> bits & all);
     u32 dropped_before = 0;
     if constexpr (may_quote) {
-        dropped_before = static_cast<u32>(before >> (2 * bits));
+        dropped_before = static_cast<u32>(before >> third);
         if (threadIdx.x == 0) {
 #pragma unroll
             for (u32 i = 0; i < head_chunks; ++i) {
@@ -185,7 +185,7 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
                 dropped_before += static_cast<u32>(__popc(head_dropped[i]));
             }
             memory.dropped[chunks] = 0;
-            memory.dropped_before[chunks] = static_cast<u16>(block.total >> (2 * bits));
+            memory.dropped_before[chunks] = static_cast<u16>(block.total >> third);
         }
     }
 #pragma unroll
