@@ -50,7 +50,7 @@ def shapes() -> list[tuple[str, Shape]]:
     for quoted in (0, 1):
         found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}))
         found.append((SUMS, {"HR_QUOTED": quoted, "HR_THREADS": 256, "HR_ROWS": 8, "HR_BLOCKS": 3}))
-    found.append((STEPS, {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
+    found.append((STEPS, {"HR_STATES": 8, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
     return found
 
 

@@ -77,7 +77,7 @@ def find_tiles(text: Any, dialect: Dialect, *, card: Gpu | None = None) -> TileS
     Returns
     -------
     TileStructure or None
-        None where no form reads the dialect: quotes are lenient, or the automaton has more than eight states.
+        None where no form reads the dialect: quotes are lenient, or the automaton has more than 16 states.
     """
     forms = _forms(dialect)
     if forms is None:
@@ -151,11 +151,12 @@ class _Search:
         table = self._take(tables.nbytes)
         staging(self._card).upload(tables.tobytes(), table, counted=Crossings())
         self._maps = self._take(max(self._tiles, 1) * 8)
-        self._chunks = self._take(max(self._tiles, 1) * _THREADS * 4)
+        self._chunks = self._take(max(self._tiles, 1) * _THREADS * tables["steps"].shape[1] // 2)
         self._states = self._take(self._tiles + 1)
         if not self._tiles:
             return self._states.address
-        shape = {"HR_UNROLL": 1, "HR_BLOCKS": 1, **_SHAPE}
+        states = tables["steps"].shape[1]
+        shape = {"HR_STATES": states, "HR_UNROLL": 1, "HR_BLOCKS": 1, **_SHAPE}
         maps = kernel("structure/find_steps.cu", "map_tiles", "PQPPPP", shape, self._card)
         tally = kernel("structure/find_steps.cu", "tally_steps", "PQPPPPPP", shape, self._card)
         head = (*self._head, table.address, self._chunks.address)

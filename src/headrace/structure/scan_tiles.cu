@@ -107,5 +107,5 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 number = taken * threads + threadIdx.x;
     const u64 map = number < tiles ? maps[number] : ComposeStates::identity();
     const u64 before = before_item<ComposeStates>(map, taken, look_back, words, map_before);
-    if (number <= tiles) states[number] = static_cast<u8>(before & 7);
+    if (number <= tiles) states[number] = static_cast<u8>(before & 15);
 }
