@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -70,9 +71,10 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
         flags |= Found.HIGH
     if any(record.unclosed for record in oracle.records):
         flags |= Found.UNCLOSED
-    end = expected_entries(data, dialect, 1 << 30, 0)[-1]
-    if end[5] and not oracle.records[-1].comment:
-        flags |= Found.OPEN
+    if expected_entries(data, dialect, 1 << 30, 0)[-1][5]:
+        flags |= Found.COMMENT if oracle.records[-1].comment else Found.OPEN
+    if dialect.automaton.run(0, data) in dialect.automaton.unfinished:
+        flags |= Found.UNFINISHED
     fields = sum(len(record.fields) for record in records)
     return len(records), fields, oracle.blank_lines, len(oracle.records) - len(records), int(flags)
 
@@ -181,6 +183,48 @@ def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 def expected(data: bytes, dialect: Dialect, how: How) -> Result:
     return expected_entries(data, dialect, how.tile, how.skew), expected_totals(data, dialect)
+
+
+@pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
+def test_edges(skew: int) -> None:
+    """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
+    how = How((32, 1), skew, ("random", skew))
+    for shift in (-2, -1, 0, 1):
+        head = b"a," + b"x" * (how.tile - skew - 2 + shift)
+        for tail in (
+            b'\r\n\r\nb,"c\r\n"',
+            b"\n\n,\n",
+            b',"a""b""",\n"',
+            b'"",\r\n',
+            b"",
+            b"," * how.tile,
+            b"\n" * (how.tile + 1),
+        ):
+            for data in (head + tail, head + b',"' + head + b'"' + tail, b"\n" * (how.tile + shift) + tail, (head + tail) * 3):
+                for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(line_end="\n")):
+                    wanted = expected(data, dialect, how)
+                    assert by_masks(data, dialect, how, quoted=True) == wanted
+                    if b'"' not in data:
+                        assert by_masks(data, dialect, how, quoted=False) == wanted
+
+
+@pytest.mark.parametrize("options", [{"line_end": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape": "\\", "comment": "#"}])
+def test_edges_of_steps(options: dict[str, str]) -> None:
+    dialect = Dialect(**options)
+    sep, end = dialect.sep, dialect.line_end or b"\r\n"
+    for skew in (0, 5):
+        how = How((32, 2), skew, ("random", skew))
+        for shift in (-3, -2, -1, 0):
+            head = b"a" + sep + b"x" * (how.tile - skew - 2 + shift)
+            for tail in (
+                end * 2 + b"b" + sep + b'"c' + end + b'"',
+                sep * 2 + end,
+                (dialect.comment or b"") + end,
+                b'"',
+                b"\\" + end,
+            ):
+                for data in (head + tail, (head + tail) * 2, head + end + (dialect.comment or b"") + head + tail):
+                    assert by_steps(data, dialect, how) == expected(data, dialect, how)
 
 
 def test_a_form_runs_only_if_the_one_before_asks() -> None:
