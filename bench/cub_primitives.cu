@@ -1,6 +1,7 @@
 // CUB's figures for bench/gpu_primitives.py: the same sizes and kinds of input. A peer that is measured, not a part of
 // the package.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cub/cub.cuh>
@@ -13,12 +14,9 @@ static __device__ __forceinline__ uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-__global__ void fill(uint32_t* p, size_t n, int kind) {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
-        uint32_t v = (uint32_t)mix(i);
-        if (kind == 1) v &= (uint32_t)mix(i + n) & (uint32_t)mix(i + 2 * n);
-        p[i] = kind == 2 ? 0x12345678u : v;
-    }
+__global__ void fill(uint32_t* p, size_t n) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        p[i] = (uint32_t)mix(i);
 }
 __global__ void flag(uint8_t* p, size_t n, unsigned share) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
@@ -50,6 +48,35 @@ double median_ms(Call call) {
     return times[times.size() / 2];
 }
 
+// Microseconds of a call, one behind the other.
+template <class Call>
+double us_per_call(Call call) {
+    size_t bytes = 0;
+    void* memory = nullptr;
+    call(nullptr, bytes);
+    cudaMalloc(&memory, bytes);
+    const int calls = 2000;
+    for (int i = 0; i < 20; ++i) call(memory, bytes);
+    cudaDeviceSynchronize();
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) call(memory, bytes);
+    cudaDeviceSynchronize();
+    const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - began;
+    cudaFree(memory);
+    return passed.count() / calls;
+}
+
+void show_small(const uint32_t* in, const uint8_t* flags, uint32_t* out, unsigned* selected) {
+    for (size_t n : {256, 4096, 65536, 262144}) {
+        const double scan = us_per_call([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); });
+        const double reduce = us_per_call([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); });
+        const double select =
+            us_per_call([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, selected, n); });
+        printf("CUB, %6zu KiB of u32: scan %5.1f us, reduce %5.1f us, select %5.1f us a call from C++\n", n / 256, scan,
+               reduce, select);
+    }
+}
+
 int main() {
     const size_t n = 1ull << 28;
     uint32_t *in, *out;
@@ -59,7 +86,7 @@ int main() {
     cudaMalloc(&out, n * 4);
     cudaMalloc(&flags, n);
     cudaMalloc(&counts, 65537 * 4);
-    fill<<<4096, 256>>>(in, n, 0);
+    fill<<<4096, 256>>>(in, n);
     const auto show = [&](const char* what, double ms, double bytes) {
         printf("CUB %-28s %7.1f G/s %6.0f GB/s\n", what, n / ms / 1e6, bytes / ms / 1e6);
     };
@@ -73,29 +100,5 @@ int main() {
         show(name, median_ms([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, counts, n); }),
              n * (1 + 8. * share / 100));
     }
-    for (int kind = 0; kind < 3; ++kind) {
-        fill<<<4096, 256>>>(in, n, kind);
-        for (int bins : {2, 32, 256, 2048, 65536}) {
-            char name[40];
-            snprintf(name, sizeof(name), "histogram %d even, kind %d", bins, kind);
-            show(name, median_ms([&](void* t, size_t& b) {
-                     cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, 0ull, 1ull << 32, (long long)n);
-                 }),
-                 4. * n);
-        }
-    }
-    fill<<<4096, 256>>>(in, n, 0);
-    for (int bins : {32, 256, 2048}) {
-        std::vector<uint32_t> edges(bins + 1);
-        for (int i = 0; i <= bins; ++i) edges[i] = (uint32_t)((uint64_t)i * 0xFFFFFFFFull / bins);
-        uint32_t* levels;
-        cudaMalloc(&levels, edges.size() * 4);
-        cudaMemcpy(levels, edges.data(), edges.size() * 4, cudaMemcpyHostToDevice);
-        char name[40];
-        snprintf(name, sizeof(name), "histogram %d splitters", bins);
-        show(name, median_ms([&](void* t, size_t& b) {
-                 cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
-             }),
-             4. * n);
-    }
+    show_small(in, flags, out, counts);
 }

@@ -32,13 +32,14 @@ from headrace.core.copy import (
     fold_buffer,
     read_kernel,
 )
+from headrace.core.crossings import Crossings
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import device_pool
 from headrace.core.event import Event
 from headrace.core.gpu import checked, driver, gpu
 from headrace.core.kernel_cache import PREBUILT
 from headrace.core.kernels import compiler_release, kernel
-from headrace.core.staging import Crossings, staging
+from headrace.core.staging import staging
 
 SIZES = (1 << 30, 4 << 30)
 REPEAT = 21

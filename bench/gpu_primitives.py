@@ -1,4 +1,4 @@
-"""Scan, reduce, select and histogram on a GPU: variants of the kernels, each answer checked, medians of device events.
+"""Scan, reduce and select on a GPU: variants of the kernels, each answer checked, medians of device events.
 
 Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
 that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu
@@ -18,18 +18,15 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src" / "headrace"
 WORK = Path(tempfile.mkdtemp())
 N = 1 << 28
-CELLS = 14_500
 cuda = ctypes.CDLL("libcuda.so.1")
 lines: list[str] = []
 
@@ -80,9 +77,12 @@ class Kernel:
         checked(cuda.cuLaunchKernel(self.function, grid[0], grid[1], 1, block, 1, 1, shared, None, pointers, None))
 
 
-def zero_and_launch(memory: torch.Tensor, kernel: Kernel, *call: object) -> None:
-    memory.zero_()
-    kernel(*call)
+def in_epochs(
+    launch: Callable[..., None], before: list[bytes | torch.Tensor], after: list[bytes | torch.Tensor], shared: int
+) -> Callable[[], None]:
+    """Launches with the arguments before an epoch, the next epoch, and those behind it."""
+    epochs = itertools.count(1)
+    return lambda: launch([*before, u32(next(epochs)), *after], shared)
 
 
 def i64(x: int) -> bytes:
@@ -97,6 +97,7 @@ def median_ms(work: Callable[[], object], repeats: int = 9) -> float:
     times = []
     for i in range(repeats + 2):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda._sleep(400_000)  # noqa: SLF001  # the card is busy until all is launched, so no launch is timed
         begin.record()
         work()
         end.record()
@@ -109,10 +110,6 @@ def median_ms(work: Callable[[], object], repeats: int = 9) -> float:
 def uniform(count: int = N, seed: int = 1) -> torch.Tensor:
     generator = torch.Generator("cuda").manual_seed(seed)
     return torch.randint(-(2**31), 2**31, (count,), dtype=torch.int32, device="cuda", generator=generator)
-
-
-def skewed() -> torch.Tensor:
-    return uniform(seed=2) & uniform(seed=3) & uniform(seed=4)
 
 
 COPY = """
@@ -142,33 +139,36 @@ def limits() -> tuple[float, float]:
     return 2 * N * 4 / min(times) * 1e3, N * 4 / read_ms * 1e3
 
 
-SCANS = [(320, 9), (352, 8), (320, 8), (256, 4)]
-RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
+SCANS = [(192, 9, 8, 6, 5), (256, 7, 8, 4, 5), (384, 5, 7, 6, 5), (128, 9, 6, 4, 9)]
+SELECTS = [
+    (256, 3, 4, 2, 13, 4, 3),
+    (320, 3, 4, 3, 9, 8, 2),
+    (256, 3, 4, 2, 9, 16, 2),
+    (640, 3, 4, 4, 5, 8, 1),
+    (768, 3, 3, 6, 5, 8, 1),
+    (768, 1, 6, 4, 5, 8, 1),
+]
+FLOAT_SUMS = [(256, 16), (512, 16), (256, 8)]
 OTHER_SCANS = [("Sum", "u64"), ("Compose", "u32"), ("Max", "i32")]
 REDUCES = [(t, r) for t in (256, 512) for r in (2, 4, 8)]
-HISTOGRAMS = [(t, r) for t in (256, 512, 1024) for r in (2, 4)]
-PACKED = [(512, 4), (1024, 1), (1024, 2), (1024, 4)]
 
 
 def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
     items = uniform()
-    count = N
     wide = torch.cumsum(items, 0, dtype=torch.int64)
     expected = wide.to(torch.int32)
     del wide
-    for (operator, item), (threads, rows) in itertools.product([("Sum", "u32"), *OTHER_SCANS], SCANS):
+    memory = torch.zeros(1 << 20, dtype=torch.int64, device="cuda")
+    for (operator, item), shape in itertools.product([("Sum", "u32"), *OTHER_SCANS], SCANS):
+        threads, rows, stages, reducers, look = shape
         size = 8 if item == "u64" or operator == "Compose" else 4
         count = N * 4 // size
-        tile = threads * rows * 16 // size
-        tiles = -(-count // tile)
+        tiles = -(-count * size // (threads * rows * 16))
         out = torch.full_like(items, -1)
-        memory = torch.empty((tiles + 1) * size // 4, dtype=torch.int64, device="cuda")
-        kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, threads, rows) | RING)], "scan")
-
-        args = [items, out, i64(count), memory, u32(0)]
-        ring = 5 * threads * rows * 16
-        blocks = min(tiles, sms * (2 if ring < 100 << 10 else 1))
-        ms = median_ms(partial(zero_and_launch, memory, kernel, (blocks, 1), threads + 32, args, ring))
+        kernel = Kernel(cubins[name_of("core/scan.cu", scan_defines(operator, item, *shape))], "scan")
+        grid, ring = (min(tiles, sms * (2 if look > 5 else 1)), 1), stages * threads * rows * 16
+        before, after = [items, out, i64(count), memory.zero_()], [u32(0)]
+        ms = median_ms(in_epochs(partial(kernel, grid, threads + 32 * (reducers + 2)), before, after, ring))
         if operator == "Sum" and size == 4:
             right = bool((out == expected).all())
         elif operator == "Sum":
@@ -176,10 +176,10 @@ def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
         elif operator == "Max":
             right = bool((out == torch.cummax(items, 0).values).all())
         else:
-            right = affine_right(items[: 1 << 19], out[: 1 << 19])
+            right = affine_right(items[: 1 << 17], out[: 1 << 17])
         gb = 2 * count * size / ms * 1e3
-        say(f"scan {operator:7} {item} {threads:4} x {rows}: {count / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
-            f"right {right}")  # fmt: skip
+        say(f"scan {operator:7} {item} {threads:4} x {rows} x {stages}, {reducers} reducers: {count / ms / 1e6:7.1f} G/s "
+            f"{gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}")  # fmt: skip
 
 
 def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
@@ -192,8 +192,14 @@ def affine_right(items: torch.Tensor, out: torch.Tensor) -> bool:
     return True
 
 
-def scan_defines(operator: str, item: str, threads: int, rows: int) -> dict[str, object]:
-    return {"HR_OPERATOR": operator, "HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
+def scan_defines(operator: str, item: str, *shape: int) -> dict[str, object]:
+    names = ("HR_THREADS", "HR_ROWS", "HR_STAGES", "HR_REDUCERS", "HR_LOOK")
+    return {"HR_OPERATOR": operator, "HR_ITEM": item, **dict(zip(names, shape, strict=False))}
+
+
+def select_defines(*shape: int) -> dict[str, object]:
+    names = ("HR_THREADS", "HR_ROWS", "HR_STAGES", "HR_COUNTERS", "HR_LOOK", "HR_BATCH", "HR_BLOCKS")
+    return {"HR_WIDTH": 4, **dict(zip(names, shape, strict=True))}
 
 
 def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
@@ -224,180 +230,92 @@ def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
                 f"{gb / 1e9:6.0f} GB/s {gb / limit:6.1%} right {right}, all right {all(f[-1] for f in found)}")  # fmt: skip
 
 
-def selects(cubins: dict[str, bytes], limit: float) -> None:
+def float_sums(cubins: dict[str, bytes], limit: float) -> None:
+    for item, dtype in (("float", torch.float32), ("double", torch.float64)):
+        items = torch.randn(N * 4 // dtype.itemsize, dtype=dtype, device="cuda")
+        expected, firsts = sum_in_order(items), -(-len(items) // 4096)
+        pieces, ended = (
+            torch.empty(firsts + 4096, dtype=dtype, device="cuda"),
+            torch.zeros(4097, dtype=torch.int32, device="cuda"),
+        )
+        for threads, rows in FLOAT_SUMS:
+            result = torch.zeros(1, dtype=dtype, device="cuda")
+            defines: dict[str, object] = {"HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
+            kernel = Kernel(cubins[name_of("core/float_sum.cu", defines)], "float_sum")
+            args = [items, i64(len(items)), pieces, ended, result]
+            ms = median_ms(partial(kernel, (-(-firsts * 32 // threads), 1), threads, args))
+            gb = N * 4 / ms * 1e3
+            say(f"sum of {item:6} {threads} x {rows:2}: {len(items) / ms / 1e6:7.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
+                f"right {torch.equal(result, expected)}")  # fmt: skip
+        ms = median_ms(partial(torch.sum, items))
+        say(f"sum of {item:6} by PyTorch: {len(items) / ms / 1e6:7.1f} G/s {N * 4 / ms / 1e6:6.0f} GB/s")
+
+
+def sum_in_order(items: torch.Tensor) -> torch.Tensor:
+    """As core/float_sum.hpp has it, of a whole number of pieces of pieces; additions of PyTorch are those of one item each."""
+    while len(items) > 1:
+        whole = torch.full((-(-len(items) // 4096) * 4096,), -0.0, dtype=items.dtype, device=items.device)
+        whole[: len(items)] = items
+        rows = whole.view(-1, 32, 128)
+        lanes = rows[:, 0].clone()
+        for row in range(1, 32):
+            lanes += rows[:, row]
+        while lanes.shape[1] > 1:
+            half = lanes.shape[1] // 2
+            lanes = lanes[:, :half] + lanes[:, half:]
+        items = lanes[:, 0]
+    return items
+
+
+def selects(cubins: dict[str, bytes], limit: float, sms: int) -> None:
     items = uniform()
-    for share in (0.01, 0.5, 0.99):
+    memory = torch.zeros(1 << 20, dtype=torch.int64, device="cuda")
+    for share in (0.001, 0.01, 0.1, 0.5, 0.99):
         flags = (torch.rand(N, device="cuda") < share).to(torch.uint8)
         expected = items[flags.bool()]
-        for threads in (128, 256, 512):
-            kernel = Kernel(cubins[name_of("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": threads})], "select_items")
-            tiles = N // (threads * 16)
-            out, memory = torch.empty_like(items), torch.empty(2 * (tiles + 1), dtype=torch.int64, device="cuda")
-            selected = torch.zeros(1, dtype=torch.int64, device="cuda")
-            args = [items, flags, out, i64(N), memory, selected]
-            ms = median_ms(partial(zero_and_launch, memory, kernel, (tiles, 1), threads, args))
+        touched = float(flags.view(-1, 16).any(1).float().mean())
+        floor = N * (1 + 4 * touched) + 4 * len(expected)
+        most = limit * N / floor / 1e9
+        say(f"select {share} of u32: {floor / N:.2f} bytes an item in sectors of 64 bytes, so at most {most:.0f} G/s")
+        for shape in SELECTS:
+            threads, rows, stages, counters, _, batch, per_sm = shape
+            kernel = Kernel(cubins[name_of("core/select.cu", select_defines(*shape))], "select_items")
+            tile = threads * rows * 16
+            out, selected = torch.empty_like(items), torch.zeros(1, dtype=torch.int64, device="cuda")
+            grid, block = (min(-(-N // tile), sms * per_sm), 1), threads + 32 * (counters + 2)
+            before, after = [items, flags, out, i64(N), memory.zero_()], [selected]
+            ms = median_ms(in_epochs(partial(kernel, grid, block), before, after, (stages + 2) * tile))
             right = int(selected) == len(expected) and bool((out[: len(expected)] == expected).all())
-            gb = (N + 8 * len(expected)) / ms * 1e3
-            say(f"select {share:4} of u32, {threads:3} threads: {N / ms / 1e6:6.1f} G/s {gb / 1e9:6.0f} GB/s {gb / limit:6.1%} "
-                f"right {right}")  # fmt: skip
-
-
-def even(key: str, low: float, high: float, parts: int) -> bytes:
-    if key == "float":
-        return struct.pack("<fffI", low, high, np.float32(parts / (high - low)), 0)
-    width = int(high - low)
-    return struct.pack("<QII", 0 if width <= parts else -(-(parts << 64) // width), int(low) % 2**32, width - 1)
-
-
-def show_best(what: str, found: dict[tuple[object, ...], dict[str, tuple[float, bool]]]) -> None:
-    """The three variants whose worst input is the fastest."""
-    right = all(ok for row in found.values() for _, ok in row.values())
-    for variant, row in sorted(found.items(), key=lambda pair: max(ms for ms, _ in pair[1].values()))[:3]:
-        rates = " ".join(f"{kind} {N / ms / 1e6:6.0f}" for kind, (ms, _) in row.items())
-        say(f"histogram {what:20} {variant!s:22}: {rates} G/s, all right {right}")
-
-
-def histograms(cubins: dict[str, bytes], sms: int) -> None:
-    inputs = {
-        "uniform": uniform(),
-        "skewed": skewed(),
-        "constant": torch.full((N,), 0x12345678, dtype=torch.int32, device="cuda"),
-    }
-    for bits in (1, 5, 8, 11):
-        buckets, found = 1 << bits, {}
-        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
-            shared = buckets * replicas * 4
-            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
-                continue
-            kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram")
-            how = even("u32", 0, 2**32, buckets) + bytes(16)
-            last = [u32(buckets), u32(replicas), how]
-            launch = Launch(kernel, (sms * per_sm, 1), threads, last, shared)
-            found[threads, rows, replicas, per_sm] = timed(inputs, buckets, bits, launch)
-        show_best(f"{buckets} even", found)
-    buckets, found = 65536, {}
-    for (threads, rows), window in itertools.product(PACKED, (65536, 32768)):
-        kernel = Kernel(cubins[name_of("arrange/histogram.cu", histogram_defines("u32", threads, rows))], "histogram_packed")
-        how = even("u32", 0, 2**32, buckets) + bytes(16)
-        per_sm = 1 if window == 65536 else 2
-        grid = (sms * per_sm * window // 65536, 65536 // window)
-        launch = Launch(kernel, grid, threads, [u32(buckets), u32(window), how], window * 2)
-        found[threads, rows, window] = timed(inputs, buckets, 16, launch)
-    show_best("65536 even", found)
-
-
-def histogram_defines(key: str, threads: int, rows: int) -> dict[str, object]:
-    return {"HR_KEY": key, "HR_THREADS": threads, "HR_ROWS": rows}
-
-
-@dataclass
-class Launch:
-    """A histogram kernel with everything but its keys."""
-
-    kernel: Kernel
-    grid: tuple[int, int]
-    threads: int
-    last: list[bytes]
-    shared: int
-
-    def __call__(self, keys: torch.Tensor, out: torch.Tensor) -> None:
-        self.kernel(self.grid, self.threads, [keys, i64(N), out, *self.last], self.shared)
-
-    def afresh(self, keys: torch.Tensor, out: torch.Tensor) -> None:
-        out.zero_()
-        self(keys, out)
-
-
-def timed(inputs: dict[str, torch.Tensor], buckets: int, bits: int, launch: Launch) -> dict[str, tuple[float, bool]]:
-    row = {}
-    for kind, keys in inputs.items():
-        out = torch.zeros(buckets, dtype=torch.int64, device="cuda")
-        launch(keys, out)
-        places = (keys >> (32 - bits)) & (buckets - 1)
-        key = (kind, buckets)
-        if key not in EXPECTED:
-            EXPECTED[key] = torch.bincount(places, minlength=buckets)
-        right = bool((out == EXPECTED[key]).all())
-        row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
-    return row
-
-
-EXPECTED: dict[tuple[str, int], torch.Tensor] = {}
-
-
-def splitters(cubins: dict[str, bytes], sms: int) -> None:
-    floats = torch.rand(N, device="cuda") * 1023.99
-    small = torch.rand(N, device="cuda") ** 4 * 1023.99
-    for key, count in (("float", 32), ("float", 256), ("float", 2048), ("u32", 256)):
-        random = np.random.default_rng(count)
-        inner = random.uniform(0, 1024 if key == "float" else 2**32, count - 1)
-        edges = np.sort(np.concatenate([[0], inner, [1024 if key == "float" else 2**32 - 1]])).astype(
-            "f4" if key == "float" else "u4"
-        )
-        device_edges = torch.from_numpy(edges.view("i4")).cuda()
-        high = 1024.0 if key == "float" else 2**32 - 1
-        description, words = even(key, 0, high, CELLS), torch.zeros(CELLS, dtype=torch.int32, device="cuda")
-        inputs = {"uniform": floats, "skewed": small} if key == "float" else {"uniform": uniform(), "skewed": skewed()}
-        found = {}
-        for (threads, rows), replicas, per_sm in itertools.product(HISTOGRAMS, (1, 4, 8, 16, 32), (1, 2, 4, 8)):
-            shared = CELLS * 4 + count * 4 + count * replicas * 4
-            if threads * per_sm > 2048 or (shared + 1024) * per_sm > 227 << 10:
-                continue
-            cubin = cubins[name_of("arrange/histogram.cu", histogram_defines(key, threads, rows))]
-            Kernel(cubin, "histogram_cells")((CELLS // threads, 1), threads, [description, device_edges, u32(count), words])
-            kernel = Kernel(cubin, "histogram")
-            how = description + struct.pack("<QQ", device_edges.data_ptr(), words.data_ptr())
-            row = {}
-            for kind, keys in inputs.items():
-                out = torch.zeros(count, dtype=torch.int64, device="cuda")
-                launch = Launch(kernel, (sms * per_sm, 1), threads, [u32(count), u32(replicas), how], shared)
-                launch(keys, out)
-                if (key, kind, count) not in EXPECTED:
-                    EXPECTED[key, kind, count] = expected_by_edges(keys, edges, key)
-                right = bool((out == EXPECTED[key, kind, count]).all())
-                row[kind] = median_ms(partial(launch.afresh, keys, out), 5), right
-            found[threads, rows, replicas, per_sm] = row
-        show_best(f"{count} splitters, {key}", found)
-
-
-def expected_by_edges(keys: torch.Tensor, edges: np.ndarray, key: str) -> torch.Tensor:
-    counts = torch.zeros(len(edges) - 1, dtype=torch.int64, device="cuda")
-    known = torch.from_numpy(edges.astype("f8" if key == "float" else "i8")).cuda()
-    for part in keys.split(1 << 25):
-        wide = part.double() if key == "float" else part.long() & 0xFFFFFFFF
-        places = torch.searchsorted(known, wide, right=True) - 1
-        inside = (places >= 0) & (places < len(edges) - 1)
-        counts += torch.bincount(places[inside], minlength=len(edges) - 1)
-    return counts
+            say(f"select {share:5} of u32 {threads:3} x {rows} x {stages}, {counters} counters, batch {batch:2}, {per_sm} an SM: "
+                f"{N / ms / 1e6:6.1f} G/s {floor / ms * 1e3 / limit:6.1%} right {right}")  # fmt: skip
 
 
 def main() -> None:
-    cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
+    only = "scan,reduce,select,cub"
+    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
+    cub = None
+    if "cub" in parts:
+        cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
     torch.zeros(1, device="cuda")
     properties = torch.cuda.get_device_properties(0)
     sms = properties.multi_processor_count
     say(f"{properties.name}, {sms} SMs; {N} items of 4 bytes (half as many of 8); PyTorch {torch.__version__}")
-    wanted = [("core/scan.cu", scan_defines(o, i, t, r) | RING) for o, i in [("Sum", "u32"), *OTHER_SCANS] for t, r in SCANS]
+    wanted = [("core/scan.cu", scan_defines(o, i, *s)) for o, i in [("Sum", "u32"), *OTHER_SCANS] for s in SCANS]
     reduced = [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]
     wanted += [("core/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
-    wanted += [("core/select.cu", {"HR_WIDTH": 4, "HR_THREADS": t}) for t in (128, 256, 512)]
-    variants = {*HISTOGRAMS, *PACKED}
-    wanted += [("arrange/histogram.cu", histogram_defines(k, t, r)) for k in ("u32", "float") for t, r in variants]
+    wanted += [("core/select.cu", select_defines(*shape)) for shape in SELECTS]
+    float_shapes = itertools.product(("float", "double"), FLOAT_SUMS)
+    wanted += [("core/float_sum.cu", {"HR_ITEM": i, "HR_THREADS": t, "HR_ROWS": r}) for i, (t, r) in float_shapes]
     cubins = compile_all(wanted)
     copy_limit, read_limit = limits()
-    only = "scan,reduce,select,histogram,splitters,cub"
-    parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
     if "scan" in parts:
         scans(cubins, copy_limit, sms)
     if "reduce" in parts:
         reduces(cubins, read_limit, sms)
-    if "histogram" in parts:
-        histograms(cubins, sms)
-    if "splitters" in parts:
-        splitters(cubins, sms)
+        float_sums(cubins, read_limit)
     if "select" in parts:
-        selects(cubins, copy_limit)
-    if cub.wait() == 0 and "cub" in parts:
+        selects(cubins, copy_limit, sms)
+    if cub is not None and cub.wait() == 0:
         torch.cuda.empty_cache()
         say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
     if "--out" in sys.argv:

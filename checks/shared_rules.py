@@ -11,6 +11,7 @@ from checks.tree import Finding, files, name_of, without_comments
 SHARED = (
     "core/portable.hpp",
     "core/operators.hpp",
+    "core/float_sum.hpp",
     "arrange/bucket.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

@@ -5,6 +5,8 @@
 [1]
 """
 
+from typing import TYPE_CHECKING
+
 from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Report
@@ -12,8 +14,6 @@ from headrace.api.sniff_csv import sniff_csv
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
-from headrace.arrange.expression import Expression, key
-from headrace.arrange.histogram import histogram
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
@@ -29,9 +29,25 @@ from headrace.core.errors import (
     SourceError,
     UnsupportedDeviceError,
 )
-from headrace.core.scan import reduce, scan
-from headrace.core.select import select
 from headrace.structure.dialect import Dialect
+
+if TYPE_CHECKING:
+    from headrace.arrange.expression import Expression, key
+    from headrace.arrange.histogram import histogram
+    from headrace.core.device_array import DeviceArray
+    from headrace.core.scan import reduce, scan
+    from headrace.core.select import select
+
+_LATER = {
+    "DeviceArray": "headrace.core.device_array",
+    "Expression": "headrace.arrange.expression",
+    "histogram": "headrace.arrange.histogram",
+    "key": "headrace.arrange.expression",
+    "reduce": "headrace.core.scan",
+    "scan": "headrace.core.scan",
+    "select": "headrace.core.select",
+}
+"""What only those who work on arrays need, and where it is: imported when it is first asked for."""
 
 __version__ = "0.1.0"
 
@@ -40,6 +56,7 @@ __all__ = [
     "Context",
     "DataType",
     "Device",
+    "DeviceArray",
     "Dialect",
     "EmptyInputError",
     "Expression",
@@ -65,3 +82,16 @@ __all__ = [
     "sniff_csv",
     "write_csv",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'headrace' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(_LATER[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

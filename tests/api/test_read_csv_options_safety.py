@@ -181,11 +181,12 @@ def test_context_of_another_kind() -> None:
 
 
 def test_device() -> None:
-    assert re.match("unknown device 'gpu'; (valid: cpu|did you mean 'cpu')", refusal(device="gpu"))
+    assert re.match("unknown device 'gpu'; (valid: cpu, cuda|did you mean 'cpu')", refusal(device="gpu"))
     assert "there is one CPU" in refusal(device="cpu:1")
     assert "device must be" in refusal(device=None)
     with pytest.raises(UnsupportedDeviceError, match="use device='cpu'"):
         read_csv(TEXT, device="cuda:0")
+    assert "cards have numbers" in refusal(device="cuda:x")
     for device in (Device("cuda"), Device("nonsense"), Device("cpu", 7)):
         with pytest.raises((OptionError, UnsupportedDeviceError), match="device"):
             read_csv(TEXT, device=device)

@@ -105,6 +105,7 @@ def test_escape(text, escape):
         (b"#id\n1\n2\n", None),
         (b"tag\n#a\n#b\nc\n", None),
         (b"a,#b\n1,#2\n", None),
+        (b'a,n,s\nx,0,y\nx,0,y\nx,0,y\n;x,0,"y,z"\n', None),
     ],
 )
 def test_comment(text, comment):

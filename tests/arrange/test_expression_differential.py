@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,6 +23,11 @@ CASES = {
     "reversed": (7 ^ (2 * key | 1 & key), lambda k: 7 ^ (2 * k % 2**32 | 1 & k)),
 }
 
+OPERATORS: dict[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "//": operator.floordiv, "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift,
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_expression(name: str) -> None:
@@ -29,9 +37,48 @@ def test_expression(name: str) -> None:
     np.testing.assert_array_equal(headrace.histogram(KEYS, bucket=expression), expected)
     defines = {"HR_KEY": "u32", "HR_THREADS": 64, "HR_ROWS": 2, "HR_BUCKET": expression.as_c()}
     result = np.zeros(256, "u8")
-    args = [KEYS, len(KEYS), result, 256, 1, bytes(40)]
-    fibers.program(source="arrange/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=1024)
+    args = [KEYS, len(KEYS), result, 256, 1, bytes(16)]
+    fibers.program(source="arrange/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=257 * 4)
     np.testing.assert_array_equal(result, expected)
+
+
+def drawn(random: np.random.Generator, depth: int) -> tuple[Any, Any]:
+    """An expression, and a function of plain Python."""
+    if depth == 0:
+        return key, lambda k: k
+    symbol = random.choice(["+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>"])
+    work = OPERATORS[symbol]
+    left, of_left = drawn(random, depth - 1)
+    number = int(random.choice([random.integers(1, 32), random.integers(1, 2**32), 1, 2**32 - 1, 2**31]))
+    if symbol in {"<<", ">>"}:
+        number = number % 32
+    if symbol in {"//", "%", "<<", ">>"} or random.integers(2):
+        return work(left, number), lambda k: work(of_left(k), number) % 2**32
+    if random.integers(2):
+        return work(number, left), lambda k: work(number, of_left(k)) % 2**32
+    right, of_right = drawn(random, int(random.integers(depth)))
+    return work(left, right), lambda k: work(of_left(k), of_right(k)) % 2**32
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_expressions(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    expression, plain = drawn(random, int(random.integers(1, 7)))
+    expression, places = expression % 60_013, [plain(k) % 60_013 for k in KEYS.tolist()]
+    for threads in (1, 2):
+        keys = np.tile(KEYS, 100) if threads == 2 else KEYS
+        result = headrace.histogram(keys, 50_000, bucket=expression, context=headrace.Context(threads=threads))
+        expected = np.bincount(places, minlength=60_013)[:50_000] * (len(keys) // len(KEYS))
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_as_deep_as_can_be() -> None:
+    expression = key + 1 - key * 3 + 5
+    for _ in range(97):
+        expression = key - expression  # all keys wait on the stack
+    places = np.array([int(expression.of(k)) for k in KEYS.tolist()])
+    expected = np.bincount(places[places < 65536], minlength=65536)
+    np.testing.assert_array_equal(headrace.histogram(KEYS, 65536, bucket=expression), expected)
 
 
 @pytest.mark.parametrize(

@@ -1,47 +1,60 @@
-"""Histogram kernels under the fiber harness, against NumPy."""
+"""Histogram kernels under the fiber harness, against NumPy and whole numbers of Python."""
 
 from __future__ import annotations
 
-import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from headrace.arrange.buckets import KEYS, Edges, between, even
 from headrace.testing import fibers
 
 CELLS = 1450
+BETWEEN = "arrange/histogram_between.cu"
 THREADS, ROWS = 64, 2
-TILE = THREADS * ROWS * 4
-KEYS = {"u32": "u4", "i32": "i4", "float": "f4"}
+DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
+Array = NDArray[Any]
 
 
-def even(dtype: str, low: float, high: float, parts: int) -> bytes:
-    if dtype == "f4":
-        low, high = np.float32(low), np.float32(high)
-        return struct.pack("<fffI", low, high, np.float32(parts / (float(high) - float(low))), 0)
-    multiplier = 0 if high - low == parts else -(-(parts << 64) // int(high - low))
-    return struct.pack("<QII", multiplier, int(low) % 2**32, int(high - low) - 1)
+def limits(dtype: str) -> tuple[int, int]:
+    found = np.iinfo(dtype)
+    return int(found.min), int(found.max) + 1
 
 
-def keys_of(dtype: str, kind: str, count: int, low: float, high: float) -> NDArray[np.generic]:
+def keys_of(dtype: str, kind: str, count: int, low: float, high: float) -> Array:
     random = np.random.default_rng(zlib.crc32(f"{dtype} {kind} {count} {low} {high}".encode()))
     if kind == "constant":
         return np.full(count, (low + high) // 2, dtype)
-    if dtype == "f4":
-        return (random.random(count) * (high - low) * 1.2 + low - 0.1 * (high - low)).astype("f4")
-    limits = np.iinfo(dtype)
+    if dtype[0] == "f":
+        return (random.random(count) ** (4 if kind == "skewed" else 1) * (high - low) * 1.2 + low - 0.1 * (high - low)).astype(
+            dtype
+        )
+    least, end = limits(dtype)
     if kind == "skewed":
-        return np.minimum(low + random.exponential((high - low) / 50, count), limits.max).astype(dtype)
-    return random.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
+        return np.minimum(low + random.exponential((high - low) / 50, count), int((end - 1) * (1 - 2**-52))).astype(dtype)
+    return random.integers(least, end - 1, count, dtype=dtype, endpoint=True)
 
 
-def expected_even(keys: NDArray[np.generic], low: float, high: float, buckets: int) -> NDArray[np.int64]:
+def edge_keys(dtype: str, low: float, high: float) -> Array:
+    """Around a range's ends and the type's."""
+    if dtype[0] == "f":
+        around = np.array([low, high, (low + high) / 2, 0], dtype)
+        inf = dtype_inf = np.array([np.inf, -np.inf, np.nan], dtype)
+        return np.concatenate([around, np.nextafter(around, dtype_inf[0]), np.nextafter(around, dtype_inf[1]), inf])
+    least, end = limits(dtype)
+    return np.array(
+        [k for at in (low, high, least, end, 0) for k in (int(at) - 1, int(at), int(at) + 1) if least <= k < end], dtype
+    )
+
+
+def expected_even(keys: Array, low: float, high: float, buckets: int) -> NDArray[np.int64]:
     if keys.dtype.kind == "f":
-        low, high = np.float32(low), np.float32(high)
+        low, high = keys.dtype.type(low), keys.dtype.type(high)
         inside = keys[(keys >= low) & (keys < high)]
-        scale = np.float32(buckets / (float(high) - float(low)))
+        scale = keys.dtype.type(buckets / (float(high) - float(low)))
         places = np.minimum(((inside - low) * scale).astype("i8"), buckets - 1)
     else:
         wide = [key for key in keys.tolist() if low <= key < high]
@@ -49,75 +62,129 @@ def expected_even(keys: NDArray[np.generic], low: float, high: float, buckets: i
     return np.bincount(places, minlength=buckets)
 
 
-def launch(
-    dtype: str, keys: NDArray[np.generic], buckets: int, how: tuple[bytes, object, object], packed: int = 0
-) -> NDArray[np.uint64]:
-    name = next(name for name, code in KEYS.items() if code == dtype)
-    program = fibers.program(source="arrange/histogram.cu", defines={"HR_KEY": name, "HR_THREADS": THREADS, "HR_ROWS": ROWS})
-    description, edges, words = how
-    address = [0 if array is None else array.__array_interface__["data"][0] for array in (edges, words)]  # type: ignore[attr-defined]
-    whole = description + struct.pack("<QQII", *address, CELLS, 0)
-    result = np.zeros(buckets, "u8")
-    checks = fibers.Checks(reachable=tuple(array for array in (edges, words) if array is not None))
-    guide = CELLS * 4 if edges is not None else 0
-    if packed:
-        args = [keys, len(keys), result, buckets, packed, whole]
-        program.launch(
-            "histogram_packed",
-            (2, -(-buckets // packed)),
-            THREADS,
-            args,
-            shared=guide + packed * 2,
-            checks=checks,
-            order="random",
-        )
-    else:
-        replicas = 8 if buckets <= 256 else 1
-        kept = buckets * 4 if edges is not None and buckets <= 2048 else 0
-        args = [keys, len(keys), result, buckets, replicas, whole]
-        program.launch("histogram", 3, THREADS, args, shared=guide + kept + buckets * replicas * 4, checks=checks, order="random")
+def expected_between(keys: Array, edges: Array) -> NDArray[np.int64]:
+    places = np.searchsorted(edges, keys, "right") - 1
+    inside = (keys >= edges[0]) & (keys < edges[-1])
+    return np.bincount(places[inside], minlength=len(edges) - 1)
+
+
+def program(dtype: str, source: str = "arrange/histogram.cu") -> Any:
+    defines = {"HR_KEY": KEYS[np.dtype(dtype).str], "HR_THREADS": THREADS, "HR_ROWS": ROWS}
+    return fibers.program(source=source, defines=defines)
+
+
+def tile(dtype: str) -> int:
+    return THREADS * ROWS * 16 // np.dtype(dtype).itemsize
+
+
+def launched_even(keys: Array, buckets: int, description: bytes, window: int = 0, blocks: int = 3) -> Array:
+    """By packed counters where a window is given. A block that is alone has to write all of the result."""
+    alone = blocks == 1 and (not window or len(keys) <= tile(keys.dtype.str))
+    result = np.full(buckets, 77, "u8") if alone else np.zeros(buckets, "u8")
+    if window:
+        args = [keys, len(keys), result, buckets, window, description]
+        grid = (blocks, -(-buckets // window))
+        program(keys.dtype.str).launch("histogram_packed", grid, THREADS, args, shared=window * 2, order="random")
+        return result
+    replicas = 8 if buckets <= 256 else 1
+    args = [keys, len(keys), result, buckets, replicas, description]
+    program(keys.dtype.str).launch("histogram", blocks, THREADS, args, shared=(buckets + 1) * replicas * 4, order="random")
     return result
 
 
-@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+def launched_between(keys: Array, edges: Edges, window: int = 0, kept: bool = True) -> Array:
+    buckets, cells = len(edges.given) - 1, edges.cells(CELLS)
+    words, result = np.zeros(CELLS + 1, "u4"), np.zeros(buckets, "u8")
+    code = program(keys.dtype.str, BETWEEN)
+    code.launch("histogram_cells", -(-(CELLS + 1) // THREADS), THREADS, [cells, edges.wide, words])
+    shared = (CELLS + 4) // 4 * 16
+    if window:
+        args = [keys, len(keys), result, window, cells, words, edges.wide]
+        grid = (2, -(-buckets // window))
+        code.launch("histogram_packed_between", grid, THREADS, args, shared=shared + window * 2, order="random")
+        return result
+    shared += (edges.wide.nbytes + 15) // 16 * 16 * kept + (buckets + 1) * 4
+    args = [keys, len(keys), result, 1, int(kept), cells, words, edges.wide]
+    code.launch("histogram_between", 3, THREADS, args, shared=shared, order="random")
+    return result
+
+
+def ranges(dtype: str, buckets: int) -> list[tuple[Any, Any]]:
+    if dtype[0] == "f":
+        return [(0, 1024), (-3.5, 1e-3)]
+    low, end = limits(dtype)
+    found = [(low, end), (low, end - 1), (low + 1, end), (low + 7, low + 7 + buckets), (0, buckets * 4 - 1), (0, end - 3)]
+    return [(a, b) for a, b in found if low <= a < b <= end and b - a >= buckets]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 @pytest.mark.parametrize("buckets", [2, 3, 32, 256, 1000])
 def test_even(dtype: str, kind: str, buckets: int) -> None:
-    ranges = {
-        "u4": [(0, 2**32), (10, 10 + buckets), (5, 2**31 + 77)],
-        "i4": [(-(2**31), 2**31), (-7, 100_000)],
-        "f4": [(0, 1024)],
-    }
-    for low, high in ranges[dtype]:
-        for count in (1, 3, TILE + 1, 5 * TILE + 13):
-            keys = keys_of(dtype, kind, count + 1, low, high)[1:]
-            result = launch(dtype, keys, buckets, (even(dtype, low, high, buckets), None, None))
-            np.testing.assert_array_equal(result, expected_even(keys, low, high, buckets))
+    for low, high in ranges(dtype, buckets):
+        description = even(np.dtype(dtype), buckets, (low, high))
+        for count, blocks in ((1, 1), (3, 2), (tile(dtype) + 1, 1), (2 * tile(dtype) + 13, 3)):
+            keys = keys_of(dtype, kind, count + 1, low, high)
+            near = edge_keys(dtype, low, high)
+            keys[: min(len(near), len(keys))] = near[: len(keys)]
+            result = launched_even(keys[1:], buckets, description, blocks=blocks)
+            np.testing.assert_array_equal(result, expected_even(keys[1:], low, high, buckets))
 
 
+@pytest.mark.parametrize("dtype", ["u2", "u4", "i8", "f4", "f8"])
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
 @pytest.mark.parametrize("window", [65536, 32768, 1024])
-def test_packed(kind: str, window: int) -> None:
+def test_packed(dtype: str, kind: str, window: int) -> None:
     buckets = 65536 if window > 1024 else 2500
-    keys = keys_of("u4", kind, 150_000 if kind == "constant" else 5000, 0, 2**32)
-    result = launch("u4", keys, buckets, (even("u4", 0, 2**32, buckets), None, None), window)
-    np.testing.assert_array_equal(result, expected_even(keys, 0, 2**32, buckets))
+    low, high = (-1, 3) if dtype[0] == "f" else limits(dtype)
+    many = 150_000 if kind == "constant" else 5000  # so many that counters are swept
+    for count, blocks in ((many, 2), (many, 1), (tile(dtype) - 3, 1), (tile(dtype) + 30, 1)):
+        keys = keys_of(dtype, kind, count, low, high)
+        result = launched_even(keys, buckets, even(np.dtype(dtype), buckets, (low, high)), window, blocks)
+        np.testing.assert_array_equal(result, expected_even(keys, low, high, buckets))
 
 
-@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
-@pytest.mark.parametrize(("buckets", "clustered"), [(2, False), (31, False), (256, False), (256, True), (3000, True)])
-def test_edges(dtype: str, buckets: int, clustered: bool) -> None:
-    low, high = (-1000, 2**31 - 5) if dtype == "i4" else (0, 1024) if dtype == "f4" else (3, 2**32 - 3)
+def edges_of(dtype: str, buckets: int, kind: str) -> Array:
+    """From the type's least value to its greatest; `crowded`, most of them in few cells; `narrow`, as near as can be."""
     random = np.random.default_rng(buckets)
-    inner = random.uniform(low, low + (high - low) / (100 if clustered else 1), buckets - 1)
-    edges = np.sort(np.concatenate([[low], inner, [high]])).astype(dtype)
-    keys = np.concatenate([keys_of(dtype, "uniform", 3 * TILE, low, high), edges, keys_of(dtype, "uniform", 999, low, high)])
-    name = next(name for name, code in KEYS.items() if code == dtype)
-    program = fibers.program(source="arrange/histogram.cu", defines={"HR_KEY": name, "HR_THREADS": THREADS, "HR_ROWS": ROWS})
-    words, description = np.zeros(CELLS, "u4"), even(dtype, float(low) if dtype == "f4" else low, high, CELLS)
-    program.launch("histogram_cells", -(-CELLS // THREADS), THREADS, [description, edges, buckets, CELLS, words])
-    for packed in (0, 2048) if buckets <= 256 else (0,):
-        result = launch(dtype, keys, buckets, (description, edges, words), packed)
-        places = np.searchsorted(edges, keys, "right") - 1
-        inside = (places >= 0) & (places < buckets)
-        np.testing.assert_array_equal(result, np.bincount(places[inside], minlength=buckets))
+    if dtype[0] == "f":
+        if kind == "narrow":
+            return np.array(np.float64(3.0) + np.arange(buckets + 1) * 2.0**-52 * (2**29 if dtype == "f4" else 1), dtype)
+        inner = random.uniform(-7, 1024 / (1000 if kind == "crowded" else 1), buckets - 1)
+        return np.sort(np.concatenate([[-7, 1024], inner])).astype(dtype)
+    low, end = limits(dtype)
+    if kind == "narrow":
+        return np.arange(-1 if low else 0, buckets + (0 if low else 1)).astype(dtype)
+    top = low + (end - low) // 500 if kind == "crowded" else end
+    inner = [int(low + x * (top - low)) for x in random.random(buckets - 1).tolist()]
+    return np.array(sorted([low, end - 1, *[min(x, end - 1) for x in inner]]), dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["spread", "crowded", "narrow"])
+@pytest.mark.parametrize("buckets", [2, 31, 256, 3000])
+def test_between(dtype: str, kind: str, buckets: int) -> None:
+    if kind == "narrow" and dtype[1] == "1" and buckets > 127:
+        pytest.skip("there are no so many values")
+    edges = edges_of(dtype, buckets, kind)
+    low, high = edges[0].item(), edges[-1].item()
+    count = tile(dtype) + 999
+    beside = (edges.astype("O") - 1) if dtype[0] != "f" else np.nextafter(edges, edges.dtype.type(-np.inf))
+    beside = np.array([k for k in beside.tolist() if dtype[0] == "f" or limits(dtype)[0] <= k], dtype)
+    keys = np.concatenate([keys_of(dtype, "uniform", count, low, high), edges, beside, edge_keys(dtype, low, high)])
+    expected = expected_between(keys, edges)
+    described = between(np.dtype(dtype), edges)
+    for kept in (True, False):
+        np.testing.assert_array_equal(launched_between(keys, described, kept=kept), expected)
+    for window in (2048, 1024) if buckets > 256 else (320,):
+        np.testing.assert_array_equal(launched_between(keys, described, window), expected)
+
+
+def test_cells_are_seldom_crowded() -> None:
+    for dtype in ("u4", "i4", "f4"):
+        edges = between(np.dtype(dtype), edges_of(dtype, 256, "spread"))
+        words = np.zeros(CELLS * 10 + 1, "u4")
+        program(dtype, BETWEEN).launch(
+            "histogram_cells", -(-len(words) // THREADS), THREADS, [edges.cells(CELLS * 10), edges.wide, words]
+        )
+        assert np.count_nonzero(words >> 31) < 256 / 8

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.core.arrays import Array, empty_like, same_device, take
+from headrace.core.arrays import Array, take
 from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
+from headrace.core.placement import empty_like, same_device
 
 CUDA = Device("cuda", 0)
 
@@ -42,6 +43,7 @@ def test_read_only_instants_and_slices():
         (np.array(["a"]), "keys has items of type '<U1'; numbers, bools, instants and durations can be taken"),
         (np.array([None]), "keys has items of type '|O'; numbers, bools, instants and durations can be taken"),
         (np.zeros(2, ">i4"), "keys has items in big-endian order; convert them first"),
+        (np.ma.array([1, 2], mask=[0, 1]), "keys has nulls; fill them or drop them first"),
         (np.zeros(2, "c16"), "keys has items of type '<c16'; numbers, bools, instants and durations can be taken"),
     ],
 )
@@ -49,6 +51,24 @@ def test_what_cannot_be_taken_is_told(value, said):
     with pytest.raises(OptionError) as raised:
         take(value, "keys")
     assert str(raised.value) == said
+
+
+def test_a_masked_array_without_nulls_is_an_array():
+    assert take(np.ma.array([1, 2], mask=[0, 0])).length == take(np.ma.array([1, 2])).length == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (np.zeros((2, 2)), "one dimension"),
+        (np.ma.array([1, 2], mask=[0, 1]), "has nulls"),
+        (np.zeros(2, ">i4"), "big-endian"),
+        (np.array([None]), "numbers"),
+    ],
+)
+def test_what_cannot_be_taken_does_not_go_to_a_gpu(values, said):
+    with pytest.raises(OptionError, match=said):
+        DeviceArray.from_host(values, None)
 
 
 def test_a_masked_array_of_another_library_is_refused():

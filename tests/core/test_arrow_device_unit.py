@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,6 +64,39 @@ def test_capsules_that_nobody_takes_let_go():
     del column, capsules
     gc.collect()
     assert watched() is None and not arrow_device._in_capsules
+
+
+class Happened:
+    handle = 64
+
+
+def test_the_event_lives_as_long_as_the_consumer_may_wait_for_it():
+    column = replace(column_of_three(), event=Happened())
+    watched = weakref.ref(column.event)
+    capsules = device_capsules(column)
+    del column
+    gc.collect()
+    assert watched() is not None
+    del capsules
+    gc.collect()
+    assert watched() is None
+
+
+@pytest.mark.parametrize("held", ["pa.array(Exported())", "Exported().__arrow_c_device_array__()"], ids=["taken", "capsules"])
+@pytest.mark.parametrize("holder", ["__main__", "sys", "numpy"])
+def test_what_is_held_until_the_interpreter_ends_does_no_harm(holder, held):
+    code = f"""
+import importlib, numpy, pyarrow as pa
+from headrace.core.arrow_device import DeviceColumn, device_capsules
+from headrace.core.device import Device
+values = numpy.arange(3)
+class Exported:
+    def __arrow_c_device_array__(self, requested_schema=None, **options):
+        return device_capsules(DeviceColumn("l", 3, 0, (0, values.ctypes.data), Device(), values))
+importlib.import_module({holder!r}).held = {held}
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_structures_have_the_published_sizes():

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from headrace.core import copy as device_copy
-from headrace.core.arrays import Array, empty_like, take
+from headrace.core.arrays import Array, take
+from headrace.core.crossings import Crossings
 from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import gpu
-from headrace.core.staging import Crossings, staging
+from headrace.core.placement import empty_like
+from headrace.core.staging import staging
 
 TILES = (device_copy.COPY_TILE, device_copy.FILL_TILE, device_copy.READ_TILE)
 WIDTHS = (1, 2, 4, 8, 16)

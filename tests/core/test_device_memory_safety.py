@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from headrace.core.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
+from headrace.core.crossings import Crossings
 from headrace.core.device_array import DeviceArray
 from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.event import Event
 from headrace.core.gpu import gpu
-from headrace.core.staging import Crossings, Staging, staging
+from headrace.core.staging import Staging, staging
 
 
 def test_a_budget_counts_and_refuses():

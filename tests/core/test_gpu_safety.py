@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from headrace.core import gpu as gpus
 from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
 from headrace.core.gpu import ARCHITECTURES, architecture_of
 
@@ -58,3 +60,41 @@ def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
         "print([name for name in sys.modules if name.partition('.')[0] in {'cuda', 'numpy'}])"
     )
     assert in_process(code).strip() == "[]"
+
+
+class CUDAError(Exception):
+    """As cuda.core has it."""
+
+
+def test_a_card_that_cannot_be_used_is_an_error_of_ours(monkeypatch):
+    class Taken:
+        def __init__(self, index):
+            pass
+
+        def set_current(self):
+            raise CUDAError("CUDA_ERROR_DEVICE_UNAVAILABLE: all CUDA-capable devices are busy or unavailable")
+
+    monkeypatch.setattr(gpus, "cuda_core", lambda: SimpleNamespace(Device=Taken))
+    monkeypatch.setattr(gpus, "gpu_count", lambda: 1)
+    monkeypatch.setattr(gpus, "_gpus", {})
+    with pytest.raises(gpus.GpuError, match="GPU 0 cannot be used: CUDA_ERROR_DEVICE_UNAVAILABLE"):
+        gpus.gpu(0)
+    assert not gpus.has_gpu()
+
+
+def test_a_forked_process_is_told_to_be_spawned(monkeypatch):
+    class NotInitialized(int):
+        name = "CUDA_ERROR_NOT_INITIALIZED"
+
+    monkeypatch.setattr(gpus, "driver", lambda: SimpleNamespace(cuGetErrorString=lambda status: (0, b"initialization error")))
+    with pytest.raises(gpus.GpuError, match=r"initialization error; .* fork .* 'spawn'"):
+        gpus.checked((NotInitialized(3),))
+
+
+def test_a_driver_that_is_too_old_is_named_with_what_is_needed(monkeypatch):
+    old = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_NO_DEVICE=100), cuInit=lambda flags: (0,), cuDriverGetVersion=lambda: (0, 12_040)
+    )
+    monkeypatch.setattr(gpus, "driver", lambda: old)
+    with pytest.raises(UnsupportedDeviceError, match=r"driver is for CUDA 12\.4; 13\.0 or newer"):
+        gpus.gpu_count()

@@ -47,6 +47,42 @@ def test_the_oldest_go_and_the_newest_stays(tmp_path):
     assert cache.get("large") == bytes(100)
 
 
+def test_other_peoples_files_stay(tmp_path):
+    (tmp_path / "thesis.tex").write_bytes(bytes(1000))
+    (tmp_path / ".busy.cubin.new").write_bytes(bytes(1000))
+    (tmp_path / ".left.cubin.new").write_bytes(bytes(1000))
+    os.utime(tmp_path / "thesis.tex", (0, 0))
+    os.utime(tmp_path / ".left.cubin.new", (0, 0))
+    cache = KernelCache(tmp_path, most_bytes=150)
+    cache.put("a", bytes(100))
+    os.utime(tmp_path / "a.cubin", (0, 0))
+    cache.put("b", bytes(100))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".busy.cubin.new", "b.cubin", "thesis.tex"]
+
+
+def test_without_a_limit_all_stay(tmp_path):
+    cache = KernelCache(tmp_path, most_bytes=None)
+    assert all(cache.put(f"k{number}", bytes(100)) for number in range(3))
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_all_who_may_read_the_folders_files_may_read_a_kernel(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    KernelCache(tmp_path).put("k", b"code")
+    assert (tmp_path / "k.cubin").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_user_without_a_home_keeps_nothing_and_nothing_fails(monkeypatch):
+    def homeless(path):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("headrace.core.kernel_cache.Path.expanduser", homeless)
+    for name in ("HEADRACE_KERNEL_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    cache = KernelCache(user_folder())
+    assert cache.get_or_make("k", lambda: b"code") == b"code" and not cache.put("k", b"code")
+
+
 def use_cache(folder, number, out):
     cache = KernelCache(folder)
     for turn in range(50):

@@ -22,10 +22,12 @@ OPERATORS = [
     ("Max", "double"),
     ("Compose", "u32"),
 ]
-THREADS, ROWS = 64, 2
+THREADS, ROWS = 64, 3
 SHAPE = {"HR_THREADS": THREADS, "HR_ROWS": ROWS}
-RING = {"HR_AHEAD": 1, "HR_SLACK": 3}
-SHARED = 5 * THREADS * ROWS * 16
+STAGES, REDUCERS = 3, 2
+RING = {"HR_STAGES": STAGES, "HR_REDUCERS": REDUCERS, "HR_LOOK": 2}
+SHARED = STAGES * THREADS * ROWS * 16
+SCAN_BLOCK = THREADS + (REDUCERS + 2) * 32
 
 
 def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
@@ -77,22 +79,18 @@ def identity(operator: str, items: NDArray[np.generic]) -> object:
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_scan(operator: str, item: str, order: str) -> None:
     program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE, **RING})
+    memory = np.zeros(2 + 2 * 41, "u8")
+    epoch = 0
     for count in sizes(tile_of(items_of(operator, item, 1))):
         items = items_of(operator, item, count)
         tiles = -(-count // tile_of(items))
         expected = scanned(operator, items)
         for exclusive in (0, 1):
             out = np.empty_like(items)
-            memory = np.zeros((tiles + 1) * (16 if items.dtype.itemsize == 8 else 8), "u1").view("u8")
-            program.launch(
-                "scan",
-                min(tiles, 9),
-                THREADS + 32,
-                [items, out, count, memory, exclusive],
-                shared=SHARED,
-                order=order,
-                seed=count,
-            )
+            epoch += 1
+            args = [items, out, count, memory, epoch, exclusive]
+            program.launch("scan", min(tiles, 9), SCAN_BLOCK, args, shared=SHARED, order=order, seed=count)
+            assert memory[0] == 0
             if exclusive:
                 assert out[0].item() == identity(operator, items)
                 np.testing.assert_array_equal(out[1:], expected[:-1])
@@ -125,24 +123,42 @@ def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
 def test_select(width: int, share: float) -> None:
-    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, "HR_THREADS": THREADS})
+    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
+    how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": width, **shape, **how})
     tile = THREADS * 16
     random = np.random.default_rng(zlib.crc32(f"select {width} {share}".encode()))
-    for count in sizes(tile)[:-1]:
+    memory = np.zeros(2 + 41, "u8")
+    for epoch, count in enumerate(sizes(tile)[:-1], 1):
         items = random.integers(0, 256, (count, width), dtype="u1")
         flags = (random.random(count) < share).astype("u1") * random.integers(1, 256, count, dtype="u1")
-        tiles = -(-count // tile)
         out, selected = np.empty_like(items), np.zeros(1, "u8")
-        memory = np.zeros(2 * (tiles + 1), "u8")
-        program.launch("select_items", tiles, THREADS, [items, flags, out, count, memory, selected], order="random", seed=count)
+        args = [items, flags, out, count, memory, epoch, selected]
+        blocks, how = min(-(-count // tile), 3), {"shared": (STAGES + 2) * tile, "order": "random", "seed": count}
+        program.launch("select_items", blocks, THREADS + 4 * 32, args, **how)
         expected = items[flags != 0]
-        assert selected[0] == len(expected)
+        assert selected[0] == len(expected) and memory[0] == 0
         np.testing.assert_array_equal(out[: len(expected)], expected)
 
 
-def test_arrays_off_a_16_byte_boundary() -> None:
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_arrays_off_a_16_byte_boundary(order: str) -> None:
     program = fibers.program(source="core/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
-    items = items_of("Sum", "u32", 2000)[1:]
-    out, memory = np.empty_like(items), np.zeros(40, "u8")
-    program.launch("scan", -(-1999 // tile_of(items)), THREADS + 32, [items, out, 1999, memory, 0], shared=SHARED)
-    np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))
+    for count in (1, 767, 768, 1999):
+        items = items_of("Sum", "u32", count + 1)[1:]
+        out, memory = np.empty_like(items), np.zeros(40, "u8")
+        blocks = min(2, -(-count // tile_of(items)))
+        program.launch("scan", blocks, SCAN_BLOCK, [items, out, count, memory, 1, 0], shared=SHARED, order=order)
+        np.testing.assert_array_equal(out, np.cumsum(items, dtype="u4"))
+
+
+def test_flags_off_a_16_byte_boundary() -> None:
+    shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
+    how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
+    program = fibers.program(source="core/select.cu", defines={"HR_WIDTH": 4, **shape, **how})
+    flags = (np.random.default_rng(1).random(3001) < 0.4).astype("u1")[1:]
+    items = np.arange(3001, dtype="u4")[1:]
+    out, memory, selected = np.empty_like(items), np.zeros(40, "u8"), np.zeros(1, "u8")
+    args = [items, flags, out, 3000, memory, 1, selected]
+    program.launch("select_items", 2, THREADS + 4 * 32, args, shared=(STAGES + 2) * THREADS * 16)
+    np.testing.assert_array_equal(out[: selected[0]], items[flags != 0])

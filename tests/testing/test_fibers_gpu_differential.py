@@ -10,14 +10,7 @@ from headrace.testing.fibers import program
 
 cupy = pytest.importorskip("cupy", reason="compiles and launches the kernels on a GPU")
 KERNELS = Path(__file__).parent / "kernels"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _a_gpu():
-    try:
-        cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        pytest.skip(reason=f"there is no GPU: {error}")
+pytestmark = pytest.mark.gpu
 
 
 def on_both(source, entry, grid, block, args, *, shared=0):

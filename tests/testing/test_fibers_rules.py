@@ -122,6 +122,15 @@ def test_a_spin_that_never_ends(mistakes, how):
     mistakes.launch("spin", 1, 64, [np.ones(1, np.uint32)], **how)
 
 
+@ALL
+@pytest.mark.parametrize("by_block", [0, 1])
+def test_a_vote_about_what_some_lanes_see(mistakes, how, by_block):
+    """The others wait for those and never look: the round has to pass on, and to see that nothing changes."""
+    for raiser in (0, 1, 2):
+        mistakes.launch("look_and_vote", 3, 64, [words(1), raiser, by_block], checks=Checks(seconds=2), **how)
+    found(mistakes, "spin", "look_and_vote", 64, [words(1), 9, by_block], checks=Checks(seconds=5), **how)
+
+
 def test_a_spin_that_the_compiler_reads_once(mistakes):
     error, _ = found(mistakes, "endless", "hoisted_spin", 1, [words(1), words(1)])
     assert "can go on" in str(error)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headrace.core.errors import OptionError
-from headrace.testing.fibers import BuildError, Checks, program
+from headrace.testing.fibers import BuildError, Checks, build, program
 
 TEXT = 'extern "C" __global__ void fill(unsigned* out, unsigned char value) { out[threadIdx.x] = value; }'
 
@@ -90,6 +90,21 @@ def test_programs_are_cached_on_disk(tmp_path):
     made = sorted(path.name for path in (tmp_path / "headrace" / "fibers").iterdir())
     assert first == second and first.strip().startswith(str(tmp_path))
     assert len(made) == 2 and made[0].startswith("runtime-") and made[1].startswith("text-")
+
+
+def test_programs_of_one_library_launch_one_by_one():
+    one, other = program(text=TEXT), program(text=TEXT, defines={"UNUSED": 1})
+    assert one is not other and one.path == other.path and one._lock is other._lock
+
+
+def test_without_a_home_the_cache_is_a_folder_of_the_process(monkeypatch, tmp_path):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(build.Path, "home", homeless)
+    monkeypatch.setattr(build.tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
+    assert build._cache.__wrapped__() == tmp_path / "headrace-fibers-"
 
 
 def test_a_source_that_changes_is_compiled_again(tmp_path):

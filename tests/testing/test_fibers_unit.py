@@ -86,7 +86,7 @@ def test_bits(words):
     counts, rest = out[:6].tolist(), [f"{value:x}" for value in out[6:].tolist()]
     assert counts == [10, 30, 4, 4, 7, 0]
     assert rest[:3] == ["16a2c480", "16a2c480", "f7b3d591"]
-    assert rest[3:5] == ["89cd0145", "ff6800"]
+    assert rest[3:5] == ["89cd0145", "68896823"]
     assert rest[5:9] == ["9abcdef0", "f0123456", "1234568", "89abcdef"]
     assert rest[9:12] == ["9ca39e", "ff795e36", "4a0955b6"]
     assert rest[12:] == ["3fc00000", "3ff80000", "89abcdef", "0"]

@@ -14,7 +14,7 @@ from headrace.columns.schema import SchemaOptions
 from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.options import Given
 from headrace.encode.texts import FORMS
 from headrace.sources.compressed import COMPRESSIONS
@@ -143,10 +143,17 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         rows=_row_options(given),
         row_index=_row_index(given),
         files=_files_options(values, given),
-        context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
+        context=replace(context, device=_device(values["device"])),
         chunk_bytes=given.count("chunk_bytes"),
         progress=_progress(values["progress"]),
     )
+
+
+def _device(value: object) -> Device:
+    device = Device.parse(value)  # type: ignore[arg-type]  # it says what it takes
+    if device.kind != "cpu":
+        raise UnsupportedDeviceError(f"text is read on the CPU in this release, not on {device}; use device='cpu'")
+    return device
 
 
 def source_options(values: Mapping[str, object], context: Context) -> SourceOptions:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.report import Report
 from headrace.columns.column import Column
+from headrace.columns.placement import moved_all
 from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError
 from headrace.encode.texts import as_plain
-from headrace.export.arrow import schema_capsule, stream_capsule
+from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
 
 if TYPE_CHECKING:
     import duckdb
@@ -114,16 +117,54 @@ class Table:
             raise IndexError(f"column {key} of a table with {self.num_columns} columns")
         return self._columns[self._names[key]]
 
+    @property
+    def device(self) -> Device:
+        """Where its columns lie, or the first of them if they lie on several; of a table without any, the host."""
+        return next((column.device for column in self._columns.values()), Device())
+
+    def to(self, device: Device | str, *, context: Context | None = None) -> Table:
+        """The table on a device, rejects excepted; see `Column.to`. The context's memory limit holds for all columns together.
+
+        Examples
+        --------
+        ``table.to("cuda")`` copies all columns to the first GPU, ``table.to("cpu")`` back.
+        """
+        return Table(moved_all(self._columns, device, context), rejects=self._rejects, report=self._report)
+
+    def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
+        """Arrow C device interface: a struct of the columns, without a copy, where they lie."""
+        return device_batch(self._columns, self.num_rows, self.device)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow C stream of one batch, without a copy. A requested schema is ignored, as the interface allows."""
-        return stream_capsule(self._columns, self.num_rows)
+        """Arrow C stream of one batch, without a copy (from a GPU, with one). A requested schema is ignored, as is allowed."""
+        return stream_capsule(self.to("cpu").columns, self.num_rows)
 
     def __arrow_c_schema__(self) -> object:
         """Arrow C schema: a struct of the columns."""
         return schema_capsule(self._columns)
 
+    def to_torch(self) -> dict[str, Any]:
+        """Name to PyTorch tensor, by DLPack, where it lies; see `Column.__dlpack__` for what can be one.
+
+        Raises
+        ------
+        BufferError
+            A column is no array of numbers, or has nulls. Choose columns first.
+        """
+        torch = _needed("torch", "torch", "to_torch()")
+        return {name: torch.from_dlpack(column) for name, column in self._columns.items()}
+
+    def to_cudf(self) -> Any:
+        """cuDF data frame; a table on the host is copied to the GPU by cuDF."""
+        module = _needed("cudf", "cudf", "to_cudf()")
+        if self.device.kind == "cpu":
+            return module.DataFrame.from_arrow(self.to_arrow())
+        plc = __import__("pylibcudf").Table.from_arrow(self)
+        columns = zip(self._names, plc.columns(), strict=True)
+        return module.DataFrame({name: module.Series.from_pylibcudf(column) for name, column in columns})
+
     def to_arrow(self, *, views: bool = False) -> pa.Table:
-        """PyArrow table on this table's memory.
+        """PyArrow table on this table's memory, or on a copy of it if that is on a GPU.
 
         Parameters
         ----------
@@ -131,7 +172,9 @@ class Table:
             Whether string views stay what they are. By default they become ``string`` or ``large_string``, which costs a copy:
             PyArrow cannot filter, sort or take them.
         """
-        columns = self._columns if views else {name: as_plain(column) for name, column in self._columns.items()}
+        columns = moved_all(self._columns, "cpu")
+        if not views:
+            columns = {name: as_plain(column) for name, column in columns.items()}
         return _needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:

@@ -1,118 +1,105 @@
-// Which bucket a key is in, for CPU and GPU alike. Keys outside of all buckets are in none.
+// Which bucket a key is in, for CPU and GPU alike, even parts of a range; what is between edges is in cells.hpp. Keys
+// are of u8, u16, u32, u64, float or double; signed ones are the unsigned ones of their width, since all that is asked
+// of a whole number is how far it is past the lowest, modulo 2^width.
 //
-// Even: m buckets of the same width over [low, high). Whole numbers of 32 bits are exact, floor((key - low) m / r) for
-// r = high - low: with M = ceil(2^64 m / r) the high word of (key - low) M errs by less than (key - low) / 2^64 < 1 /
-// r, which is less than what the fraction lacks of 1. Floating point is one subtraction and one multiplication,
-// rounded.
-//
-// Range: m buckets between m + 1 ascending edges, [edge 0, edge 1) the first. Buckets of the even kind, called cells,
-// guide the search: a cell knows how many edges lie before it and how many in it, most often none or one. (Dissertation
-// of Ashkiani 2017, chapter 3, searches all edges; cells are what interpolation search becomes with a table.)
+// m buckets of the same width over [low, high); whatever is outside, NaN too, is in bucket m. Whole numbers are exact,
+// floor((key - low) m / r) for r = high - low. Where r / m is a power of two that is a shift. Otherwise, of 32 bits,
+// let M = ceil(2^64 m / r): the high word of (key - low) M errs by less than (key - low) / 2^64 < 1 / r, which is less
+// than what the fraction lacks of 1; and from high on it is m or more. Of 64 bits the same with 2^128. Floating point
+// is one subtraction and one multiplication, rounded.
 #pragma once
 #include "core/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-constexpr u32 no_bucket = ~0u;
+// What keys are compared as.
+template <class Key>
+struct Widened {
+    using Type = u32;
+    static constexpr bool whole = true;
+    // How far the key is past `low`; of floating point the key itself.
+    HR_FN u32 of(Key key, u32 low) { return static_cast<Key>(key - low); }
+};
+template <>
+struct Widened<u64> {
+    using Type = u64;
+    static constexpr bool whole = true;
+    HR_FN u64 of(u64 key, u64 low) { return key - low; }
+};
+template <>
+struct Widened<float> {
+    using Type = float;
+    static constexpr bool whole = false;
+    HR_FN float of(float key, float) { return key; }
+};
+template <>
+struct Widened<double> {
+    using Type = double;
+    static constexpr bool whole = false;
+    HR_FN double of(double key, double) { return key; }
+};
 
-// How keys fall into `count` even parts. Of whole numbers: `last` is high - low - 1, `multiplier` M, or 0 where every
-// number is a part of its own (and parts may be left over). Of floating point: `low`, `high` and parts per unit.
+HR_FN u32 at_most(u32 x, u32 most) { return x < most ? x : most; }
+
+// How keys fall into even parts. `multiplier`: M, or 0 where parts are found by `shift`.
 template <class Key>
 struct Even {
     u64 multiplier;
     u32 low;
-    u32 last;
+    u32 shift;
 
-    // Signed keys too: differences modulo 2^32 are the same.
-    HR_FN bool contains(const Even& even, Key key) { return static_cast<u32>(key) - even.low <= even.last; }
+    HR_FN bool by_shift(const Even& even) { return even.multiplier == 0; }
 
-    // `short_product`: only the high word of the multiplier counts (has_short_product). Without branches: a GPU spends
-    // more on one for each key than on what it skips.
-    template <bool short_product = false>
-    HR_FN u32 part(const Even& even, Key key, u32) {
-        const u32 past = static_cast<u32>(key) - even.low;
-        u64 product = static_cast<u64>(past) * (even.multiplier >> 32);
-        if constexpr (!short_product) product += static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF) >> 32;
-        const u32 own = even.multiplier == 0 ? ~0u : 0;
-        return past > even.last ? no_bucket : static_cast<u32>(product >> 32) | (past & own);
-    }
-
-    // As `part`, but about equal is enough, and a key outside of all is in any.
-    HR_FN u32 cell(const Even& even, Key key, u32 count) {
-        const u32 past = static_cast<u32>(key) - even.low;
-        const u32 high = even.multiplier == 0 ? ~0u : static_cast<u32>(even.multiplier >> 32);
-        const u32 cell = static_cast<u32>(static_cast<u64>(past) * high >> 32);
-        return cell < count ? cell : count - 1;
+    template <bool by_shift>
+    HR_FN u32 part(const Even& even, Key key, u32 count) {
+        const u32 past = Widened<Key>::of(key, even.low);
+        if constexpr (by_shift) return at_most(past >> even.shift, count);
+        const u64 product = static_cast<u64>(past) * (even.multiplier >> 32) +
+                            (static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF) >> 32);
+        return at_most(static_cast<u32>(product >> 32), count);
     }
 };
 
 template <>
-struct Even<float> {
-    float low;
-    float high;
-    float parts_per_unit;
-    u32 unused;
+struct Even<u64> {
+    u64 high;
+    u64 below;  // the low word of M
+    u64 low;
+    u64 shift;
 
-    HR_FN bool contains(const Even& even, float key) { return key >= even.low && key < even.high; }
+    HR_FN bool by_shift(const Even& even) { return (even.high | even.below) == 0; }
 
-    template <bool short_product = false>
-    HR_FN u32 part(const Even& even, float key, u32 count) {
-        return contains(even, key) ? cell(even, key, count) : no_bucket;
-    }
-
-    // A key outside of all, and NaN, is in any.
-    HR_FN u32 cell(const Even& even, float key, u32 count) {
-        const float parts = (key - even.low) * even.parts_per_unit;
-#if defined(__CUDACC__)
-        const u32 cell = __float2uint_rz(parts);  // the nearest there is; NaN is 0
-#else
-        const u32 cell = parts >= 0.0f ? parts < 65536.0f ? static_cast<u32>(parts) : count : 0;
-#endif
-        return cell < count ? cell : count - 1;
+    template <bool by_shift>
+    HR_FN u32 part(const Even& even, u64 key, u32 count) {
+        const u64 past = key - even.low;
+        u64 part = past >> even.shift;
+        if constexpr (!by_shift) {
+            const Product product = multiply_wide(past, even.high);
+            const u64 sum = product.low + multiply_wide(past, even.below).high;
+            part = product.high + (sum < product.low ? 1 : 0);
+        }
+        return part < count ? static_cast<u32>(part) : count;
     }
 };
 
-// Is `part` without the low word of the multiplier the same, as where range and parts are powers of two?
-template <class Key>
-HR_FN bool has_short_product(const Even<Key>& even) {
-    return (even.multiplier & 0xFFFFFFFF) == 0;
-}
-HR_FN bool has_short_product(const Even<float>&) { return false; }
+template <class Float>
+struct EvenFloat {
+    Float low;
+    Float high;
+    Float parts_per_unit;
+    Float unused;
 
-// Edges before a cell in the low half, the first edge of all not counted, edges in it in the high half.
-HR_FN u32 cell_word(u32 before, u32 inside) { return before | inside << 16; }
+    HR_FN bool by_shift(const EvenFloat&) { return false; }
 
-// The bucket of a key, that is the edges but the first that are not above it. `cell` is the word of its cell, `edges`
-// begins at edge 1.
-template <class Key, class Edges>
-HR_FN u32 bucket_in_cell(u32 cell, Key key, Edges edges) {
-    u32 bucket = cell & 0xFFFF;
-    for (u32 left = cell >> 16; left != 0;) {
-        const u32 half = (left + 1) / 2;
-        if (edges[bucket + half - 1] <= key) {
-            bucket += half;
-            left -= half;
-        } else {
-            left = half - 1;
-        }
+    template <bool by_shift>
+    HR_FN u32 part(const EvenFloat& even, Float key, u32 count) {
+        const u32 part = at_most(whole_part((key - even.low) * even.parts_per_unit), count - 1);
+        return key >= even.low && key < even.high ? part : count;
     }
-    return bucket;
-}
-
-// Edges 1 to m - 1 that lie in cells before `cell`: `edges` begins at edge 1, `count` is m - 1.
-template <class Key>
-HR_FN u32 edges_before_cell(const Even<Key>& even, u32 cell, u32 cells, const Key* edges, u32 count) {
-    u32 low = 0;
-    while (count != 0) {
-        const u32 half = count / 2;
-        if (Even<Key>::cell(even, edges[low + half], cells) < cell) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return low;
-}
+};
+template <>
+struct Even<float> : EvenFloat<float> {};
+template <>
+struct Even<double> : EvenFloat<double> {};
 
 HR_END_NAMESPACE

@@ -1,10 +1,11 @@
-"""A bucket function as a value: built from `key` by Python's operators, written as C for a kernel, computed by NumPy on the CPU.
+"""A bucket function as a value: built from `key` by Python's operators, for a kernel as C, for the CPU as a stack program.
 
 Numbers are whole and have 32 bits; everything is modulo 2 ** 32, so a kernel and the CPU agree to the bit.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
 _DIVISIONS = {"//", "%"}
 _DEEPEST = 100
+_OPERATIONS: tuple[str | int, ...] = ("key", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>")
+"""In the order of expression.hpp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,21 @@ class Expression:
             return f"{self.symbol}u" if isinstance(self.symbol, int) else self.symbol
         left, right = (part.as_c() for part in self.parts)
         return f"({left} {'/' if self.symbol == '//' else self.symbol} {right})"
+
+    def as_program(self) -> bytes:
+        """The expression for expression.hpp: what to do and a number, in the order in which a stack needs them.
+
+        Examples
+        --------
+        >>> struct.unpack("<6I", (key >> 24).as_program())
+        (0, 0, 1, 24, 11, 0)
+        """
+        if self.parts:
+            before = b"".join(part.as_program() for part in self.parts)
+            return before + struct.pack("<II", _OPERATIONS.index(self.symbol), 0)
+        if isinstance(self.symbol, int):
+            return struct.pack("<II", _OPERATIONS.index("number"), self.symbol)
+        return struct.pack("<II", _OPERATIONS.index("key"), 0)
 
     def of(self, keys: Any) -> Any:
         """Its value of a number from 0 to 2 ** 32 - 1, or of each item of a NumPy array of uint64 that holds such."""

@@ -6,83 +6,173 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/pool.hpp"
+#include "arrange/expression.hpp"
+#include "arrange/histogram_kernels.hpp"
+#include "core/pieces.hpp"
 
 namespace headrace {
+
+namespace scalar {
+CountKeys count_keys(KeyType key);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+CountKeys count_keys(KeyType key);
+}
+namespace avx512 {
+CountKeys count_keys(KeyType key);
+}
+#endif
+
 namespace {
 
-constexpr u64 least_part = 1 << 16;
-constexpr u64 most_of_u32 = 1 << 30;
-// Keys that follow each other are counted apart: an addition need not wait for the one before it.
-constexpr u32 replicas = 4;
-constexpr u32 most_replicated = 4096;
-constexpr u32 cells = 4096;  // 16 KB
+// Eight copies keep up with keys that are all the same; where they would fill L1, which also holds keys on their way,
+// four are half as fast with such keys, and better than one with any. Copies that few keys would pay for are not made.
+constexpr u32 counter_bytes = 32 << 10;
 
-template <class Key, class Bucket>
-void count_part(const Key* keys, u64 count, u32* counters, u32 stride, const Bucket& bucket) {
-    u64 i = 0;
-    for (; i + replicas <= count; i += replicas) {
-        for (u32 r = 0; r < replicas; ++r) {
-            const u32 b = bucket(keys[i + r]);
-            if (b != no_bucket) ++counters[b + r * stride];
-        }
-    }
-    for (; i < count; ++i) {
-        const u32 b = bucket(keys[i]);
-        if (b != no_bucket) ++counters[b];
+u32 copies_for(u32 buckets, u64 keys) {
+    if (keys < u64{8} * buckets) return 1;
+    return 8 * 4 * buckets <= counter_bytes ? 8 : 4;
+}
+
+constexpr u64 most_of_u32 = u64{1} << 31;
+
+CountKeys kernel_of(KeyType key, Isa isa) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case Isa::avx512:
+            return avx512::count_keys(key);
+        case Isa::avx2:
+            return avx2::count_keys(key);
+#endif
+        default:
+            return scalar::count_keys(key);
     }
 }
 
-template <class Key, class Bucket>
-void count_all(const Key* keys, u64 count, u32 buckets, u64* result, unsigned threads, const Bucket& bucket) {
-    const unsigned parts = static_cast<unsigned>(std::clamp<u64>(count / least_part, 1, threads));
-    const u32 copies = buckets <= most_replicated ? replicas : 1;
-    std::mutex adding;
-    run_parallel(parts, [&](unsigned part) {
-        const u64 end = count / parts * (part + 1) + (part + 1 == parts ? count % parts : 0);
-        std::vector<u32> counters(static_cast<usize>(buckets) * copies);
-        for (u64 i = count / parts * part; i < end; i += most_of_u32) {
-            std::fill(counters.begin(), counters.end(), 0u);
-            count_part(keys + i, std::min(end - i, most_of_u32), counters.data(), copies == 1 ? 0 : buckets, bucket);
-            const std::lock_guard lock(adding);
-            for (usize b = 0; b < counters.size(); ++b) result[b % buckets] += counters[b];
+// One thread's counters. They hold 32 bits and are added to the result before one can be full.
+class Tally {
+public:
+    Tally(u32 buckets, u32 copies) : buckets_(buckets) {
+        // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
+        // for the same place.
+        const u32 stride = ((buckets / 16 + 1) | 1) * 16;
+        memory_.resize(static_cast<usize>(copies) * stride);
+        counters_ = {memory_.data(), copies, stride};
+    }
+
+    const Counters& counters_for(u64 keys, u64* result, std::mutex& adding) {
+        if (counted_ + keys > most_of_u32) add_to(result, adding);
+        counted_ += keys;
+        return counters_;
+    }
+
+    void add_to(u64* result, std::mutex& adding) {
+        const std::lock_guard lock(adding);
+        for (u32 copy = 0; copy < counters_.copies; ++copy) {
+            const u32* const own = memory_.data() + copy * counters_.stride;
+            for (u32 bucket = 0; bucket < buckets_; ++bucket) result[bucket] += own[bucket];
         }
-    });
+        std::fill(memory_.begin(), memory_.end(), 0u);
+        counted_ = 0;
+    }
+
+private:
+    u32 buckets_;
+    std::vector<u32> memory_;
+    Counters counters_{};
+    u64 counted_ = 0;
+};
+
+// Calls a thread's count_piece(keys, n, counters) for each piece of keys; `begin` makes it.
+template <class Key, class Begin>
+void count_all(const KeysToCount& input, const BucketsGiven& how, unsigned threads, const Begin& begin) {
+    struct State {
+        Tally tally;
+        decltype(begin()) count_piece;
+    };
+    const auto* const keys = static_cast<const u8*>(input.keys);  // they may lie anywhere
+    const Pieces pieces(input.count, sizeof(Key));
+    const u32 copies = copies_for(how.buckets, input.count);
+    std::mutex adding;
+    std::fill(how.result, how.result + how.buckets, u64{0});
+    for_each_piece(
+        pieces.number(), threads, [&] { return State{Tally(how.buckets, copies), begin()}; },
+        [&](State& state, u64 piece) {
+            const u64 size = pieces.size(piece);
+            const Counters& counters = state.tally.counters_for(size, how.result, adding);
+            state.count_piece(keys + pieces.begin(piece) * sizeof(Key), size, counters);
+        },
+        [&](State& state) { state.tally.add_to(how.result, adding); });
+}
+
+template <class Description>
+Description described(std::string_view bytes) {
+    Description description;
+    if (bytes.size() != sizeof(description)) throw std::invalid_argument("not a description of such buckets");
+    std::memcpy(&description, bytes.data(), sizeof(description));
+    return description;
+}
+
+// The words of all cells: edges ascend, so each is met once.
+template <class Key>
+std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wide* edges) {
+    std::vector<u32> words(cells.count + 1);
+    u32 before = 0;
+    for (u32 cell = 0; cell <= cells.count; ++cell) {
+        u32 after = before;
+        while (after < cells.buckets && spot(cells, place(cells, edges[after + 1])).cell == cell) ++after;
+        words[cell] = word_of_edges(cells, edges, before, after - before);
+        before = after;
+    }
+    return words;
 }
 
 template <class Key>
-void histogram_of(const KeysToCount& input, const BucketsGiven& how, unsigned threads) {
-    const auto* keys = static_cast<const Key*>(input.keys);
-    Even<Key> even;
-    if (how.even.size() != sizeof(even)) throw std::invalid_argument("not a description of even parts");
-    std::memcpy(&even, how.even.data(), sizeof(even));
-    std::fill(how.result, how.result + how.buckets, u64{0});
+void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const CountKeys kernel = kernel_of(type, isa);
+    const auto count_by = [&](const BucketSearch& search) {
+        count_all<Key>(input, how, threads, [&] {
+            return [&](const void* keys, u64 n, const Counters& counters) { kernel(keys, n, search, counters); };
+        });
+    };
     if (how.edges == nullptr) {
-        const u32 buckets = how.buckets;
-        count_all(keys, input.count, buckets, how.result, threads,
-                  [&](Key key) { return Even<Key>::part(even, key, buckets); });
-        return;
+        const auto even = described<Even<Key>>(how.description);
+        return count_by({&even, how.buckets, nullptr, nullptr});
     }
-    const Key* const edges = static_cast<const Key*>(how.edges) + 1;
-    std::vector<u32> words(cells);
-    u32 before = 0;
-    for (u32 cell = 0; cell < cells; ++cell) {
-        const u32 after = edges_before_cell(even, cell + 1, cells, edges, how.buckets - 1);
-        words[cell] = cell_word(before, after - before);
-        before = after;
-    }
-    count_all(keys, input.count, how.buckets, how.result, threads, [&](Key key) {
-        if (!Even<Key>::contains(even, key)) return no_bucket;
-        return bucket_in_cell(words[Even<Key>::cell(even, key, cells)], key, edges);
+    const auto cells = described<Cells<Key>>(how.description);
+    const auto* const edges = static_cast<const typename Cells<Key>::Wide*>(how.edges);
+    const std::vector<u32> words = words_of(cells, edges);
+    count_by({&cells, how.buckets, edges, words.data()});
+}
+
+// A key's value is its bucket: parts of width 1 from 0 on.
+void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const Expression expression(how.description, isa);
+    const CountKeys kernel = kernel_of(KeyType::u32, isa);
+    const Even<u32> own{};
+    const BucketSearch search{&own, how.buckets, nullptr, nullptr};
+    count_all<u32>(input, how, threads, [&] {
+        return [&, room = expression.room()](const void* source, u64 n, const Counters& counters) mutable {
+            const auto* const keys = static_cast<const u32*>(source);
+            for (u64 i = 0; i < n; i += Expression::piece) {
+                const usize some = std::min<u64>(n - i, Expression::piece);
+                kernel(expression.of(keys + i, some, room), some, search, counters);
+            }
+        };
     });
 }
 
 }  // namespace
 
-void histogram(const KeysToCount& input, const BucketsGiven& how, unsigned threads) {
-    if (input.key == "u32") return histogram_of<u32>(input, how, threads);
-    if (input.key == "i32") return histogram_of<i32>(input, how, threads);
-    if (input.key == "float") return histogram_of<float>(input, how, threads);
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    if (how.computed && input.key == "u32") return histogram_computed(input, how, isa, threads);
+    if (input.key == "u8") return histogram_of<u8>(KeyType::u8, input, how, isa, threads);
+    if (input.key == "u16") return histogram_of<u16>(KeyType::u16, input, how, isa, threads);
+    if (input.key == "u32") return histogram_of<u32>(KeyType::u32, input, how, isa, threads);
+    if (input.key == "u64") return histogram_of<u64>(KeyType::u64, input, how, isa, threads);
+    if (input.key == "float") return histogram_of<float>(KeyType::f32, input, how, isa, threads);
+    if (input.key == "double") return histogram_of<double>(KeyType::f64, input, how, isa, threads);
     throw std::invalid_argument("no such type of keys");
 }
 

@@ -2,24 +2,27 @@
 #pragma once
 #include <string_view>
 
-#include "arrange/bucket.hpp"
+#include "arrange/cells.hpp"
+#include "core/cpu.hpp"
 
 namespace headrace {
 
 struct KeysToCount {
-    std::string_view key;  // "u32", "i32" or "float"
+    std::string_view key;  // "u8", "u16", "u32", "u64", "float" or "double"
     const void* keys;
     u64 count;
 };
 
-// By even parts where `edges` is null, otherwise between `buckets` + 1 edges, and `even` (an Even<Key>) describes the
-// cells. `result` has `buckets` counts. Bytes moved per key: 4.
+// How keys fall into buckets. `description`: by even parts the bytes of an Even<Key>; where `edges` is not null, those
+// of a Cells<Key>, and `edges` are `buckets` + 1 widened keys; where `computed`, those of an Expression of u32 keys,
+// and a key whose value is `buckets` or more is in none. `result` has `buckets` counts. Bytes moved per key: its own.
 struct BucketsGiven {
     u32 buckets;
-    std::string_view even;
+    std::string_view description;
     const void* edges;
+    bool computed;
     u64* result;
 };
-void histogram(const KeysToCount& input, const BucketsGiven& how, unsigned threads);
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads);
 
 }  // namespace headrace

@@ -11,6 +11,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
+from headrace.columns.placement import Placed
 from headrace.columns.types import UNITS, DataType
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
@@ -23,8 +24,8 @@ _EPOCH_DATE = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """Values of one type, some of them null.
+class Column(Placed):
+    """Values of one type, some of them null, on the host or on a GPU.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class Column:
     length
         Rows.
     null_count
-        Rows that are null.
+        Rows that are null; -1 where nobody has counted them, as in a slice on a GPU.
     values
         Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes, of string
         views the views, of a dictionary the codes; of nulls nothing.
@@ -86,7 +87,8 @@ class Column:
         """`length` rows from `start` on; nothing is copied."""
         nulls = length if self.type.name == "null" else 0
         if self.validity is not None:
-            nulls = length - _count_set(self.validity, self.offset + start, length)
+            on_host = self.device.kind == "cpu"
+            nulls = length - _count_set(self.validity, self.offset + start, length) if on_host else -1
         validity = self.validity if nulls else None
         return replace(self, offset=self.offset + start, length=length, null_count=nulls, validity=validity)
 
@@ -96,8 +98,10 @@ class Column:
         Timestamps with a time zone are aware, in that zone. Timestamps of nanoseconds become integers of nanoseconds since 1970,
         because `datetime` would cut them; so do times that `datetime` does not reach (before year 1, after 9999). Likewise times
         and durations of nanoseconds, and durations of more than 999999999 days, become integers of their unit. Decimals are
-        `decimal.Decimal`.
+        `decimal.Decimal`. From a GPU, they are copied first.
         """
+        if self.device.kind != "cpu":
+            return self.to("cpu").to_pylist()
         if self.dictionary is not None:
             texts = [*self.dictionary.to_pylist(), None]  # an empty dictionary is one of nulls
             return [None if code is None else texts[code] for code in replace(self, type=_CODES, dictionary=None).to_pylist()]
@@ -165,7 +169,7 @@ class Column:
 
         A part of a column shares the whole column's memory; this lets go of the rest.
         """
-        if self.type.name != "string_view":
+        if self.type.name != "string_view" or self.device.kind != "cpu":
             return self
         return column_of_texts(_native.string_views(self, threads, MOST_VIEWED_BYTES) or (), self)
 
@@ -177,11 +181,11 @@ class Column:
         floats have NaN, dates, timestamps, times and durations NaT, integers and bools become a masked array. Strings (of
         dictionaries too), bytes, decimals and nulls become an object array with None for null.
 
-        NumPy's timestamps name no zone: instants are in UTC.
+        NumPy's timestamps name no zone: instants are in UTC. From a GPU, values are copied first.
         """
         from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
-        return as_numpy(self)
+        return as_numpy(self.to("cpu"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """As `to_numpy`, but integers and bools with nulls become objects with None: a plain array has no mask.
@@ -193,7 +197,7 @@ class Column:
         """
         from headrace.columns.as_numpy import as_plain_numpy  # NumPy is optional, and slow to import
 
-        return as_plain_numpy(self, dtype, copy)
+        return as_plain_numpy(self.to("cpu"), dtype, copy)
 
     def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None], Any]:
         """Name, Arrow format, null count, offset, buffers (None for none) and dictionary (its description and length, or None),
@@ -211,7 +215,8 @@ class Column:
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
-        return _native.arrow_column(self.arrow_description(), self.length)
+        column = self.to("cpu")
+        return _native.arrow_column(column.arrow_description(), column.length)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         from headrace.columns.pickling import reduced  # seldom needed

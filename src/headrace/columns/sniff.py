@@ -141,8 +141,14 @@ def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
     if regular.width == 1:
         marked = sum(line[len(prefix) :].startswith((b" ", b"!")) or line == prefix for line in lines)
         return marked < len(lines) or len(layout.comments) > len(layout.starts)
-    alike = [line for line in lines if line.count(layout.dialect.sep) + 1 == regular.width]
+    alike = [line for line in lines if regular.width in _widths(line, layout.dialect)]
     return 2 * len(alike) >= len(lines)
+
+
+def _widths(line: bytes, dialect: Dialect) -> set[int]:
+    """How many fields a line has, with separators inside quotes and without; also for a dialect that has no quotes."""
+    quote = re.escape(dialect.quote or b'"')
+    return {text.count(dialect.sep) + 1 for text in (line, re.sub(quote + b".*?" + quote, b"", line))}
 
 
 def type_score(layout: Layout, regular: Regularity) -> float:

@@ -2,7 +2,7 @@
 
 An array is taken as it is: its address, length and type are asked for, nothing is copied, and work runs where it lies. On a
 GPU, work is told to the stream that the array's library is using, so it comes after what made the array and before what the
-library does next, and nobody waits. A result is an array of the same library as the input, from that library's own memory.
+library does next, and nobody waits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import device_pool
 from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.gpu import gpu
 
@@ -58,12 +57,38 @@ class Array:
     @property
     def width(self) -> int:
         """Bytes of an item."""
-        return int(self.typestr[2:].partition("[")[0])
+        return width_of(self.typestr)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all items."""
         return self.length * self.width
+
+    def as_numpy(self) -> Any:
+        """An array of the host as NumPy's, without a copy."""
+        import numpy as np
+
+        if not self.length:
+            return np.empty(0, self.typestr)
+        return np.asarray(_Described(self))
+
+
+class _Described:
+    """What NumPy's interface says of an array of the host; keeps the array."""
+
+    def __init__(self, array: Array) -> None:
+        self._owner = array.owner
+        self.__array_interface__ = {
+            "shape": (array.length,),
+            "typestr": array.typestr,
+            "data": (array.address, not array.writable),
+            "version": 3,
+        }
+
+
+def width_of(typestr: str) -> int:
+    """Bytes of an item of a type, as NumPy writes it."""
+    return int(typestr[2:].partition("[")[0])
 
 
 def take(value: Any, name: str = "array") -> Array:
@@ -96,6 +121,7 @@ def take(value: Any, name: str = "array") -> Array:
     if _has(value, "__cuda_array_interface__", name):
         return _take_cuda(value, root, name)
     if hasattr(value, "__array_interface__"):
+        _check_no_mask(value, name)
         described = value.__array_interface__
         return _described(described, name, device=CPU, library="numpy" if root == "numpy" else "other", stream=None, owner=value)
     if hasattr(value, "__dlpack__"):
@@ -103,57 +129,6 @@ def take(value: Any, name: str = "array") -> Array:
     raise OptionError(
         f"{name} must be an array (NumPy, CuPy, PyTorch, cuDF, or of DLPack's protocol), not {type(value).__name__}"
     )
-
-
-def empty_like(source: Array, length: int, typestr: str | None = None) -> Array:
-    """A new array for a result: of the same library, on the same device, for the same stream; its contents are anything.
-
-    Parameters
-    ----------
-    source
-        The input.
-    length
-        Items of the result.
-    typestr
-        Their type; None for that of the input.
-
-    Returns
-    -------
-    Array
-        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU; a
-        column of cuDF gives CuPy, which cuDF takes as it is.
-    """
-    typestr = source.typestr if typestr is None else typestr
-    if source.library == "torch":
-        return take(_empty_torch(source, length, typestr))
-    if source.device.kind == "cpu":
-        import numpy as np
-
-        return take(np.empty(length, np.dtype(typestr)))
-    if source.library in {"cupy", "cudf"}:
-        import cupy
-
-        with cupy.cuda.Device(source.device.index):
-            made = cupy.empty(length, typestr)
-        return take(made)
-    card = gpu(source.device)
-    width = int(typestr[2:].partition("[")[0])
-    return take(DeviceArray(device_pool(card).take(length * width, source.stream), typestr, length))
-
-
-def same_device(*arrays: Array) -> Device:
-    """Where all of them lie.
-
-    Raises
-    ------
-    OptionError
-        They lie on several devices: nothing crosses unless the caller moves it.
-    """
-    devices = list(dict.fromkeys(array.device for array in arrays))
-    if len(devices) > 1:
-        listed = " and ".join(map(str, devices))
-        raise OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
-    return devices[0]
 
 
 def _has(value: Any, attribute: str, name: str) -> bool:
@@ -179,6 +154,13 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     if strides is not None and length > 1 and strides[0] != taken.width:
         raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
     return taken
+
+
+def _check_no_mask(value: Any, name: str) -> None:
+    """NumPy's masked arrays say nothing of their masks in the interface; `Column.to_numpy` makes such of integers with nulls."""
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and masked.is_masked(value):
+        raise OptionError(f"{name} has nulls; fill them or drop them first")
 
 
 def _check_type(typestr: str, name: str) -> None:
@@ -226,7 +208,7 @@ def _take_torch(value: Any, name: str) -> Array:
         raise OptionError(f"{name} must have one dimension, not {value.dim()}")
     if value.numel() > 1 and value.stride(0) != 1:
         raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
-    typestr = _TORCH_TYPES.get(str(value.dtype).removeprefix("torch."))
+    typestr = TORCH_TYPES.get(str(value.dtype).removeprefix("torch."))
     if typestr is None:
         raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
     kind = value.device.type
@@ -240,7 +222,7 @@ def _take_torch(value: Any, name: str) -> Array:
     return Array(value.data_ptr(), value.numel(), typestr, Device("cuda", index), "torch", int(stream), True, value)
 
 
-_TORCH_TYPES = {
+TORCH_TYPES = {
     "bool": "|b1",
     "uint8": "|u1",
     "int8": "|i1",
@@ -254,15 +236,6 @@ _TORCH_TYPES = {
     "float32": "<f4",
     "float64": "<f8",
 }
-
-
-def _empty_torch(source: Array, length: int, typestr: str) -> Any:
-    torch = sys.modules["torch"]
-    names = {described: name for name, described in _TORCH_TYPES.items()}
-    if typestr not in names:
-        raise OptionError(f"PyTorch has no type {typestr!r}")
-    place = "cpu" if source.device.kind == "cpu" else f"cuda:{source.device.index}"
-    return torch.empty(length, dtype=getattr(torch, names[typestr]), device=place)
 
 
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2

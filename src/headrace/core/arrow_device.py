@@ -11,7 +11,7 @@ import ctypes
 import itertools
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.core.device import Device
@@ -77,6 +77,14 @@ class DeviceColumn:
         What keeps the memory.
     event
         A CUDA event that is done when the buffers are filled; None if they are.
+    name
+        Of a child.
+    offset
+        Rows to leave out in front.
+    children
+        Columns of a struct.
+    dictionary
+        The values that codes stand for.
     """
 
     format: str
@@ -86,49 +94,88 @@ class DeviceColumn:
     device: Device
     owner: Any
     event: Any = None
+    name: str = ""
+    offset: int = 0
+    children: Sequence[DeviceColumn] = field(default=())
+    dictionary: DeviceColumn | None = None
 
 
 def device_capsules(column: DeviceColumn) -> tuple[object, object]:
     """The capsules ``"arrow_schema"`` and ``"arrow_device_array"``, as ``__arrow_c_device_array__`` returns them."""
     kind = _DEVICE_TYPES[column.device.kind]
-    text, empty = column.format.encode(), b""
-    schema = _Schema(format=text, name=empty, flags=_NULLABLE, release=_address(_release_schema))
-    schema.private_data = _keep((text, empty))
-    addresses = (c_void_p * max(len(column.buffers), 1))(*column.buffers)
-    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the event
+    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the handle
     out = _DeviceArray(device_id=column.device.index if kind != 1 else -1, device_type=kind)
     out.sync_event = None if event is None else ctypes.addressof(event)
-    out.array.length = column.length
-    out.array.null_count = column.null_count
-    out.array.n_buffers = len(column.buffers)
-    out.array.buffers = ctypes.addressof(addresses)
-    out.array.release = _address(_release_array)
-    out.array.private_data = _keep((column, addresses, event))
-    return _capsule(schema, "arrow_schema"), _capsule(out, "arrow_device_array")
+    _fill_array(out.array, column, event)
+    return _capsule(_schema_of(column), "arrow_schema"), _capsule(out, "arrow_device_array")
 
 
-_kept: dict[int, Any] = {}
+def _schema_of(column: DeviceColumn) -> _Schema:
+    texts = column.format.encode(), column.name.encode()
+    schema = _Schema(format=texts[0], name=texts[1], flags=_NULLABLE, release=_address(_release_schema))
+    _link(schema, texts, column, _schema_of)
+    return schema
+
+
+def _fill_array(array: _Array, column: DeviceColumn, owned: Any) -> None:
+    addresses = (c_void_p * max(len(column.buffers), 1))(*column.buffers)
+    array.length, array.null_count, array.offset = column.length, column.null_count, column.offset
+    array.n_buffers, array.buffers = len(column.buffers), ctypes.addressof(addresses)
+    array.release = _address(_release_array)
+    _link(array, (column.owner, column.event, addresses, owned), column, _array_of)
+
+
+def _array_of(column: DeviceColumn) -> _Array:
+    array = _Array()
+    _fill_array(array, column, None)
+    return array
+
+
+def _link(structure: Any, things: Any, column: DeviceColumn, make: Any) -> None:
+    """Add a structure's children and dictionary, and keep with it all that it points to."""
+    children = [make(child) for child in column.children]
+    pointers = (c_void_p * max(len(children), 1))(*map(ctypes.addressof, children))
+    structure.n_children, structure.children = len(children), ctypes.addressof(pointers) if children else None
+    if column.dictionary is not None:
+        children.append(make(column.dictionary))
+        structure.dictionary = ctypes.addressof(children[-1])
+    structure.private_data = _keep(children, (things, pointers))
+
+
+_kept: dict[int, tuple[list[Any], Any]] = {}
 _numbers = itertools.count(1)
 
 
-def _keep(things: Any) -> int:
+def _keep(children: list[Any], things: Any) -> int:
     number = next(_numbers)
-    _kept[number] = things
+    _kept[number] = children, things
     return number
 
 
+def _let_go(structure: Any, release: Any) -> None:
+    """Release children that the consumer has not moved away, and forget what was kept."""
+    for child in _kept.pop(structure.private_data, ([], None))[0]:
+        if child.release:
+            release(byref(child))
+    structure.release = None
+
+
 def _let_go_of_schema(schema: Any) -> None:
-    _kept.pop(schema.contents.private_data, None)
-    schema.contents.release = None
+    _let_go(schema.contents, _release_schema)
 
 
 def _let_go_of_array(array: Any) -> None:
-    _kept.pop(array.contents.private_data, None)
-    array.contents.release = None
+    _let_go(array.contents, _release_array)
 
 
-_release_schema = ctypes.CFUNCTYPE(None, POINTER(_Schema))(_let_go_of_schema)
-_release_array = ctypes.CFUNCTYPE(None, POINTER(_Array))(_let_go_of_array)
+def _to_the_end(callback: Any) -> Any:
+    """The callback, never freed: a consumer may release what it has when this module is gone already, as the interpreter ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    return callback
+
+
+_release_schema = _to_the_end(ctypes.CFUNCTYPE(None, POINTER(_Schema))(_let_go_of_schema))
+_release_array = _to_the_end(ctypes.CFUNCTYPE(None, POINTER(_Array))(_let_go_of_array))
 
 
 def _address(function: Any) -> int:
@@ -150,7 +197,7 @@ def _let_go_of_capsule(capsule: int) -> None:
                 _release_array(byref(structure.array))
 
 
-_forget_capsule = ctypes.CFUNCTYPE(None, c_void_p)(_let_go_of_capsule)
+_forget_capsule = _to_the_end(ctypes.CFUNCTYPE(None, c_void_p)(_let_go_of_capsule))
 
 
 def _capsule(structure: Structure, name: str) -> object:

@@ -1,11 +1,13 @@
 #include "core/bindings.hpp"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -15,6 +17,7 @@
 #include "core/select.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace headrace {
 namespace {
@@ -38,6 +41,23 @@ nb::object copy_of(nb::handle source) {
     return make_buffer(std::move(region));
 }
 
+// An array of bytes, for NumPy to view as what it likes; it may be written.
+nb::object new_bytes(u64 count) {
+    auto region = std::make_unique<Region>(count, nullptr);
+    region->ensure(count);
+    std::byte* const data = region->data();
+    const nb::capsule owner(region.get(), [](void* made) noexcept { delete static_cast<Region*>(made); });
+    region.release();
+    return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
+}
+
+// Its bytes are anything; whoever made it fills it by its address, before anybody else knows of it.
+nb::object empty_buffer(std::size_t bytes) {
+    Region region(bytes, nullptr);
+    region.ensure(bytes);
+    return make_buffer(std::move(region));
+}
+
 std::vector<std::tuple<std::string, unsigned>> type_list() {
     return {
 #define HR_TYPE(id, name, bits) {name, bits},
@@ -54,27 +74,37 @@ std::vector<std::string> isas() {
 
 // Addresses and their extents are what core/arrays.py vouches for.
 void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
-             bool exclusive, unsigned threads) {
+             bool exclusive, unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
     const nb::gil_scoped_release release;
-    scan(join, item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, exclusive, threads);
+    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
+    scan({join, item}, arrays, exclusive, chosen, threads);
 }
 
 void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
-               unsigned threads) {
+               unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
     const nb::gil_scoped_release release;
-    reduce(join, item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
+    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
+    reduce({join, item}, arrays, chosen, threads);
+}
+
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const nb::gil_scoped_release release;
+    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
 // `room`: a function of the number of items that gives their address.
 void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
-               unsigned threads) {
+               unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
     const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
     const nb::gil_scoped_release release;
     const auto address = [&](u64 selected) {
         const nb::gil_scoped_acquire acquire;
         return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected)));
     };
-    select(input, address, threads);
+    select(input, address, chosen, threads);
 }
 
 }  // namespace
@@ -95,6 +125,7 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
+    m.def("empty_buffer", &empty_buffer);
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
@@ -103,10 +134,13 @@ void bind_core(nb::module_& m) {
           "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of the "
           "machine's: the\n"
           "next table saves its first touch, which costs more than parsing does.");
+    m.def("new_bytes", &new_bytes);
     m.def("hardware_threads", &hardware_threads);
-    m.def("scan", &scan_at);
-    m.def("reduce", &reduce_at);
-    m.def("select", &select_at);
+    m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
+          "isa"_a = "");
+    m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("float_sum", &float_sum_at);
+    m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
 }
 
 }  // namespace headrace

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace import _native
+from headrace.core.crossings import Crossings
 from headrace.core.device import Device
+from headrace.core.device_memory import Budget
 from headrace.core.errors import OptionError
 from headrace.core.options import positive
 
@@ -19,28 +21,35 @@ class Context:
     Parameters
     ----------
     device
-        Where the work runs.
+        Where the work runs if its input is on the host: ``Context(device="cuda")`` takes it to a GPU and leaves the result there.
+        What lies on a GPU is worked on there.
     threads
         At most so many threads; None for all cores that the process may use.
     memory_limit
-        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; None for no limit.
-        What does not fit raises `MemoryLimitError`, and everything taken so far is given back.
+        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; on a GPU, everything
+        that the call takes. None for no limit. What does not fit raises `MemoryLimitError`, and all that was taken is given back.
     isa
         Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``; empty for the best that the machine has, or
         the one that the environment variable ``HEADRACE_ISA`` names. The answer is the same with each.
+    crossings
+        Where bytes that go between host and GPU are counted, for all calls with this context.
 
     Examples
     --------
     >>> Context(threads=1).threads
     1
+    >>> Context(device="cuda:1").device
+    Device(kind='cuda', index=1)
     """
 
     device: Device = field(default_factory=Device)
     threads: int | None = None
     memory_limit: int | None = None
     isa: str = ""
+    crossings: Crossings = field(default_factory=Crossings, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "device", Device.parse(self.device))
         if not isinstance(self.isa, str):
             raise OptionError(f"isa must be a text, not {self.isa!r}")
         if self.threads is not None:
@@ -56,6 +65,10 @@ class Context:
     def thread_count(self) -> int:
         """Threads that a call uses at most."""
         return min(self.threads or _native.hardware_threads(), _MOST_THREADS)
+
+    def new_budget(self) -> Budget:
+        """What one call may take of a GPU's memory."""
+        return Budget(self.memory_limit)
 
     @property
     def isa_name(self) -> str:

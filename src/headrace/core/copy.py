@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.core.arrays import Array, same_device
+from headrace.core.arrays import Array
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.errors import OptionError
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import Kernel, kernel
+from headrace.core.placement import in_stream_of, same_device
 
 COPY_THREADS, COPY_TILE = 128, 2 << 10
 FILL_THREADS, FILL_TILE = 128, 4 << 10
@@ -61,14 +62,15 @@ def copy(source: Array, target: Array) -> None:
     _check_writable(target)
     device = same_device(source, target)
     if device.kind == "cpu":
-        _host_bytes(target)[:] = _host_bytes(source)
+        _bytes_of(target)[:] = _bytes_of(source)
         return
     width = source.width
     while (source.address | target.address) % width:  # 16-byte decimals of Arrow may begin at any multiple of 8
         width //= 2
     args = (source.address, target.address, source.nbytes // width)
     blocks = blocks_of(source.nbytes, COPY_TILE)
-    copy_kernel(width, gpu(device)).launch(blocks, COPY_THREADS, args, stream=target.stream)
+    with in_stream_of(target, source):
+        copy_kernel(width, gpu(device)).launch(blocks, COPY_THREADS, args, stream=target.stream)
 
 
 def fill(target: Array, value: bytes) -> None:
@@ -83,7 +85,7 @@ def fill(target: Array, value: bytes) -> None:
         raise OptionError(f"a value of {len(value)} bytes does not fit items of {target.width}")
     _check_writable(target)
     if target.device.kind == "cpu":
-        _host_bytes(target).reshape(-1, target.width)[:] = list(value)
+        _bytes_of(target).reshape(-1, target.width)[:] = list(value)
         return
     if target.address % target.width:
         raise OptionError(f"the array begins at an address that is no multiple of {target.width}")
@@ -112,9 +114,5 @@ def _check_writable(target: Array) -> None:
         raise OptionError("the target is read-only")
 
 
-def _host_bytes(array: Array) -> Any:
-    import numpy as np  # what lies on the CPU came from it, or from a library that needs it
-
-    if array.library == "torch":
-        return array.owner.detach().numpy().view(np.uint8)
-    return np.asarray(array.owner).view(np.uint8)
+def _bytes_of(array: Array) -> Any:
+    return array.as_numpy().view("u1")

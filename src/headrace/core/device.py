@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import OptionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +14,14 @@ class Device:
     Parameters
     ----------
     kind
-        ``"cpu"``; ``"cuda"`` is understood, and refused as long as this build has no GPU part.
+        ``"cpu"`` or ``"cuda"``.
     index
         Which one, where there are several.
 
     Examples
     --------
-    >>> str(Device.parse("cpu"))
-    'cpu'
+    >>> str(Device.parse("cpu")), Device.parse("cuda:1")
+    ('cpu', Device(kind='cuda', index=1))
     """
 
     kind: str = "cpu"
@@ -29,14 +29,12 @@ class Device:
 
     @classmethod
     def parse(cls, device: Device | str) -> Device:
-        """Device of a text such as ``"cpu"`` or ``"cuda:1"``.
+        """Device of a text such as ``"cpu"`` or ``"cuda:1"``; whether there is such a card shows when it is used.
 
         Raises
         ------
         OptionError
             Nothing is called that.
-        UnsupportedDeviceError
-            It is a GPU.
         """
         if isinstance(device, Device):
             return cls.parse(str(device))
@@ -44,9 +42,11 @@ class Device:
             raise OptionError(f"device must be a text such as 'cpu', not {device!r}")
         kind, _, index = device.partition(":")
         if kind == "cuda":
-            raise UnsupportedDeviceError("this build of headrace has no GPU part; use device='cpu'")
+            if not (index or "0").isdecimal():
+                raise OptionError(f"device {device!r}: cards have numbers, such as 'cuda:1'")
+            return cls(kind, int(index or 0))
         if kind != "cpu":
-            raise OptionError.unknown("device", kind, ("cpu",))
+            raise OptionError.unknown("device", kind, ("cpu", "cuda"))
         if index not in ("", "0"):
             raise OptionError(f"device {device!r}: there is one CPU, 'cpu'")
         return cls()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.core.arrow_device import DeviceColumn, device_capsules
+from headrace.core.crossings import Crossings
 from headrace.core.device import Device
-from headrace.core.device_memory import DeviceBuffer, device_pool
+from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu
-from headrace.core.staging import Crossings, staging
+from headrace.core.gpu import Gpu, gpu
+from headrace.core.staging import staging
 
 _DLPACK_CUDA = 2
 _ARROW_FORMATS = dict(zip(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"], "cCsSiIlLefg", strict=True))
@@ -31,36 +32,59 @@ class DeviceArray:
         Type of an item, as NumPy writes it: ``"<u4"``.
     length
         How many items.
+    first
+        Which item of the buffer is the first.
     """
 
-    __slots__ = ("buffer", "length", "typestr")
+    __slots__ = ("buffer", "first", "length", "typestr")
 
-    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int) -> None:
+    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int, first: int = 0) -> None:
         self.buffer = buffer
         self.typestr = typestr
         self.length = length
+        self.first = first
 
     @classmethod
-    def from_host(cls, values: Any, gpu: Gpu, *, stream: int | None = None, counted: Crossings | None = None) -> DeviceArray:
-        """A copy of a NumPy array of one dimension.
+    def from_host(
+        cls,
+        values: Any,
+        device: Gpu | Device | str = "cuda",
+        *,
+        stream: int | None = None,
+        counted: Crossings | None = None,
+        budget: Budget | None = None,
+    ) -> DeviceArray:
+        """A copy of an array of the host.
 
         Parameters
         ----------
         values
-            The array.
-        gpu
-            The card.
+            A NumPy array of one dimension, or what NumPy makes one of.
+        device
+            Which GPU: ``"cuda:1"``, say.
         stream
             Handle of the stream that it will be used in; None for the card's own.
         counted
             Where the crossing is counted.
+        budget
+            What its memory is counted in.
+
+        Raises
+        ------
+        OptionError
+            It has another shape, nulls, or items that are no numbers.
+        MemoryLimitError
+            It does not fit.
         """
         import numpy as np  # a dependency of cuda-core
 
-        plain = np.ascontiguousarray(values)
-        buffer = device_pool(gpu).take(plain.nbytes, stream)
+        from headrace.core.arrays import take  # which imports this module
+
+        plain = take(np.require(values, None, "C"), "values").as_numpy()
+        card = device if isinstance(device, Gpu) else gpu(Device.parse(device))
+        buffer = device_pool(card).take(plain.nbytes, stream, budget)
         if plain.nbytes:
-            staging(gpu).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
+            staging(card).upload(plain.view(np.uint8).data, buffer, counted=counted or Crossings())
         return cls(buffer, plain.dtype.str, len(plain))
 
     def to_numpy(self, *, counted: Crossings | None = None) -> Any:
@@ -75,13 +99,14 @@ class DeviceArray:
 
         host: np.ndarray[Any, Any] = np.empty(self.length, self.typestr)
         if host.nbytes:
-            staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, counted=counted or Crossings())
+            begin = self.first * host.itemsize
+            staging(self.buffer.gpu).download(self.buffer, host.view(np.uint8).data, offset=begin, counted=counted or Crossings())
         return host
 
     @property
     def address(self) -> int:
         """Where its first item is."""
-        return self.buffer.address
+        return self.buffer.address + self.first * int(self.typestr[2:].partition("[")[0])
 
     @property
     def device(self) -> Device:
@@ -98,7 +123,11 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return self.buffer.__cuda_array_interface__ | {"shape": (self.length,), "typestr": self.typestr}
+        return self.buffer.__cuda_array_interface__ | {
+            "shape": (self.length,),
+            "typestr": self.typestr,
+            "data": (self.address, False),
+        }
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DLPACK_CUDA, self.device.index

@@ -16,7 +16,7 @@ from typing import Any
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu, GpuError, checked, driver
+from headrace.core.gpu import PER_THREAD_STREAM, Gpu, GpuError, checked, driver
 
 
 class Budget:
@@ -115,22 +115,27 @@ class DeviceBuffer:
         """Give the memory back now; the buffer is empty from then on."""
         address, self.address = self.address, 0
         if address:
-            self.gpu.make_current()  # this may be any thread, and the stream a default one
-            for event in self._users.values():
-                event.hold(self.stream)
-            if self._shown:
-                self._hold_for_all()
-            checked(driver().cuMemFreeAsync(address, self.stream))
+            # This may be any thread, at any time, and the stream a default one.
+            with self.gpu.current():
+                for event in self._users.values():
+                    event.hold(self.stream)
+                if self._shown or self.stream == PER_THREAD_STREAM:
+                    self._hold_for_all()
+                checked(driver().cuMemFreeAsync(address, self.stream))
             if self._budget is not None:
                 self._budget.refund(self.nbytes)
         self._users = {}
         self.nbytes = 0
 
     def _hold_for_all(self) -> None:
-        """Another library has known the address, and told it to streams that nobody here knows: wait for all that it started."""
+        """Others have told the address to streams that nobody here knows, or to another thread's: behind all that was started."""
         event = Event(self.gpu)
-        if driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]:
-            self.gpu.synchronize()  # a driver that cannot say it
+        try:
+            refused = driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]
+        except RuntimeError:  # of cuda.bindings: a driver before 12.5 has no such function
+            refused = True
+        if refused:
+            self.gpu.synchronize()
         else:
             event.hold(self.stream)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.core.gpu import Gpu, checked, driver
+from headrace.core.gpu import NAMED_STREAMS, Gpu, checked, driver
 
 
 class Event:
@@ -30,12 +30,19 @@ class Event:
 
     def record(self, stream: int) -> Event:
         """Stand for all that `stream` has been told so far; returns itself."""
+        self._mean(stream)
         checked(driver().cuEventRecord(self.handle, stream))
         return self
 
     def hold(self, stream: int) -> None:
         """What `stream` is told from now on waits for this event; the caller does not."""
+        self._mean(stream)
         checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
+
+    def _mean(self, stream: int) -> None:
+        """Let a default stream be that of the event's card: any thread may ask, and other libraries change what is current."""
+        if stream <= NAMED_STREAMS:
+            self.gpu.make_current()
 
     def wait(self) -> None:
         """Wait for it.

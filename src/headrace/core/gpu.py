@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
@@ -17,6 +19,16 @@ from headrace.core.errors import HeadraceError, MissingDependencyError, Unsuppor
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
 """What kernels are compiled for; each runs on cards of the same generation, from this one on."""
+
+
+NAMED_STREAMS = 2
+"""Handles up to this name the default streams, and mean those of whatever context is current."""
+PER_THREAD_STREAM = 2
+"""This one is another stream in each thread."""
+
+
+_LEAST_DRIVER = 13_000
+"""CUDA 13.0, as the driver writes it: cubins of NVRTC 13 load on no older one."""
 
 
 class GpuError(HeadraceError, RuntimeError):
@@ -61,7 +73,10 @@ def checked(result: tuple[Any, ...]) -> Any:
 
 def _meaning(status: Any) -> str:
     _, text = driver().cuGetErrorString(status)
-    return (text or b"unknown error").decode()
+    meaning = (text or b"unknown error").decode()
+    if status.name == "CUDA_ERROR_NOT_INITIALIZED":  # what a forked process is told of everything that its parent had
+        return f"{meaning}; a GPU that was used before a fork is of no use behind it: start processes by 'spawn'"
+    return meaning
 
 
 def gpu_count() -> int:
@@ -83,6 +98,10 @@ def gpu_count() -> int:
         raise UnsupportedDeviceError("the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?); use device='cpu'")
     if int(status) != 0:
         raise UnsupportedDeviceError(f"the NVIDIA driver does not start: {status.name}; use device='cpu'")
+    release = checked(functions.cuDriverGetVersion())
+    if release < _LEAST_DRIVER:
+        found = f"{release // 1000}.{release % 1000 // 10}"
+        raise UnsupportedDeviceError(f"the NVIDIA driver is for CUDA {found}; 13.0 or newer is needed, or device='cpu'")
     count: int = checked(functions.cuDeviceGetCount())
     return count
 
@@ -91,7 +110,7 @@ def has_gpu() -> bool:
     """Whether there is a card that can be used."""
     try:
         return gpu_count() > 0 and architecture_of(gpu(0).capability) != ""
-    except (MissingDependencyError, UnsupportedDeviceError):
+    except (MissingDependencyError, UnsupportedDeviceError, GpuError):
         return False
 
 
@@ -127,15 +146,25 @@ class Gpu:
     ----------
     index
         Which one, as the driver counts.
+
+    Raises
+    ------
+    GpuError
+        It is there and cannot be used: another process has it for itself, or all of its memory.
     """
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.device = Device("cuda", index)
-        self._core = cuda_core().Device(index)
-        self._core.set_current()
-        self._context = checked(driver().cuCtxGetCurrent())
-        self._stream = self._core.create_stream()
+        try:
+            self._core = cuda_core().Device(index)
+            self._core.set_current()
+            self._context = checked(driver().cuCtxGetCurrent())
+            self._stream = self._core.create_stream()
+        except Exception as error:
+            if type(error).__name__ != "CUDAError":  # of cuda.core, where it is private
+                raise
+            raise GpuError(f"GPU {index} cannot be used: {error}") from error
         self.stream = int(self._stream.handle)
         """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
 
@@ -179,6 +208,20 @@ class Gpu:
         """Make its context the one of this thread."""
         checked(driver().cuCtxSetCurrent(self._context))
 
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Its context as the one of this thread, and then again what was: other libraries keep their current device there."""
+        before = checked(driver().cuCtxGetCurrent())
+        if int(before) == int(self._context):
+            yield
+            return
+        self.make_current()
+        try:
+            yield
+        finally:
+            if int(before):
+                checked(driver().cuCtxSetCurrent(before))
+
     def synchronize(self) -> None:
         """Wait for all of its work.
 
@@ -208,6 +251,8 @@ def gpu(device: Device | int = 0) -> Gpu:
         ``cuda.core`` is not installed.
     UnsupportedDeviceError
         There is no driver, or no such card.
+    GpuError
+        The card cannot be used now.
     """
     index = device.index if isinstance(device, Device) else device
     found = _gpus.get(index)

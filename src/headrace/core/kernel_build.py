@@ -62,7 +62,7 @@ def build_kernels(
     """
     cuda_core()  # the error of a missing package comes from here
     names = list(dict.fromkeys(_architecture(name) for name in architectures))
-    cache = user_cache() if folder is None else KernelCache(Path(folder))
+    cache = user_cache() if folder is None else KernelCache(Path(folder), most_bytes=None)
     work = [(variant, name) for variant in all_variants() for name in names]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         yield from pool.map(lambda item: _build(item[0], item[1], cache), work)

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ _MOST_BYTES = 256 << 20
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
 _SUFFIX = ".cubin"
+_NEW = ".new"  # on its way to its place
+_STALE_SECONDS = 3600
+"""What has been on its way for so long was left by a process that is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,11 @@ class KernelCache:
     folder
         Where they are; made when the first is written. If that is not possible, nothing is kept, and nothing fails.
     most_bytes
-        When there are more, those that were written first go.
+        When there are more, those that were written first go; None if all are to stay. Files that are no kernels do not count.
     """
 
     folder: Path
-    most_bytes: int = _MOST_BYTES
+    most_bytes: int | None = _MOST_BYTES
 
     def get(self, key: str) -> bytes | None:
         """The kernels kept under `key`; None if there are none, or no whole ones."""
@@ -53,20 +57,19 @@ class KernelCache:
         return code if _DIGEST(code).digest() == digest else None
 
     def put(self, key: str, code: bytes) -> bool:
-        """Keep `code`; False if the folder cannot be written."""
-        temporary = None
+        """Keep `code`, for all who may read the folder's files; False if it cannot be written."""
+        temporary = self.folder / f".{secrets.token_hex(8)}{_SUFFIX}{_NEW}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".", suffix=_SUFFIX + ".new", dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(code + _DIGEST(code).digest())
-            Path(temporary).replace(self.folder / (key + _SUFFIX))
+            temporary.replace(self.folder / (key + _SUFFIX))
         except OSError:
-            if temporary is not None:
-                with suppress(OSError):
-                    os.unlink(temporary)
+            with suppress(OSError):
+                temporary.unlink()
             return False
-        self._prune()
+        if self.most_bytes is not None:
+            self._prune(self.most_bytes)
         return True
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
@@ -77,17 +80,20 @@ class KernelCache:
             self.put(key, code)
         return code
 
-    def _prune(self) -> None:
+    def _prune(self, most_bytes: int) -> None:
         """Let the oldest go. Another process may do the same at once: a file that is gone is what both want."""
         sizes = []
         with suppress(OSError):
             for path in self.folder.iterdir():
                 with suppress(OSError):
                     state = path.stat()
-                    sizes.append((state.st_mtime_ns, state.st_size, path))
+                    if path.suffix == _SUFFIX:
+                        sizes.append((state.st_mtime_ns, state.st_size, path))
+                    elif path.name.endswith(_SUFFIX + _NEW) and time.time() - state.st_mtime > _STALE_SECONDS:
+                        path.unlink()
         total = sum(size for _, size, _ in sizes)
         for _, size, path in sorted(sizes)[:-1]:
-            if total <= self.most_bytes:
+            if total <= most_bytes:
                 return
             with suppress(OSError):
                 path.unlink()
@@ -107,9 +113,12 @@ def key_of(source: str, options: str) -> str:
 
 def user_folder() -> Path:
     """Folder of the user's cache: ``HEADRACE_KERNEL_CACHE``, or ``headrace/kernels`` in the folder that ``XDG_CACHE_HOME`` names,
-    or in ``~/.cache``.
+    or in ``~/.cache``. A user without a home, as in some containers, has one where nothing can be kept.
     """
     if named := os.environ.get("HEADRACE_KERNEL_CACHE"):
         return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    except RuntimeError:
+        base = os.devnull
     return Path(base) / "headrace" / "kernels"

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import ctypes
 import io
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from headrace.core.errors import MissingDependencyError
-from headrace.core.gpu import ARCHITECTURES, Gpu, GpuError, checked, cuda_core, driver
+from headrace.core.gpu import ARCHITECTURES, NAMED_STREAMS, Gpu, GpuError, checked, cuda_core, driver
 from headrace.core.kernel_arguments import packing
 from headrace.core.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.core.kernel_source import KernelSourceError, Value, Variant, joined_source
@@ -29,8 +30,6 @@ from headrace.core.kernel_source import KernelSourceError, Value, Variant, joine
 __all__ = ["ARCHITECTURES", "Compiled", "Kernel", "Variant", "compile_source", "cubin_of", "kernel"]
 
 _OPTIONS = {"std": "c++20", "fma": False}
-_FREE_SHARED = 48 << 10
-"""Dynamic shared memory of a block, in bytes, that needs no asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +65,9 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
     try:
         program = core.Program(source, "c++", options)
         code = program.compile("cubin", logs=log).code
-    except RuntimeError as error:  # cuda.pathfinder's own class: there is no libnvrtc
-        raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
     except Exception as error:
+        if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder: there is no libnvrtc
+            raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
         if type(error).__name__ != "NVRTCError":
             raise
         raise KernelSourceError(f"{name} does not compile for {architecture}: {str(error).strip(chr(0)).strip()}") from None
@@ -145,7 +144,7 @@ class Kernel:
         self._entry = driver().CUfunction(int(handle))
         self._packer, self._offsets = packing(handle, name, signature)
         self._free: list[tuple[Any, Any, int]] = []
-        self._shared = _FREE_SHARED
+        self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(self, grid: Extent, block: Extent, args: Sequence[Any], *, shared: int = 0, stream: int | None = None) -> None:
         """Start the kernel; it runs later, in the stream's order.
@@ -167,14 +166,17 @@ class Kernel:
             The driver refuses it: too many threads, too much shared memory, or an earlier kernel failed.
         """
         # A place for arguments belongs to one launch at a time: `pop` and `append` are one step each, for any number of threads.
-        place = self._free.pop() if self._free else self._new_place()
+        try:
+            place = self._free.pop()
+        except IndexError:
+            place = self._new_place()
         try:
             self._packer.pack_into(place[0], 0, *args)
             if shared > self._shared:
                 self._allow_shared(shared)
             if stream is None:
                 stream = self.gpu.stream
-            elif stream <= _NAMED_STREAMS:
+            elif stream <= NAMED_STREAMS:
                 self.gpu.make_current()
             x, y, z = (grid, 1, 1) if isinstance(grid, int) else grid
             u, v, w = (block, 1, 1) if isinstance(block, int) else block
@@ -206,17 +208,21 @@ class Kernel:
         return memory, pointers, ctypes.addressof(pointers)
 
     def _allow_shared(self, shared: int) -> None:
+        """Raise what the driver allows; never lower it, since other threads, and other objects, may launch the same kernel."""
         functions = driver()
         attribute = functions.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        checked(functions.cuKernelSetAttribute(attribute, shared, self._handle, self.gpu.index))
-        self._shared = shared
+        with _allowing:
+            allowed = checked(functions.cuKernelGetAttribute(attribute, self._handle, self.gpu.index))
+            if shared > allowed:
+                checked(functions.cuKernelSetAttribute(attribute, shared, self._handle, self.gpu.index))
+            self._shared = max(shared, allowed)
 
     def __repr__(self) -> str:
         return f"Kernel({self.name} on {self.gpu!r})"
 
 
-_NAMED_STREAMS = 2
-"""Handles up to this name the default streams, and mean those of whatever context is current."""
+_allowing = threading.Lock()
+_LEAST_DRIVER = 13000
 
 
 def _launch(*call: Any) -> Any:
@@ -254,6 +260,8 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
         The signature is not the kernel's, or the file has no such kernel.
     MissingDependencyError
         It has to be compiled, and there is no NVRTC.
+    GpuError
+        The driver does not take what was compiled, being older than the compiler.
     """
     name = (file, entry, signature, *defines.items(), gpu.index)
     found = _kernels.get(name)
@@ -265,13 +273,23 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
     return found
 
 
+def _driver_in_words() -> str:
+    """The driver by its version, and whether that may be the reason: a cubin wants one of its compiler's generation, or newer."""
+    version = checked(driver().cuDriverGetVersion())
+    named = f"the driver, which is for CUDA {version // 1000}.{version % 1000 // 10}"
+    return named if version >= _LEAST_DRIVER else f"{named} (13.0 or newer is needed)"
+
+
 def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
     """The driver's kernel. A library is loaded once for all cards of an architecture."""
     functions = driver()
     library = _libraries.get((variant, architecture))
     if library is None:
         code = cubin_of(variant, architecture)
-        library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+        try:
+            library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+        except GpuError as error:
+            raise GpuError(f"{variant}, compiled for {architecture}, is not taken by {_driver_in_words()}: {error}") from error
         library = _libraries.setdefault((variant, architecture), library)
     status, handle = functions.cuLibraryGetKernel(library, entry.encode())
     if status:

@@ -51,10 +51,10 @@ class Joining:
             raise OptionError(f"items are of type {items.typestr!r}; taken are integers and floats of 4 and 8 bytes")
         item = _ITEMS[items.typestr]
         if operator == "sum":
-            if item in {"float", "double"}:
-                raise OptionError(
-                    "sums of floating point depend on how they are grouped, and answers here do not depend on the device or the "
-                    "number of threads; convert to integers (fixed point) first"
-                )
             item = _UNSIGNED.get(item, item)
         return cls(OPERATORS[operator], item)
+
+    @property
+    def is_float_sum(self) -> bool:
+        """Whether the answer depends on how items are grouped."""
+        return self.join == "Sum" and self.item in {"float", "double"}

@@ -85,6 +85,22 @@ HR_FN int count_ones(u64 x) {
 #endif
 }
 
+// The number without its fraction, the nearest there is; NaN is 0.
+HR_FN u32 whole_part(float x) {
+#if defined(__CUDACC__)
+    return __float2uint_rz(x);
+#else
+    return x >= 0.0f ? x < 4294967296.0f ? static_cast<u32>(x) : ~0u : 0;
+#endif
+}
+HR_FN u32 whole_part(double x) {
+#if defined(__CUDACC__)
+    return __double2uint_rz(x);
+#else
+    return x >= 0.0 ? x < 4294967296.0 ? static_cast<u32>(x) : ~0u : 0;
+#endif
+}
+
 // The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
 template <class To, class From>
 HR_FN To bits_as(From value) {

@@ -1,111 +1,126 @@
 #include "core/scan.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
-#include "core/pool.hpp"
+#include "core/pieces.hpp"
+#include "core/scan_kernels.hpp"
 
 namespace headrace {
+
+namespace scalar {
+const ScanKernels* scan_kernels(Join join, ItemType item);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+const ScanKernels* scan_kernels(Join join, ItemType item);
+}
+namespace avx512 {
+const ScanKernels* scan_kernels(Join join, ItemType item);
+}
+#endif
+
 namespace {
 
-constexpr u64 least_part = 1 << 16;
-
-// Calls work with an operator of that name.
-template <class Item, class Work>
-void with_join(std::string_view join, const Work& work) {
-    if (join == "Min") return work(Min<Item>());
-    if (join == "Max") return work(Max<Item>());
-    if constexpr (is_integer<Item> && !is_signed<Item>) {
-        if (join == "Sum") return work(Sum<Item>());
-        if (join == "Compose") return work(Compose<Item>());
-    }
+Join join_of(std::string_view name) {
+    if (name == "Sum") return Join::sum;
+    if (name == "Min") return Join::min;
+    if (name == "Max") return Join::max;
+    if (name == "Compose") return Join::compose;
     throw std::invalid_argument("no such operator");
 }
 
-template <class Work>
-void with_operator(std::string_view join, std::string_view item, const Work& work) {
-    if (item == "u32") return with_join<u32>(join, work);
-    if (item == "i32") return with_join<i32>(join, work);
-    if (item == "u64") return with_join<u64>(join, work);
-    if (item == "i64") return with_join<i64>(join, work);
-    if (item == "float") return with_join<float>(join, work);
-    if (item == "double") return with_join<double>(join, work);
+ItemType item_of(std::string_view name) {
+    if (name == "u32") return ItemType::u32;
+    if (name == "i32") return ItemType::i32;
+    if (name == "u64") return ItemType::u64;
+    if (name == "i64") return ItemType::i64;
+    if (name == "float") return ItemType::f32;
+    if (name == "double") return ItemType::f64;
     throw std::invalid_argument("no such type of items");
 }
 
-unsigned threads_for(u64 count, unsigned threads) {
-    return static_cast<unsigned>(std::clamp<u64>(count / least_part, 1, threads));
-}
-
-u64 part_begin(u64 count, unsigned part, unsigned parts) {
-    return count / parts * part + std::min<u64>(part, count % parts);
-}
-
-// Where the compiler may not reorder items, runs of them are joined side by side, so that a step need not wait for the
-// one before it.
-template <class Op>
-typename Op::Item join_all(const typename Op::Item* in, u64 count) {
-    constexpr u64 runs = Op::commutes ? 1 : 8;
-    const u64 length = count / runs;
-    typename Op::Item joined[runs];
-    for (auto& one : joined) one = Op::identity();
-    for (u64 i = 0; i < length; ++i) {
-        for (u64 run = 0; run < runs; ++run) joined[run] = Op::join(joined[run], in[run * length + i]);
-    }
-    auto all = joined[0];
-    for (u64 run = 1; run < runs; ++run) all = Op::join(all, joined[run]);
-    for (u64 i = runs * length; i < count; ++i) all = Op::join(all, in[i]);
-    return all;
-}
-
-// Each part's items joined.
-template <class Op>
-std::vector<typename Op::Item> join_parts(const typename Op::Item* in, u64 count, unsigned parts) {
-    std::vector<typename Op::Item> joined(parts);
-    run_parallel(parts, [&](unsigned part) {
-        const u64 begin = part_begin(count, part, parts);
-        joined[part] = join_all<Op>(in + begin, part_begin(count, part + 1, parts) - begin);
-    });
-    return joined;
-}
-
-template <class Op>
-void scan_part(const typename Op::Item* in, typename Op::Item* out, u64 count, typename Op::Item before,
-               bool exclusive) {
-    for (u64 i = 0; i < count; ++i) {
-        const auto after = Op::join(before, in[i]);
-        out[i] = exclusive ? before : after;
-        before = after;
+const ScanKernels* kernels_of(Join join, ItemType item, Isa isa) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case Isa::avx512:
+            return avx512::scan_kernels(join, item);
+        case Isa::avx2:
+            return avx2::scan_kernels(join, item);
+#endif
+        default:
+            return scalar::scan_kernels(join, item);
     }
 }
+
+const ScanKernels& kernels_of(const Joined& what, Isa isa) {
+    const ScanKernels* const found = kernels_of(join_of(what.join), item_of(what.item), isa);
+    if (found == nullptr) throw std::invalid_argument("the operator does not join such items");
+    return *found;
+}
+
+// What all pieces before one give, once it is known.
+class Before {
+public:
+    void set(u64 word) {
+        word_ = word;
+        known_.store(true, std::memory_order_release);
+    }
+
+    // The thread of the piece before is about to set it, so this thread does not sleep: being woken takes longer than a
+    // piece, and everyone behind would wait for that. It gives way where there are more threads than cores.
+    u64 get() {
+        for (u32 looks = 0; !known_.load(std::memory_order_acquire); ++looks) {
+            if (looks > most_looks) std::this_thread::yield();
+        }
+        return word_;
+    }
+
+private:
+    static constexpr u32 most_looks = 1 << 16;  // about as long as a piece takes
+    u64 word_ = 0;
+    std::atomic<bool> known_{false};
+};
 
 }  // namespace
 
-void scan(std::string_view join, std::string_view item, ArrayPair arrays, bool exclusive, unsigned threads) {
-    with_operator(join, item, [&]<class Op>(Op) {
-        using Item = typename Op::Item;
-        const auto* in = static_cast<const Item*>(arrays.in);
-        auto* out = static_cast<Item*>(arrays.out);
-        const unsigned parts = threads_for(arrays.count, threads);
-        if (parts == 1) return scan_part<Op>(in, out, arrays.count, Op::identity(), exclusive);
-        std::vector<Item> before = join_parts<Op>(in, arrays.count, parts);
-        scan_part<Op>(before.data(), before.data(), parts, Op::identity(), true);
-        run_parallel(parts, [&](unsigned part) {
-            const u64 begin = part_begin(arrays.count, part, parts);
-            const u64 size = part_begin(arrays.count, part + 1, parts) - begin;
-            scan_part<Op>(in + begin, out + begin, size, before[part], exclusive);
-        });
+void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads) {
+    const ScanKernels& kernels = kernels_of(what, isa);
+    const auto scan_items = exclusive ? kernels.scan_exclusive : kernels.scan;
+    const auto* in = static_cast<const u8*>(arrays.in);
+    auto* out = static_cast<u8*>(arrays.out);
+    const Pieces pieces(arrays.count, kernels.width);
+    const Stores stores = stores_for(arrays.count * kernels.width);
+    const u64 number = pieces.number();
+    if (threads == 1 || number < 4) {
+        scan_items(in, out, arrays.count, kernels.identity(), stores);
+        return;
+    }
+    take_pages(out, arrays.count * kernels.width, threads);
+    std::vector<Before> before(number + 1);
+    before[0].set(kernels.identity());
+    for_each_piece(number, threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece) * kernels.width, size = pieces.size(piece);
+        const u64 joined = kernels.reduce(in + begin, size);
+        const u64 word = before[piece].get();
+        before[piece + 1].set(kernels.join(word, joined));
+        scan_items(in + begin, out + begin, size, word, stores);
     });
 }
 
-void reduce(std::string_view join, std::string_view item, ArrayPair arrays, unsigned threads) {
-    with_operator(join, item, [&]<class Op>(Op) {
-        using Item = typename Op::Item;
-        const unsigned parts = threads_for(arrays.count, threads);
-        const std::vector<Item> joined = join_parts<Op>(static_cast<const Item*>(arrays.in), arrays.count, parts);
-        *static_cast<Item*>(arrays.out) = join_all<Op>(joined.data(), parts);
+void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads) {
+    const ScanKernels& kernels = kernels_of(what, isa);
+    const auto* in = static_cast<const u8*>(arrays.in);
+    const Pieces pieces(arrays.count, kernels.width);
+    std::vector<u64> joined(pieces.number());
+    for_each_piece(joined.size(), threads, [&](u64 piece) {
+        joined[piece] = kernels.reduce(in + pieces.begin(piece) * kernels.width, pieces.size(piece));
     });
+    u64 all = kernels.identity();
+    for (const u64 word : joined) all = kernels.join(all, word);
+    std::memcpy(arrays.out, &all, kernels.width);
 }
 
 }  // namespace headrace

@@ -1,11 +1,17 @@
-// Scan and reduction of arrays in host memory: the twins of core/scan.cu and core/reduce.cu. `join` and `item` are
-// names, such as "Sum" and "u32", as the kernels' variants have them.
+// Scan and reduction of arrays in host memory: the twins of core/scan.cu and core/reduce.cu.
 #pragma once
 #include <string_view>
 
-#include "core/operators.hpp"
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
 
 namespace headrace {
+
+// Names, such as "Sum" and "u32", as the kernels' variants have them.
+struct Joined {
+    std::string_view join;
+    std::string_view item;
+};
 
 struct ArrayPair {
     const void* in;
@@ -13,10 +19,14 @@ struct ArrayPair {
     u64 count;
 };
 
-// Bytes moved per item of width w: 2 w by one thread, 3 w by several, which first reduce their parts.
-void scan(std::string_view join, std::string_view item, ArrayPair arrays, bool exclusive, unsigned threads);
+// Bytes moved per item of width w: 2 w. Several threads look at each piece twice, the second time in their cache;
+// `in` and `out` may not overlap.
+void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
 
 // `out` gets one item. Bytes moved per item of width w: w.
-void reduce(std::string_view join, std::string_view item, ArrayPair arrays, unsigned threads);
+void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
+
+// The sum of items that are "float" or "double", in the order of core/float_sum.hpp; 0 if there are none.
+void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
 
 }  // namespace headrace

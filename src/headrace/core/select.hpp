@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "core/cpu.hpp"
 #include "core/portable.hpp"
 
 namespace headrace {
@@ -15,6 +16,6 @@ struct Flagged {
 
 // `room` is called once, with the number of items selected, and gives their memory. Bytes moved per item of width w, a
 // share s of them selected: 2 + 2 s w, for the flags are read twice.
-void select(const Flagged& input, const std::function<void*(u64)>& room, unsigned threads);
+void select(const Flagged& input, const std::function<void*(u64)>& room, Isa isa, unsigned threads);
 
 }  // namespace headrace

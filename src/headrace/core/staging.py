@@ -4,7 +4,7 @@ The card reads and writes only pinned memory by itself; from any other the drive
 several threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are
 filled or emptied, and the chunks are used again. A chunk is free when its event is done.
 
-Every byte that crosses is counted: `Crossings`.
+Every byte that crosses is counted (`headrace.core.crossings`).
 """
 
 from __future__ import annotations
@@ -12,35 +12,18 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from headrace.core.crossings import Crossings
 from headrace.core.device_memory import DeviceBuffer
-from headrace.core.errors import OptionError
+from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.event import Event
-from headrace.core.gpu import Gpu, checked, driver
+from headrace.core.gpu import PER_THREAD_STREAM, Gpu, checked, driver
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
 _MOST_THREADS = 8
-
-
-@dataclass(slots=True)
-class Crossings:
-    """Bytes that went between host and GPU, and how often."""
-
-    to_gpu: int = 0
-    to_host: int = 0
-    copies: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
-        """Add a copy."""
-        with self._lock:
-            self.to_gpu += to_gpu
-            self.to_host += to_host
-            self.copies += 1
 
 
 class _Chunk:
@@ -48,9 +31,12 @@ class _Chunk:
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
-        gpu.make_current()
-        self.address = int(checked(functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)))
-        self.event = Event(gpu)
+        self.event = Event(gpu)  # which makes the card current
+        status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+        if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to and from {gpu.device}")
+        checked((status,))
+        self.address = int(address)
 
 
 class Staging:
@@ -85,6 +71,13 @@ class Staging:
             Where to, from which byte on.
         counted
             Where it is counted.
+
+        Raises
+        ------
+        OptionError
+            There is no room for it there.
+        MemoryLimitError
+            No memory of the host can be pinned.
         """
         view = memoryview(source).cast("B")
         pieces = self._pieces(view, target, offset)
@@ -122,12 +115,19 @@ class Staging:
         return [(host + at, buffer.address + offset + at, min(step, size - at)) for at in range(0, size, step)]
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
-        if len(pieces) == 1:
-            self.gpu.make_current()
-            self._with_chunk(copy, pieces[0], stream)
+        self.gpu.make_current()  # of a forked process it is an error, where it would wait for the parent's threads for ever
+        if len(pieces) == 1 or stream == PER_THREAD_STREAM:
+            for piece in pieces:
+                self._with_chunk(copy, piece, stream)
             return
-        under_way = [self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces]
-        wait(under_way)  # also where one fails: nobody touches the caller's memory later
+        under_way: list[Future[None]] = []
+        try:
+            under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
+            wait(under_way)
+        finally:  # also where one fails, or the caller is interrupted: nobody touches the caller's memory later
+            for piece_done in under_way:
+                piece_done.cancel()
+            wait(under_way)
         for piece_done in under_way:
             piece_done.result()
 

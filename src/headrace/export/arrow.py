@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from headrace import _native
 from headrace.columns.column import Column
+from headrace.columns.placement import describe, filled
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
 
 
 def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
@@ -15,4 +19,30 @@ def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
 
 def schema_capsule(columns: Mapping[str, Column]) -> object:
     """Capsule of an ``ArrowSchema``: a struct of all columns, each nullable."""
-    return _native.arrow_schema([column.arrow_description(name) for name, column in columns.items()])
+    return _native.arrow_schema([_without_buffers(column.arrow_description(name)) for name, column in columns.items()])
+
+
+def _without_buffers(description: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a schema says of a column, wherever its buffers lie."""
+    *said, _, dictionary = description
+    return *said, [], dictionary and (_without_buffers(dictionary[0]), dictionary[1])
+
+
+def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> tuple[object, object]:
+    """Capsules of a struct of all columns and of the event that is done when they are filled, by Arrow's device interface.
+
+    Raises
+    ------
+    OptionError
+        The columns lie on several devices.
+    """
+    from headrace.core.arrow_device import DeviceColumn, device_capsules  # seldom needed
+
+    elsewhere = next((name for name, column in columns.items() if column.device != device), None)
+    if elsewhere is not None:
+        raise OptionError(
+            f"column {elsewhere!r} lies on {columns[elsewhere].device} and others on {device}; bring all to one with .to()"
+        )
+    children = [describe(column, name) for name, column in columns.items()]
+    event = filled(columns.values())
+    return device_capsules(DeviceColumn("+s", length, 0, (0,), device, columns, event, children=children))

@@ -17,7 +17,7 @@ from headrace.core.arrays import Array, take
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import Kernel, kernel
-from headrace.core.scan import zeroed
+from headrace.core.scratch import zeroed
 from headrace.core.staging import Crossings, staging
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables

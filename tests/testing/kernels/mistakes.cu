@@ -109,7 +109,20 @@ extern "C" __global__ void spin(const volatile u32* flag) {
     }
 }
 
-// The same without volatile: the compiler reads once.
+// Some lanes of a block look, and all vote: by warps, by the block. One block of the grid may raise the flag.
+extern "C" __global__ void look_and_vote(volatile u32* flag, u32 raiser, u32 by_block) {
+    if (blockIdx.x == raiser) {
+        *flag = 1;
+        return;
+    }
+    bool seen = false;
+    while (!seen) {
+        if (threadIdx.x % 32 < 8) seen = *flag != 0;
+        seen = by_block ? __syncthreads_or(seen) != 0 : __any_sync(~0u, seen) != 0;
+    }
+}
+
+// The same as `spin` without volatile: the compiler reads once.
 extern "C" __global__ void hoisted_spin(const u32* flag, u32* out) {
     u32 turns = 0;
     while (*flag == 0) turns += 1;

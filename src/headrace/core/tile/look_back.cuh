@@ -1,11 +1,14 @@
-// Decoupled look-back: what all tiles before this one come to, in the same launch that makes it (Merrill and Garland
-// 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4). Bytes moved: one word a tile, read by
-// those that look back.
+// What all tiles before a tile come to, in the same launch that finds what each of them comes to. As in decoupled
+// look-back (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4) a tile's
+// total is posted as soon as it is known; but blocks stay, and a block remembers what all tiles up to its last one came
+// to. So it needs only the totals of the tiles between, about as many as there are blocks, all of them posted without
+// waiting for anybody: there is no chain of prefixes that one late tile would hold up.
 //
-// A tile's state holds its stage and a value in one word, 8 bytes for values of 4 bytes, 16 for values of 8, which is
-// read and written in one piece: so no fence is needed. A larger value is several such words, each with its stage, and
-// a reader who finds two stages looks again. Forward progress: a block takes its tile by a ticket, so all
-// tiles before it have been taken by blocks that run, and each posts its own total before it waits for any other.
+// A tile's state holds the epoch of its launch and the total in one word, 8 bytes for totals of 4 bytes, 16 for those
+// of 8, read and written in one piece: no fence is needed. Memory that served an earlier launch has other epochs, so it
+// is cleared once, not for each launch. Forward progress: a block takes its tiles by tickets, so those before have been
+// taken by blocks that run, and each posts its total before it waits for any other. Bytes moved: a state a tile, read
+// once by each block, from the second cache.
 #pragma once
 #include "core/tile/memory.cuh"
 #include "core/tile/warp.cuh"
@@ -13,121 +16,110 @@
 namespace headrace {
 namespace tile {
 
-constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
-
 template <class T>
 struct StateOf {
-    static constexpr u32 parts = sizeof(T) / 8;
-    static_assert(sizeof(T) % 8 == 0);
-    struct type {
-        Wide part[parts];
-    };
-    static __device__ __forceinline__ type pack(u32 stage, T value) {
-        const Words<T> words = bits_as<Words<T>>(value);
-        type state;
-#pragma unroll
-        for (u32 i = 0; i < parts; ++i) state.part[i] = {stage, words.word[i]};
-        return state;
-    }
-    static __device__ __forceinline__ u32 stage(const type& state) {
-        const u64 first = state.part[0].low;
-        bool alike = true;
-#pragma unroll
-        for (u32 i = 1; i < parts; ++i) alike &= state.part[i].low == first;
-        return alike ? static_cast<u32>(first) : stage_none;
-    }
-    static __device__ __forceinline__ T value(const type& state) {
-        Words<T> words;
-#pragma unroll
-        for (u32 i = 0; i < parts; ++i) words.word[i] = state.part[i].high;
-        return bits_as<T>(words);
-    }
-    static __device__ __forceinline__ type load(const type* p) {
-        type state;
-#pragma unroll
-        for (u32 i = 0; i < parts; ++i) state.part[i] = load_relaxed(&p->part[i]);
-        return state;
-    }
-    static __device__ __forceinline__ void store(type* p, const type& state) {
-#pragma unroll
-        for (u32 i = 0; i < parts; ++i) store_relaxed(&p->part[i], state.part[i]);
-    }
-};
-template <class T>
-    requires(sizeof(T) == 8)
-struct StateOf<T> {
     using type = Wide;
-    static __device__ __forceinline__ Wide pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
-    static __device__ __forceinline__ u32 stage(Wide state) { return static_cast<u32>(state.low); }
+    static __device__ __forceinline__ Wide pack(u32 epoch, T value) { return {epoch, bits_as<u64>(value)}; }
+    static __device__ __forceinline__ u32 epoch(Wide state) { return static_cast<u32>(state.low); }
     static __device__ __forceinline__ T value(Wide state) { return bits_as<T>(state.high); }
-    static __device__ __forceinline__ Wide load(const Wide* p) { return load_relaxed(p); }
-    static __device__ __forceinline__ void store(Wide* p, Wide state) { store_relaxed(p, state); }
 };
 template <class T>
     requires(sizeof(T) == 4)
 struct StateOf<T> {
     using type = u64;
-    static __device__ __forceinline__ u64 pack(u32 stage, T value) {
-        return static_cast<u64>(stage) << 32 | bits_as<u32>(value);
+    static __device__ __forceinline__ u64 pack(u32 epoch, T value) {
+        return static_cast<u64>(epoch) << 32 | bits_as<u32>(value);
     }
-    static __device__ __forceinline__ u32 stage(u64 state) { return static_cast<u32>(state >> 32); }
+    static __device__ __forceinline__ u32 epoch(u64 state) { return static_cast<u32>(state >> 32); }
     static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
-    static __device__ __forceinline__ u64 load(const u64* p) { return load_relaxed(p); }
-    static __device__ __forceinline__ void store(u64* p, u64 state) { store_relaxed(p, state); }
 };
 
-// All states of a launch, and before them the ticket; all zero when it begins.
-template <class T>
-class LookBack {
+// Memory of a launch: tickets and a count of the blocks that have ended, which are 0 between launches, and the states.
+struct Counters {
+    u32 ticket, ended;
+    u64 unused;
+};
+
+// Posted are totals of type T, and joined items of Op, which each T becomes. `at_once` x 32 states are looked at
+// together: as many as there are blocks.
+template <class T, class Op, u32 at_once>
+class Totals {
     using State = StateOf<T>;
+    using Item = typename Op::Item;
 
 public:
     using Word = typename State::type;
 
-    __device__ __forceinline__ explicit LookBack(Word* memory) : ticket_(memory), states_(memory + 1) {}
+    // `epoch` is none that the memory has seen, and not 0.
+    __device__ __forceinline__ Totals(Counters* memory, u32 epoch)
+        : counters_(memory), states_(reinterpret_cast<Word*>(memory + 1)), epoch_(epoch) {}
 
-    // By one thread of a block.
-    __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
-
-    // By one thread, as soon as a tile's total is known: it waits for nothing.
-    template <class Op>
+    // By one thread.
+    __device__ __forceinline__ u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
     __device__ __forceinline__ void post(u32 tile, T total) {
-        State::store(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
+        store_relaxed(&states_[tile], State::pack(epoch_, total));
+    }
+    // By one thread of each block, when it takes no more.
+    __device__ __forceinline__ void end() {
+        if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) store_relaxed(&counters_->ticket, 0u);
     }
 
-    // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
-    template <class Op>
-    __device__ __forceinline__ T prefix(u32 tile, T total) {
-        if (tile == 0) return Op::identity();
-        const T before = walk<Op>(tile);
-        if (lane() == 0) State::store(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
-        return before;
+    // By a warp: the tiles from `first` to before `last` joined, for all lanes.
+    __device__ __forceinline__ Item between(u32 first, u32 last) {
+        Item joined = Op::identity();
+        for (u32 begin = first; begin < last; begin += at_once * lanes) joined = Op::join(joined, step(begin, last));
+        return joined;
     }
 
 private:
-    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix. More tiles at a step were slower on
-    // an H200: states read early are old, and hide a prefix that has come since. So all lanes look again, too.
-    template <class Op>
-    __device__ __forceinline__ T walk(u32 tile) {
-        T joined = Op::identity();
-        for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
-            while (true) {
-                const Word seen = State::load(&states_[mine >= 0 ? mine : 0]);
-                const Word state = mine >= 0 ? seen : State::pack(stage_prefix, Op::identity());
-                const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
-                const u32 missing = __ballot_sync(all_lanes, State::stage(state) == stage_none);
-                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
-                if ((missing & ((2u << last) - 1)) != 0) continue;
-                const T value = lane() <= last ? State::value(state) : Op::identity();
-                joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
-                if (with_prefix != 0) return joined;
-                break;
+    __device__ __forceinline__ Item step(u32 begin, u32 last) {
+        Word seen[at_once];
+        bool missing = false;
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            const u32 i = begin + k * lanes + lane();
+            seen[k] = i < last ? load_relaxed(&states_[i]) : State::pack(epoch_, T{});
+            missing |= State::epoch(seen[k]) != epoch_;
+        }
+        while (__any_sync(all_lanes, missing)) {
+            missing = false;
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) {
+                if (State::epoch(seen[k]) != epoch_) seen[k] = load_relaxed(&states_[begin + k * lanes + lane()]);
+                missing |= State::epoch(seen[k]) != epoch_;
             }
+        }
+        Item row[at_once];
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            const u32 i = begin + k * lanes + lane();
+            row[k] = i < last ? static_cast<Item>(State::value(seen[k])) : Op::identity();
+        }
+        if constexpr (Op::commutes) {
+#pragma unroll
+            for (u32 k = 1; k < at_once; ++k) row[0] = Op::join(row[0], row[k]);
+            return shuffle(reduce_warp<Op>(row[0]), 0);
+        } else {
+            reduce_rows(row);
+            Item joined = row[0];
+#pragma unroll
+            for (u32 k = 1; k < at_once; ++k) joined = Op::join(joined, row[k]);
+            return shuffle(joined, 0);
         }
     }
 
-    Word* ticket_;
+    // Side by side, so that the steps of one fill the waits of the others.
+    static __device__ __forceinline__ void reduce_rows(Item (&row)[at_once]) {
+#pragma unroll
+        for (u32 distance = 1; distance < lanes; distance *= 2) {
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) row[k] = Op::join(row[k], shuffle_down(row[k], distance));
+        }
+    }
+
+    Counters* counters_;
     Word* states_;
+    u32 epoch_;
 };
 
 }  // namespace tile

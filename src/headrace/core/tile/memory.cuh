@@ -114,9 +114,8 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #endif
 }
 
-// 16 bytes from device memory to this thread's place in shared memory, in flight until this thread waits:
-// `commit_copies` closes a group of them, `wait_for_copies<n>` returns when all but the n newest groups have arrived.
-// (PTX ISA, "cp.async", sm_80.)
+// 16 bytes from device memory to shared memory, in flight until the thread has waited for its copies, or arrived at a
+// gate behind them (core/tile/move.cuh). (PTX ISA, "cp.async", sm_80.)
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if defined(__CUDACC__)
     const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
@@ -125,18 +124,6 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
     *to = *from;
 #endif
 }
-__device__ __forceinline__ void commit_copies() {
-#if defined(__CUDACC__)
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-template <u32 newest>
-__device__ __forceinline__ void wait_for_copies() {
-#if defined(__CUDACC__)
-    asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
-#endif
-}
-
 // Written once, and first to leave the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 

@@ -1,5 +1,5 @@
 // A tile in registers as rows: a warp's part of it is contiguous, and in each of its rows a lane has the 16 bytes that
-// follow those of the lane before. So loads and stores are 16 bytes wide and coalesced as they are, and the items'
+// follow those of the lane before. So loads are 16 bytes wide and coalesced as they are, and the items'
 // order is row, lane, place in the vector. Bytes moved: those of the items, once.
 //
 // A block's tile of 256 threads x 4 rows x 4 items of 4 bytes, for example: warp 3, row 1, lane 2 has items 1672 to
@@ -52,19 +52,6 @@ __device__ __forceinline__ void load_rows(Rows<T, rows>& items, const T* in, i64
                 const u32 at = row_begin<T, rows>(row) + k;
                 items.row[row].item[k] = at < count ? in[at] : missing;
             }
-        }
-    }
-}
-
-template <class T, u32 rows>
-__device__ __forceinline__ void store_row(const Vector<T>& items, u32 row, T* out, i64 count, bool whole) {
-    const u32 begin = row_begin<T, rows>(row);
-    if (whole) {
-        store_streaming(reinterpret_cast<uint4*>(out + begin), bits_as<uint4>(items));
-    } else {
-#pragma unroll
-        for (u32 k = 0; k < per_vector<T>; ++k) {
-            if (begin + k < count) out[begin + k] = items.item[k];
         }
     }
 }

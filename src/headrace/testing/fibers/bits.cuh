@@ -16,16 +16,13 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 
-// Byte i of the result is the byte of b:a that digit i of `selector` names; a digit's highest bit spreads that byte's
-// sign.
+// Byte i of the result is the byte of b:a that digit i of `selector` names; a digit's highest bit means nothing.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
         const unsigned digit = selector >> 4 * i;
-        unsigned byte = static_cast<unsigned>(both >> 8 * (digit & 7)) & 255;
-        if (digit & 8) byte = byte & 128 ? 255 : 0;
-        result |= byte << 8 * i;
+        result |= (static_cast<unsigned>(both >> 8 * (digit & 7)) & 255) << 8 * i;
     }
     return result;
 }

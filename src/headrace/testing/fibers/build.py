@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.core.errors import HeadraceError, OptionError
@@ -45,6 +45,9 @@ extern "C" __attribute__((visibility("default"))) const headrace::fibers::Entry 
 """
 
 
+_launching: dict[Path, threading.Lock] = {}
+
+
 class BuildError(HeadraceError, RuntimeError):
     """g++ is not there, or does not take the program; its messages are in the text."""
 
@@ -64,7 +67,11 @@ class Program:
     path: Path
     entries: tuple[str, ...]
     build: str
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def _lock(self) -> threading.Lock:
+        """The library's: what its fibers know is there once, whichever programs were compiled to it."""
+        return _launching.setdefault(self.path, threading.Lock())
 
     @functools.cached_property
     def _library(self) -> Library:
@@ -190,15 +197,11 @@ def _program(path: Path | None, text: str | None, defines: tuple[str, ...], buil
     entries = tuple(dict.fromkeys(_KERNEL.findall(preprocessed)))
     if not entries:
         raise BuildError(f'{path or "the text"} has no kernel: write extern "C" __global__ void name(...)')
-    for name in entries:
-        preprocessed += (
-            f'\nextern "C" __attribute__((visibility("default"))) const headrace::fibers::Entry fibers_entry_{name} = '
-        )
-        preprocessed += f"headrace::fibers::entry_of<&{name}>();"
+    preprocessed += "".join(_ENTRY.format(name=name) for name in entries)
     key = _key(preprocessed, build, *_COMMON, *BUILDS[build])
     library = _cache() / f"{path.stem if path else 'text'}-{key}.so"
     if not library.exists():
-        _compile(preprocessed + "\n", build, library)
+        _compile(preprocessed, build, library)
     return Program(library, entries, build)
 
 
@@ -262,13 +265,13 @@ def _compiler() -> str:
 
 @functools.cache
 def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(base, "headrace", "fibers")
     try:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        folder = Path(base, "headrace", "fibers")
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except OSError:
+    except (OSError, RuntimeError):  # it cannot be written; or there is no home
         return Path(tempfile.mkdtemp(prefix="headrace-fibers-"))
 
 

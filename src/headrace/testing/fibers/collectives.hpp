@@ -77,7 +77,6 @@ inline void resume(Block& block, u32 warp, u32 lanes) {
         block.fibers[warp * LANES + static_cast<u32>(__builtin_ctz(left))].doing = Doing::READY;
     }
     make_ready(block, warp, lanes);
-    progress();
 }
 
 // Completes the collective of `mask` if each of its lanes that has not returned is there.
@@ -170,7 +169,6 @@ inline void release(Block& block) {
     device.counts.barriers += block.at_barrier;
     block.at_barrier = 0;
     block.barrier_open = false;
-    progress();
 }
 
 int meet_block(Barrier what, int predicate, int line) {

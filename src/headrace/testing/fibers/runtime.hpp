@@ -111,7 +111,7 @@ inline void begin_block(Block& block) {
     block.number = static_cast<u32>(number_of(device.started++));
     block.index = index_of(block.number, launch.grid);
     block.live = device.threads;
-    block.at_barrier = block.ready_warps = 0;
+    block.at_barrier = block.ready_warps = block.passed = 0;
     block.barrier_open = false;
     block.epoch = block.first_epoch = ++device.epochs;
     memset(block.warps, 0, sizeof block.warps);

@@ -136,16 +136,27 @@ inline void leave() {
     stop_for_deadlock();
 }
 
-// Next in the round of all threads: the lanes of the warp, then the warps, then the blocks.
+// Next in the round of all threads: the lanes of the warp, then the warps, then the blocks. A lane that comes here
+// twice in its warp's turn ends that turn, and so does a warp with its block's: behind it may stand lanes that never
+// come here, since they only wait for those that do.
 inline Fiber* next_in_round(Fiber* me) {
     Block& block = *me->block;
+    Warp& warp = block.warps[me->warp];
     const bool reverse = device.launch->order == Order::REVERSE;
     const auto rest = [reverse](u32 mask, u32 of) {
         return reverse ? mask & ((1u << of) - 1) : of < 31 ? mask & (~0u << (of + 1)) : 0;
     };
-    if (rest(block.warps[me->warp].ready, me->lane))
-        return &block.fibers[me->warp * LANES + pick(block.warps[me->warp].ready, me->lane)];
-    if (rest(block.ready_warps, me->warp)) return any_of(block, pick(block.ready_warps, me->warp));
+    const auto is_again = [](u32& passed, u32 of) {
+        const bool again = passed >> of & 1;
+        passed |= 1u << of;
+        return again;
+    };
+    if (!is_again(warp.passed, me->lane) && rest(warp.ready, me->lane))
+        return &block.fibers[me->warp * LANES + pick(warp.ready, me->lane)];
+    warp.passed = 0;
+    if (!is_again(block.passed, me->warp) && rest(block.ready_warps, me->warp))
+        return any_of(block, pick(block.ready_warps, me->warp));
+    block.passed = 0;
     return any_of(*device.resident[pick(device.ready_blocks, block.slot)]);
 }
 

@@ -71,6 +71,7 @@ struct Fiber {
 struct Warp {
     u32 ready, live, waiting;  // lanes that can go on; that have not returned; that stand in a collective
     u32 epoch;                 // changes when the warp is synchronised (__syncwarp)
+    u32 passed;                // lanes that have interleaved since the round came to the warp
 };
 
 // Who touched a byte of shared memory last (shared.hpp).
@@ -90,6 +91,7 @@ struct Block {
     Warp warps[MOST_WARPS];
     u32 slot;
     u32 live, at_barrier, ready_warps;
+    u32 passed;         // warps that the round has left since it came to the block
     bool barrier_open;  // somebody waits at it
     Barrier barrier;
     int barrier_line;

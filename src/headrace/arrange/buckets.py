@@ -1,0 +1,144 @@
+"""Which keys a bucket has, as the sources have it: bucket.hpp's ``Even`` and cells.hpp's ``Cells``."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from headrace.core.errors import OptionError
+
+LEAST, MOST = 2, 1 << 16
+KEYS = {
+    "|u1": "u8", "|i1": "u8", "<u2": "u16", "<i2": "u16", "<u4": "u32", "<i4": "u32", "<u8": "u64", "<i8": "u64",
+    "<f4": "float", "<f8": "double",
+}  # fmt: skip
+"""The types of keys that the sources are compiled for; signed whole numbers are unsigned ones there."""
+
+
+def check_bins(bins: object) -> None:
+    """Raise OptionError unless there can be so many buckets."""
+    if isinstance(bins, bool) or not isinstance(bins, int) or not LEAST <= bins <= MOST:
+        raise OptionError(f"bins must be a whole number from {LEAST} to {MOST}, not {bins!r}")
+
+
+@lru_cache(256)
+def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
+    """An ``Even``: `bins` parts of a range; None for all values of a type of whole numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> struct.unpack("<QII", even(np.dtype("u4"), 4, (8, 16)))
+    (0, 8, 1)
+    """
+    import numpy as np  # arrays are optional in this package
+
+    check_bins(bins)
+    if dtype.kind == "f":
+        if given is None:
+            raise OptionError("range must be given for floats: the lowest key and the one that is just not counted")
+        low, high = _floats(dtype, *given)
+        with np.errstate(over="ignore"):
+            parts_per_unit = dtype.type(bins / (float(high) - float(low)))
+        if not np.isfinite(parts_per_unit):
+            raise OptionError(f"range ({low}, {high}) is too narrow for {bins} buckets of {dtype}")
+        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", low, high, parts_per_unit, 0)
+    limits = np.iinfo(dtype)
+    low, high = (int(limits.min), int(limits.max) + 1) if given is None else given
+    if low != int(low) or high != int(high) or not int(limits.min) <= low < high <= int(limits.max) + 1:
+        raise OptionError(f"range must be two whole numbers of {dtype}, the lower first, not ({low}, {high})")
+    low, width = int(low), int(high) - int(low)
+    if width < bins:
+        raise OptionError(f"range ({low}, {high}) has fewer numbers than there are buckets ({bins})")
+    each = width // bins
+    by_shift = width % bins == 0 and each & (each - 1) == 0
+    shift = each.bit_length() - 1 if by_shift else 0
+    if dtype.itemsize == 8:
+        multiplier = 0 if by_shift else -(-(bins << 128) // width)
+        return struct.pack("<4Q", multiplier >> 64, multiplier % 2**64, low % 2**64, shift)
+    return struct.pack("<QII", 0 if by_shift else -(-(bins << 64) // width), low % 2**32, shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Buckets between edges.
+
+    Parameters
+    ----------
+    given
+        One more than there are buckets, of the keys' type.
+    wide
+        The same as the sources compare them: whole numbers as they are past the first.
+    """
+
+    given: Any
+    wide: Any
+
+    def cells(self, count: int) -> bytes:
+        """A ``Cells`` of so many."""
+        import numpy as np
+
+        buckets, dtype = len(self.given) - 1, self.given.dtype
+        fraction = 31 - (buckets + 1).bit_length()
+        low: Any = 0
+        scale: Any = 0
+        if dtype.kind == "f":
+            low, high = self.given[0], self.given[-1]
+            with np.errstate(over="ignore"):
+                scale = min(dtype.type(2**32 * (1 - 2**-10) / (float(high) - float(low))), np.finfo(dtype).max)
+            last = int((high - low) * scale)
+        else:
+            low = int(self.given[0]) % (2**64 if dtype.itemsize == 8 else 2**32)
+            last = int(self.wide[-1])
+            scale = max(0, last.bit_length() - 32)
+            last >>= scale
+        multiplier = min((count << 32) // (last + 1), 2**32 - 1)
+        letter = {"f4": "f", "f8": "d", "u8": "Q", "i8": "Q"}.get(dtype.str[1:], "I")
+        return struct.pack(f"<2{letter}4I", low, scale, multiplier, count, fraction, buckets)
+
+
+def between(dtype: Any, given: Any) -> Edges:
+    """Buckets between ascending edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> between(np.dtype("i2"), [-3, 0, 7]).wide
+    array([ 0,  3, 10], dtype=uint32)
+    """
+    import numpy as np
+
+    try:  # NumPy would make floats of 0 and 2 ** 64 - 1 together
+        exact = dtype.kind != "f" and isinstance(given, (list, tuple)) and all(isinstance(edge, int) for edge in given)
+        wanted = np.array(given, dtype) if exact else np.asarray(given)
+    except OverflowError:
+        raise OptionError(f"splitters must be numbers of {dtype}, as the keys are") from None
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not LEAST < len(wanted) <= MOST + 1:
+        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    with np.errstate(all="ignore"):
+        edges = np.ascontiguousarray(wanted.astype(dtype))
+    if dtype.kind != "f" and not np.array_equal(edges, wanted):
+        raise OptionError(f"splitters must be numbers of {dtype}, as the keys are")
+    if not (edges[1:] >= edges[:-1]).all() or edges[0] == edges[-1]:
+        raise OptionError("splitters must ascend")
+    if dtype.kind == "f":
+        _floats(dtype, edges[0], edges[-1])
+        return Edges(edges, edges)
+    if dtype.itemsize == 8:
+        return Edges(edges, edges.view("u8") - edges.view("u8")[0])
+    return Edges(edges, (edges.astype("i8") - int(edges[0])).astype("u4"))
+
+
+def _floats(dtype: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        low, high = dtype.type(low), dtype.type(high)
+        fit = np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)
+    if not fit:
+        raise OptionError(
+            f"range must be two finite numbers, the lower first, and not further apart than {dtype} goes, not ({low}, {high})"
+        )
+    return low, high

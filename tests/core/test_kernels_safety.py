@@ -1,0 +1,90 @@
+"""Launches by many threads, and what a driver refuses, with a driver that is made up."""
+
+from __future__ import annotations
+
+import struct
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core import gpu, kernels
+from headrace.core.gpu import GpuError
+from headrace.core.kernels import Kernel
+
+SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+
+
+class Driver:
+    """A driver that allows 48 KiB until it is told otherwise, and takes any launch."""
+
+    CUfunction_attribute = SimpleNamespace(**{SHARED: SHARED})
+    CUfunction = int
+
+    def __init__(self):
+        self.allowed = {}
+        self.launched = []
+        self.cuKernelGetAttribute, self.cuKernelSetAttribute = self.allows, self.allow
+
+    def allows(self, attribute, handle, device):
+        return 0, self.allowed.get((attribute, handle, device), 48 << 10)
+
+    def allow(self, attribute, value, handle, device):
+        self.allowed[attribute, handle, device] = value
+        return (0,)
+
+    def launch(self, *call):
+        self.launched.append(call)
+        return (0,)
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    made = Driver()
+    monkeypatch.setattr(kernels, "driver", lambda: made)
+    monkeypatch.setattr(kernels, "_launch", made.launch)
+    monkeypatch.setattr(kernels, "packing", lambda *given: (struct.Struct("=Q"), [0]))
+    return made
+
+
+def kernel(handle=5):
+    return Kernel(handle, "f", "Q", SimpleNamespace(index=0, stream=7))
+
+
+def test_what_one_object_may_take_of_shared_memory_no_other_takes_away(driver):
+    one, other = kernel(), kernel()  # two threads that ask at once get two objects of one kernel
+    one.launch(1, 32, (0,), shared=100 << 10)
+    other.launch(1, 32, (0,), shared=64 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 100 << 10}
+    one.launch(1, 32, (0,), shared=100 << 10)
+    assert [call[7] for call in driver.launched] == [100 << 10, 64 << 10, 100 << 10]
+
+
+def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
+    driver.allowed[SHARED, 5, 0] = 40 << 10  # it has 8 KiB of its own
+    kernel().launch(1, 32, (0,), shared=44 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
+
+
+def test_a_place_for_arguments_that_another_thread_took_is_made_anew(driver):
+    class TakenInBetween(list):
+        def __bool__(self):
+            return True
+
+    launched = kernel()
+    launched._free = TakenInBetween()
+    launched.launch(1, 32, (1,))
+    assert len(driver.launched) == 1
+
+
+def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):
+    class Refusal(int):
+        name = "CUDA_ERROR_INVALID_IMAGE"
+
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    monkeypatch.setattr(kernels, "cubin_of", lambda variant, architecture: b"code")
+    driver.cuLibraryLoadData = lambda *given: (Refusal(200), None)
+    driver.cuGetErrorString = lambda status: (0, b"device kernel image is invalid")
+    for version, said in [(12040, r"for CUDA 12\.4 \(13\.0 or newer is needed\)"), (13010, r"for CUDA 13\.1")]:
+        driver.cuDriverGetVersion = lambda version=version: (0, version)
+        with pytest.raises(GpuError, match=rf"core/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"):
+            kernels._loaded(kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")

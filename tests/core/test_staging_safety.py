@@ -1,0 +1,74 @@
+"""Copies by several threads that are interrupted or fail: nobody touches the caller's memory afterwards."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core import staging as staged
+from headrace.core.errors import MemoryLimitError
+from headrace.core.gpu import GpuError
+from headrace.core.staging import Staging
+
+PIECES = [(number, 0, 1) for number in range(40)]
+
+
+class Slow(Staging):
+    """Pieces that take a while, and leave their number."""
+
+    def __init__(self, gpu=None):
+        super().__init__(gpu or SimpleNamespace(make_current=lambda: None), threads=2)
+        self.touched = []
+
+    def _with_chunk(self, copy, piece, stream):
+        time.sleep(0.02)
+        self.touched.append(piece[0])
+
+
+def test_after_an_interrupt_nobody_touches_the_callers_memory(monkeypatch):
+    calls = []
+
+    def interrupted(futures):
+        calls.append(futures)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return real(futures)
+
+    real, slow = staged.wait, Slow()
+    monkeypatch.setattr(staged, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        slow._run(None, PIECES, 7)
+    touched = len(slow.touched)
+    time.sleep(0.1)
+    assert len(slow.touched) == touched < len(PIECES)
+
+
+def test_a_process_without_the_parents_threads_is_an_error_and_no_wait():
+    def refused():
+        raise GpuError("CUDA_ERROR_NOT_INITIALIZED")
+
+    slow = Slow(SimpleNamespace(make_current=refused))
+    slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("nobody would do it"))
+    with pytest.raises(GpuError):
+        slow._run(None, PIECES, 7)
+
+
+def test_work_of_a_threads_own_stream_stays_in_that_thread():
+    slow = Slow()
+    slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("it means another stream there"))
+    slow._run(None, PIECES[:3], 2)
+    assert slow.touched == [0, 1, 2]
+
+
+def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_try(monkeypatch):
+    results = SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2)
+    answers = [(2, None), (0, 4096)]
+    made = SimpleNamespace(CUresult=results, CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: answers.pop(0))
+    monkeypatch.setattr(staged, "driver", lambda: made)
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(wait=lambda: None))
+    copies = Staging(SimpleNamespace(make_current=lambda: None, device="cuda"), threads=1, chunk_bytes=4096)
+    with pytest.raises(MemoryLimitError, match="4_096 bytes of the host cannot be pinned"):
+        copies._take_chunk()
+    assert copies._take_chunk().address == 4096

@@ -1,0 +1,113 @@
+"""What waits for what, told to a driver that only notes it: default streams, several streams, memory that others have known."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core import copy as device_copy
+from headrace.core import device_memory, event, gpu, placement
+from headrace.core.arrays import Array
+from headrace.core.device import Device
+from headrace.core.device_memory import DeviceBuffer
+from headrace.core.event import Event
+
+
+class Notes:
+    """Of every call its name and arguments, in order; a call returns success."""
+
+    def __init__(self):
+        self.told = []
+        self.CUevent_flags = SimpleNamespace(
+            CU_EVENT_DEFAULT=SimpleNamespace(value=0), CU_EVENT_DISABLE_TIMING=SimpleNamespace(value=2)
+        )
+        self.events = 0
+
+    def __getattr__(self, name):
+        def call(*given):
+            self.told.append((name, *given))
+            self.events += name == "cuEventCreate"
+            return 0, f"event {self.events}"
+
+        return call
+
+    def said(self, *names):
+        return [call for call in self.told if call[0] in names]
+
+
+@pytest.fixture
+def notes(monkeypatch):
+    made = Notes()
+    card = SimpleNamespace(
+        index=0,
+        stream=9,
+        context="context",
+        device=Device("cuda"),
+        make_current=lambda: made.told.append(("current",)),
+        current=nullcontext,
+        synchronize=lambda: made.told.append(("synchronize",)),
+    )
+    for module in (gpu, event, device_memory):
+        monkeypatch.setattr(module, "driver", lambda: made)
+    for module in (placement, device_copy):
+        monkeypatch.setattr(module, "gpu", lambda device: card)
+    made.card = card
+    return made
+
+
+def array_on(stream):
+    return Array(256, 4, "<u4", Device("cuda"), "cupy", stream)
+
+
+@pytest.mark.parametrize(("stream", "currents"), [(0, 1), (1, 1), (2, 1), (3, 0), (9, 0)])
+def test_a_default_stream_is_that_of_the_events_card(notes, stream, currents):
+    made = Event(notes.card)
+    for tell in (made.record, made.hold):
+        notes.told.clear()
+        tell(stream)
+        assert len(notes.said("current")) == currents and notes.told[-1][0].startswith("cu")
+
+
+def test_a_copy_between_streams_waits_for_the_source_and_the_source_for_it(notes, monkeypatch):
+    launched = SimpleNamespace(launch=lambda *given, **how: notes.told.append(("launch", how["stream"])))
+    monkeypatch.setattr(device_copy, "copy_kernel", lambda width, card: launched)
+    device_copy.copy(array_on(5), array_on(7))
+    assert notes.said("cuEventRecord", "cuStreamWaitEvent", "launch") == [
+        ("cuEventRecord", "event 1", 5),
+        ("cuStreamWaitEvent", 7, "event 1", 0),
+        ("launch", 7),
+        ("cuEventRecord", "event 2", 7),
+        ("cuStreamWaitEvent", 5, "event 2", 0),
+    ]
+    notes.told.clear()
+    device_copy.copy(array_on(7), array_on(7))
+    assert notes.told == [("launch", 7)]
+
+
+def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_record_a_context(notes):
+    def missing(*given):
+        raise RuntimeError('Function "cuCtxRecordEvent" is not found')
+
+    notes.cuCtxRecordEvent = missing
+    buffer = DeviceBuffer(256, 64, notes.card, 9, None)
+    buffer.show()
+    buffer.close()
+    assert [call[0] for call in notes.said("synchronize", "cuMemFreeAsync")] == ["synchronize", "cuMemFreeAsync"]
+
+
+@pytest.mark.parametrize(("stream", "behind_all"), [(1, 0), (2, 1), (9, 0)])
+def test_memory_of_a_threads_own_stream_is_given_back_behind_all_since_any_thread_may_do_it(notes, stream, behind_all):
+    DeviceBuffer(256, 64, notes.card, stream, None).close()
+    assert len(notes.said("cuCtxRecordEvent")) == behind_all and notes.told[-1] == ("cuMemFreeAsync", 256, stream)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, [5]), (5, []), (7, [5, 7])], ids=["none", "ours", "another card's"])
+def test_behind_our_work_a_threads_device_is_what_it_was(notes, monkeypatch, before, after):
+    card = gpu.Gpu.__new__(gpu.Gpu)
+    card._context = 5
+    notes.cuCtxGetCurrent = lambda: (0, before)
+    with pytest.raises(KeyError), card.current():
+        raise KeyError
+    assert [call[1] for call in notes.said("cuCtxSetCurrent")] == after
