@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from headrace import Dialect
-from headrace.core.staging import Crossings, staging
+from headrace.core.crossings import Crossings
+from headrace.core.staging import staging
 from headrace.structure.find_gpu import TILE_BYTES, find_tiles
 from headrace.structure.gpu_tables import ENTRY
 from tests.structure.test_find_kernels_differential import expected_entries, expected_totals

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.arrays import Array, take
+from headrace.core.crossings import Crossings
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu import Gpu, gpu
 from headrace.core.kernels import Kernel, kernel
 from headrace.core.scratch import zeroed
-from headrace.core.staging import Crossings, staging
+from headrace.core.staging import staging
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
 

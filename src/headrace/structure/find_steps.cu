@@ -61,10 +61,9 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        tile::commit_copies();
         for (u32 i = threadIdx.x; i < no_byte + 1; i += threads)
             steps.of[i] = *reinterpret_cast<const Row<count>*>(tables->steps[i]);
-        tile::wait_for_copies<0>();
+        tile::wait_for_copies();
         __syncthreads();
         return extent;
     }

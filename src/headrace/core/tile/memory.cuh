@@ -124,6 +124,11 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
     *to = *from;
 #endif
 }
+__device__ __forceinline__ void wait_for_copies() {
+#if defined(__CUDACC__)
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 // Written once, and first to leave the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 
