@@ -1,11 +1,12 @@
 """The search for structure on a GPU: shapes of its kernels, every entry and sum checked, medians of device events.
 
-Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text,
-form, shape (threads, rows, unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is. `--cubins` names a folder of programs that are compiled already, `--steps` a
-file with the tables of the default dialect's automaton; without it the package must be installed. `--shapes` names a list of
-(file, macros) in JSON. `--profile` is for ncu: few launches.
+Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text, form, shape (threads, rows, rows
+unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is.
+`--shapes` names a list of (file, macros) in JSON, `--cubins` a folder of programs that are compiled already, `--steps` a file
+with the tables of the default dialect's automaton; without it the package must be installed. `--profile` is for ncu: few
+launches.
 
-    python -m bench.gpu_find [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
+    python -m bench.gpu_find [--texts NAMES] [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def shapes() -> list[tuple[str, Shape]]:
     for quoted in (0, 1):
         found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}))
         found.append((SUMS, {"HR_QUOTED": quoted, "HR_THREADS": 256, "HR_ROWS": 8, "HR_BLOCKS": 3}))
-    found.append((STEPS, {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
+    found.append((STEPS, {"HR_STATES": 8, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
     return found
 
 
@@ -115,7 +116,17 @@ def word(number: int) -> bytes:
     return struct.pack("<Q", number)
 
 
-def measure(text: Text, file: str, shape: Shape, kernels: dict[str, Kernel], steps: torch.Tensor, read: float) -> None:
+@dataclass
+class Program:
+    """A form's kernels, and the scans'."""
+
+    file: str
+    shape: Shape
+    kernels: dict[str, Kernel]
+
+
+def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> None:
+    file, shape, kernels = program.file, program.shape, program.kernels
     threads, size = shape["HR_THREADS"], text.device.numel()
     tile = threads * shape["HR_ROWS"] * 16
     tiles = -(-size // tile)
@@ -212,7 +223,7 @@ def main() -> None:
                 continue
             entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
             kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}
-            measure(text, file, shape, kernels, steps, read)
+            measure(text, Program(file, shape, kernels), steps, read)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,11 @@ SHARED = (
     "core/float_sum.hpp",
     "arrange/bucket.hpp",
     "structure/dfa.hpp",
+    "structure/emit.hpp",
+    "structure/reached.hpp",
+    "structure/step_tables.hpp",
+    "structure/tally.hpp",
+    "structure/tile_entry.hpp",
     "columns/rules/*.hpp",
 )
 """Headers of rules, relative to src/headrace. To add one: a row here."""

@@ -45,10 +45,9 @@ class FindShape:
         shape = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
         return {"HR_QUOTED": int(quoted), **shape}
 
-    @property
-    def steps(self) -> dict[str, int]:
-        """Macros of find_steps.cu."""
-        return {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    def steps(self, states: int) -> dict[str, int]:
+        """Macros of find_steps.cu, for tables of so many states."""
+        return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
     Returns
     -------
     TileStructure or None
-        None where no form reads the dialect: quotes are lenient, or the automaton has more than eight states.
+        None where no form reads the dialect: quotes are lenient, or the automaton has more than sixteen states.
     """
     forms = _forms(dialect)
     if forms is None:
@@ -151,13 +150,14 @@ class _Search:
         """The tiles' states."""
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         maps = self._launcher.room(max(self.tiles, 1) * 8)
-        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * 4)
+        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * tables["steps"].shape[1] // 2)
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
             head = [self._text, self._text.nbytes, table, chunks]
-            self._launch(_MAP_TILES, self._shape.steps, [*head, maps, before])
+            defines = self._shape.steps(tables["steps"].shape[1])
+            self._launch(_MAP_TILES, defines, [*head, maps, before])
             self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory("maps")])
-            self._launch(_TALLY_STEPS, self._shape.steps, [*head, states, self._tallies, totals, before])
+            self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

@@ -1,11 +1,12 @@
-// What each tile of any dialect of at most eight states comes to, by its automaton, in two readings. First a thread
+// What each tile of any dialect of at most 8 or 16 states comes to, by its automaton, in two readings. First a thread
 // runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
 // tile's; scan_maps tells the state of each tile. Then the chunk is run once more from the state that it is in, what
 // each byte means takes the byte's place in shared memory, and is counted. No block waits for another. (ParPaRaw,
 // sections 3.1 and 3.2.)
 //
-// Bytes moved: the text twice, 4 bytes a chunk written and read, 2 KiB of tables a tile from the cache. Operations for
-// each byte: 5 for the map where two states are told apart, else 11; 7 for the second reading.
+// Bytes moved: the text twice, 4 or 8 bytes a chunk written and read, 2 or 4 KiB of tables a tile from the cache.
+// Operations for each byte, of 8 states: 5 for the map where two states are told apart, else 11; 7 for the second
+// reading.
 #include "core/tile/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/step_runs.cuh"
@@ -15,6 +16,22 @@
 using namespace headrace;
 using namespace headrace::structure;
 
+// How maps are joined, and what holds one.
+template <u32 count>
+struct MapsOf {
+    using join = ComposeStates;
+    using word = u64;
+};
+template <>
+struct MapsOf<8> {
+    using join = ComposeEight;
+    using word = u32;
+};
+
+constexpr u32 count = HR_STATES;
+using Tables = StepTables<count>;
+using Join = MapsOf<count>::join;
+using Word = MapsOf<count>::word;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
@@ -30,9 +47,9 @@ __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pit
 // A tile and the table of steps.
 struct Staged {
     uint4 vector[threads * pitch];
-    Steps steps;
+    Steps<count> steps;
 
-    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const StepTables* tables) {
+    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -44,9 +61,9 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        tile::commit_copies();
-        for (u32 i = threadIdx.x; i < no_byte + 1; i += threads) steps.of[i] = tables->steps[i];
-        tile::wait_for_copies<0>();
+        for (u32 i = threadIdx.x; i < no_byte + 1; i += threads)
+            steps.of[i] = *reinterpret_cast<const Row<count>*>(tables->steps[i]);
+        tile::wait_for_copies();
         __syncthreads();
         return extent;
     }
@@ -55,10 +72,10 @@ struct Staged {
     }
 };
 
-// `before`: a word for each thread of all blocks, what the tile's bytes before its chunk do to each state, four bits
-// for each; `maps`: of each tile. `other` as for tally_plain.
+// `before`: for each thread of all blocks what the tile's bytes before its chunk do to each state, four bits for each;
+// `maps`: the same of each tile, 64 bits. `other` as for tally_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    map_tiles(const u8* text, u64 bytes, const StepTables* tables, u32* before, u64* maps, const FindTotals* other) {
+    map_tiles(const u8* text, u64 bytes, const Tables* tables, Word* before, u64* maps, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
@@ -67,13 +84,11 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const uint4* const chunk = staged.vector + threadIdx.x * pitch;
     const u64 map = Staged::is_whole(extent) ? map_of<true, rows>(chunk, staged.steps, extent)
                                              : map_of<false, rows>(chunk, staged.steps, extent);
-    const u64 upto = tile::scan_warp<ComposeStates>(map);
+    const u64 upto = tile::scan_warp<Join>(map);
     const u64 lane_before = tile::shuffle_up(upto, 1);
-    const tile::Before<u64> block =
-        tile::scan_warps<ComposeStates, threads>(tile::shuffle(upto, tile::lanes - 1), words);
-    const u64 mine = tile::lane() == 0 ? block.before : ComposeStates::join(block.before, lane_before);
-    before[u64{blockIdx.x} * threads + threadIdx.x] =
-        tile::selectors_of(static_cast<u32>(mine)) & 0xFFFF | tile::selectors_of(static_cast<u32>(mine >> 32)) << 16;
+    const tile::Before<u64> block = tile::scan_warps<Join, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    const u64 mine = tile::lane() == 0 ? block.before : Join::join(block.before, lane_before);
+    before[u64{blockIdx.x} * threads + threadIdx.x] = static_cast<Word>(mine);
     if (threadIdx.x == 0) maps[blockIdx.x] = block.total;
 }
 
@@ -84,11 +99,11 @@ struct Counts {
 };
 
 // What Emit has to say of the rare bytes among four.
-__device__ __forceinline__ void add_rare(Counts& counts, const StepTables& tables, u32 bytes, u32 codes, u32 state) {
+__device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, u32 codes, u32 state) {
     for (u32 k = 0; k < 4; ++k) {
         if ((codes >> (k * 8) & STEP_RARE) != 0) {
             const u32 before = k == 0 ? state : codes >> (k * 8 - 8);
-            const u32 emit = static_cast<u32>(tables.emits[bytes >> (k * 8) & 0xFF] >> ((before & 7) * 8));
+            const u32 emit = tables.emits[bytes >> (k * 8) & 0xFF][before & 15];
             if ((emit & EMIT_STRAY) != 0) counts.flags |= FIND_STRAY;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
@@ -98,7 +113,7 @@ __device__ __forceinline__ void add_rare(Counts& counts, const StepTables& table
 
 // Runs the chunk from its state; each byte's step takes its place.
 template <bool whole>
-__device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps& steps, const StepTables& tables,
+__device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
@@ -114,7 +129,7 @@ __device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps& s
             u32 step[4];
 #pragma unroll
             for (u32 k = 0; k < 4; ++k, ++place) {
-                state = pick(steps.at<whole>(words[word], k, extent, place), state);
+                state = steps.template at<whole>(words[word], k, extent, place).from(state);
                 step[k] = state;
             }
             codes[word] =
@@ -163,15 +178,15 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 
 // `states`: of each tile, and behind the last.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_steps(const u8* text, u64 bytes, const StepTables* tables, const u32* before, const u8* states,
-                Tally* tallies, FindTotals* totals, const FindTotals* other) {
+    tally_steps(const u8* text, u64 bytes, const Tables* tables, const Word* before, const u8* states, Tally* tallies,
+                FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
-    const u32 state = before[u64{blockIdx.x} * threads + threadIdx.x] >> (entry * 4) & 7;
+    const u32 state = static_cast<u32>(before[u64{blockIdx.x} * threads + threadIdx.x] >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
     Counts counts;

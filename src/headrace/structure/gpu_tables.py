@@ -51,19 +51,23 @@ TALLY = np.dtype(
     ]
 )
 STRING_COLUMNS = np.dtype([("column", "u8"), ("strings", "u4"), ("columns", "u4"), ("stride", "u4"), ("padding", "u4")])
-MOST_STEPS = 8
-STEP_TABLES = np.dtype(
-    [
-        ("steps", "u1", (257, MOST_STEPS)),
-        ("emits", "u1", (256, MOST_STEPS)),
-        ("idle", "u8"),
-        ("quoted", "u8"),
-        ("comment", "u8"),
-        ("unfinished", "u8"),
-        ("quote", "u4"),
-        ("reserved", "u4"),
-    ]
-)
+MOST_STATES = (8, 16)
+STEP_TABLES = {
+    count: np.dtype(
+        [
+            ("steps", "u1", (257, count)),
+            ("emits", "u1", (256, count)),
+            ("idle", "u8"),
+            ("quoted", "u8"),
+            ("comment", "u8"),
+            ("unfinished", "u8"),
+            ("quote", "u4"),
+            ("reserved", "u4"),
+        ]
+    )
+    for count in MOST_STATES
+}
+"""By the number of states that they have room for."""
 
 
 class Found(IntFlag):
@@ -132,17 +136,18 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
 def step_tables(dialect: Dialect) -> np.void | None:
     """The dialect's automaton as STEP_TABLES; None if it has more states than those hold, or quotes are lenient."""
     automaton = dialect.automaton
-    if len(automaton.states) > MOST_STEPS or dialect.lenient:
+    states = len(automaton.states)
+    count = next((count for count in MOST_STATES if states <= count), None)
+    if count is None or dialect.lenient:
         return None
-    made: NDArray[np.void] = np.zeros(1, STEP_TABLES)
-    made[0]["steps"][256] = range(8)
+    made: NDArray[np.void] = np.zeros(1, STEP_TABLES[count])
+    made[0]["steps"][256] = range(count)
+    # States that are none step as the first does, so that they are not told apart from it for long.
+    known = [state if state < states else 0 for state in range(count)]
     for byte, group in enumerate(automaton.class_of):
-        # States that are none step as the first does, so that they are not told apart from it for long.
-        for state in range(MOST_STEPS):
-            known = state if state < len(automaton.states) else 0
-            emit = automaton.emit[group][known]
-            made[0]["steps"][byte, state] = automaton.next[group][known] | _step(emit)
-            made[0]["emits"][byte, state] = emit
+        emits = [automaton.emit[group][state] for state in known]
+        made[0]["emits"][byte] = emits
+        made[0]["steps"][byte] = [automaton.next[group][state] | _step(emit) for state, emit in zip(known, emits, strict=True)]
     for name in ("idle", "quoted", "comment", "unfinished"):
         made[name] = sum(1 << state for state in getattr(automaton, name))
     made["quote"] = 256 if dialect.quote is None else dialect.quote[0]

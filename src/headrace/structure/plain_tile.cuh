@@ -34,7 +34,6 @@ struct PlainTile {
                 const u32 number = vector_of(row);
                 tile::copy_async(&vector[number + 1], reinterpret_cast<const uint4*>(text + first) + number);
             }
-            tile::commit_copies();
         } else {
 #pragma unroll 1
             for (u32 row = 0; row < rows; ++row) {
@@ -46,7 +45,7 @@ struct PlainTile {
             const u8 before = first > 0 ? text[first - 1] : dialect.line_end;
             vector[0] = {0, 0, 0, static_cast<u32>(before) << 24};
         }
-        tile::wait_for_copies<0>();
+        tile::wait_for_copies();
         __syncthreads();
     }
     static __device__ __forceinline__ bool is_inner(i64 first, u64 size) {

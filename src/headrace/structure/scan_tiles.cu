@@ -5,7 +5,7 @@
 //
 // Bytes moved for a tile: its tallies of 40 bytes, or its map of 8, and an entry of 32.
 #include "core/tile/block.cuh"
-#include "core/tile/prefixes.cuh"
+#include "core/tile/chain.cuh"
 #include "structure/step_tables.hpp"
 #include "structure/tally.hpp"
 #include "structure/tile_text.cuh"
@@ -18,8 +18,7 @@ constexpr u32 warps = threads / tile::lanes;
 
 // What goes before this thread's item, in all blocks. `words`: of the block's warps.
 template <class Op, class T>
-__device__ __forceinline__ T before_item(T item, u32 block, tile::LookBack<T>& look_back, T (&words)[warps],
-                                         T& shared) {
+__device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
     const T upto = tile::scan_warp<Op>(item);
     const T lane_before = tile::shuffle_up(upto, 1);
     const tile::Before<T> before = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), words);
@@ -43,7 +42,7 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
 // parities; all zero.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
-               TileEntry* entries, FindTotals* totals, const FindTotals* other, tile::LookBack<Reached>::Word* memory) {
+               TileEntry* entries, FindTotals* totals, const FindTotals* other, tile::Chain<Reached>::Word* memory) {
     __shared__ Reached words[warps];
     __shared__ u32 parity_words[warps];
     __shared__ Reached reached_before;
@@ -53,8 +52,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the tiles have not been tallied to the end
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
     const u32 blocks = (tiles + threads - 1) / threads;
-    tile::LookBack<Reached> look_back(memory);
-    tile::LookBack<u32> parities(reinterpret_cast<u64*>(memory + blocks + 1));
+    tile::Chain<Reached> look_back(memory);
+    tile::Chain<u32> parities(reinterpret_cast<u64*>(memory + blocks + 1));
     if (threadIdx.x == 0) taken = look_back.take_tile();
     __syncthreads();
     const u32 block = taken;
@@ -101,11 +100,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u64 map_before;
     __shared__ u32 taken;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
-    tile::LookBack<u64> look_back(memory);
+    tile::Chain<u64> look_back(memory);
     if (threadIdx.x == 0) taken = look_back.take_tile();
     __syncthreads();
     const u32 number = taken * threads + threadIdx.x;
     const u64 map = number < tiles ? maps[number] : ComposeStates::identity();
     const u64 before = before_item<ComposeStates>(map, taken, look_back, words, map_before);
-    if (number <= tiles) states[number] = static_cast<u8>(before & 7);
+    if (number <= tiles) states[number] = static_cast<u8>(before & 15);
 }

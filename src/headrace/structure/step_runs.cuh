@@ -1,5 +1,5 @@
-// Runs of an automaton of at most eight states: from every state at once, or from two. A step of all states is one
-// entry of a table; eight states are looked up in it by two byte permutations (PRMT), four by each.
+// Runs of an automaton of at most 8 or 16 states: from every state at once, or from few. The steps of a byte from all
+// states are one row of a table; a byte permutation (PRMT) looks up four of eight states in it.
 #pragma once
 #include "core/tile/bytes.cuh"
 #include "core/tile/warp.cuh"
@@ -15,98 +15,161 @@ __device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
     return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
 }
 
+// The steps of a byte. Of a state, and of what a step gives, the lowest four bits count.
+template <u32 count>
+struct Row;
+template <>
+struct Row<8> {
+    u64 bytes;
+
+    __device__ __forceinline__ u32 from(u32 state) const { return pick(bytes, state); }
+};
+template <>
+struct alignas(16) Row<16> {
+    u64 low, high;
+
+    __device__ __forceinline__ u32 from(u32 state) const {
+        const u32 below = pick(low, state), above = pick(high, state ^ 8);
+        return (state & 8) != 0 ? above : below;
+    }
+};
+
+// A map of states while it is made, and maps that are joined: for 8 states a byte each and four selectors a register,
+// for 16 four bits each.
+template <u32 count>
+struct Map;
+template <>
+struct Map<8> {
+    u32 low = 0x3210, high = 0x7654;
+
+    __device__ __forceinline__ void step(const Row<8>& row) {
+        low = tile::selectors_of(pick(row.bytes, low));
+        high = tile::selectors_of(pick(row.bytes, high));
+    }
+    __device__ __forceinline__ u64 nibbles() const {
+        return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
+    }
+};
+template <>
+struct Map<16> {
+    u64 states = ComposeStates::identity();
+
+    __device__ __forceinline__ void step(const Row<16>& row) {
+        u64 next = 0;
+#pragma unroll
+        for (u32 shift = 0; shift < 64; shift += 4)
+            next |= static_cast<u64>(row.from(static_cast<u32>(states >> shift) & 15) & 15) << shift;
+        states = next;
+    }
+    __device__ __forceinline__ u64 nibbles() const { return states; }
+};
+
+// Joins maps of 8 states in a few operations.
+struct ComposeEight {
+    using Item = u64;
+    static __device__ __forceinline__ u64 identity() { return ComposeStates::identity(); }
+    static __device__ __forceinline__ u64 join(u64 a, u64 b) {
+        const u32 of = static_cast<u32>(b);
+        const u64 bytes = static_cast<u64>(of & 0x0F0F0F0F) | static_cast<u64>(of >> 4 & 0x0F0F0F0F) << 32;
+        // Byte i of `bytes` is state 2 i for i < 4, then 2 (i - 4) + 1; in `spread` they are in order.
+        const u64 spread = static_cast<u64>(pick(bytes, 0x5140)) | static_cast<u64>(pick(bytes, 0x7362)) << 32;
+        const u32 low = tile::selectors_of(pick(spread, static_cast<u32>(a)));
+        const u32 high = tile::selectors_of(pick(spread, static_cast<u32>(a) >> 16));
+        return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
+    }
+};
+
+// The states that are still told apart, if they are few, and which of them each state has become.
+template <u32 count>
+struct Few {
+    static constexpr u32 most = count / 4;
+    u32 state[most];
+    u32 which = 0;  // two bits for each state
+    bool enough;
+
+    __device__ __forceinline__ explicit Few(u64 map) {
+        u32 left = (1u << count) - 1;
+#pragma unroll
+        for (u32 slot = 0; slot < most; ++slot) {
+            const u32 first = left == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(left))) - 1;
+            state[slot] = static_cast<u32>(map >> (first * 4)) & 15;
+#pragma unroll
+            for (u32 i = 0; i < count; ++i) {
+                const bool here = (left >> i & 1) != 0 && (static_cast<u32>(map >> (i * 4)) & 15) == state[slot];
+                if (here) which |= slot << (i * 2);
+                if (here) left &= ~(1u << i);
+            }
+        }
+        enough = left == 0;
+    }
+    __device__ __forceinline__ u64 nibbles() const {
+        u64 map = ComposeStates::identity();
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) {
+            u32 found = state[0];
+#pragma unroll
+            for (u32 slot = 1; slot < most; ++slot) found = (which >> (i * 2) & 3) == slot ? state[slot] : found;
+            map ^= static_cast<u64>((found & 15) ^ i) << (i * 4);
+        }
+        return map;
+    }
+};
+
 // Bytes of the tile that are the text's.
 struct Extent {
     i32 from, to;
 };
 
 // The step table in shared memory.
+template <u32 count>
 struct Steps {
-    u64 of[257];
+    Row<count> of[257];
 
     // Of byte k of a word, which stands at `place` of the tile.
     template <bool whole>
-    __device__ __forceinline__ u64 at(u32 word, u32 k, Extent extent, i32 place) const {
-        const u32 offset = (k == 0 ? word << 3 : word >> (k * 8 - 3)) & 0x7F8;
+    __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
+        constexpr u32 shift = count == 8 ? 3 : 4;
+        const u32 offset = (k == 0 ? word << shift : word >> (k * 8 - shift)) & 0xFFu << shift;
         if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
-        return *reinterpret_cast<const u64*>(reinterpret_cast<const u8*>(of) + offset);
+        return *reinterpret_cast<const Row<count>*>(reinterpret_cast<const u8*>(of) + offset);
     }
 };
 
-// A map of states while it is made: four selectors a register, or, once no more than two states are told apart, those
-// two and which states are in the second.
-struct Map {
-    u32 low = 0x3210, high = 0x7654;
-
-    __device__ __forceinline__ u64 states() const {
-        constexpr u64 all = 0x0706050403020100;
-        return pick(all, low) | static_cast<u64>(pick(all, high)) << 32;
-    }
-};
-
-struct Pair {
-    u32 first, second;
-    u64 in_second;  // bytes of ones
-    bool enough;
-
-    __device__ __forceinline__ explicit Pair(u64 states) {
-        const u64 others = states ^ static_cast<u64>(states & 7) * 0x0101010101010101;
-        const u32 shift = others == 0 ? 0 : static_cast<u32>(trailing_zeros(others)) / 8 * 8;
-        first = static_cast<u32>(states & 7);
-        second = static_cast<u32>(states >> shift & 7);
-        in_second = bytes_set(others);
-        enough = (in_second & bytes_set(states ^ static_cast<u64>(second) * 0x0101010101010101)) == 0;
-    }
-    __device__ __forceinline__ u64 states() const {
-        const u64 all_first = static_cast<u64>(first & 7) * 0x0101010101010101;
-        const u64 all_second = static_cast<u64>(second & 7) * 0x0101010101010101;
-        return (all_first & ~in_second) | (all_second & in_second);
-    }
-    // Ones in each byte that is not 0; all are below 8.
-    static __device__ __forceinline__ u64 bytes_set(u64 bytes) {
-        const u64 set = (bytes | bytes >> 1 | bytes >> 2) & 0x0101010101010101;
-        return set * 255;
-    }
-};
-
-// Runs 16 bytes from every state, or from two.
-template <bool whole>
-__device__ __forceinline__ void run_all(Map& map, uint4 vector, const Steps& steps, Extent extent, i32 place) {
-    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+// The chunk's map of states. After a few bytes the states that are told apart are few: inside quotes, outside, and in a
+// comment, mostly.
+template <bool whole, u32 rows, u32 count>
+__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
+    Map<count> map;
+    const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
+    const auto run_all = [&](u32 row) {
+        const uint4 vector = chunk[row];
+        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+        const i32 place = begin + static_cast<i32>(row * 16);
 #pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
-        map.low = tile::selectors_of(pick(step, map.low));
-        map.high = tile::selectors_of(pick(step, map.high));
-    }
-}
-template <bool whole>
-__device__ __forceinline__ void run_two(Pair& pair, uint4 vector, const Steps& steps, Extent extent, i32 place) {
-    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-#pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const u64 step = steps.at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k));
-        pair.first = pick(step, pair.first);
-        pair.second = pick(step, pair.second);
-    }
-}
-
-// The chunk's map of states. After a few bytes the states that are told apart are mostly two, inside quotes and
-// outside.
-template <bool whole, u32 rows>
-__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps& steps, Extent extent) {
-    Map map;
-    i32 place = static_cast<i32>(threadIdx.x * rows * 16);
-    run_all<whole>(map, chunk[0], steps, extent, place);
-    Pair pair(map.states());
-    if (__all_sync(tile::all_lanes, pair.enough)) {
+        for (u32 k = 0; k < 16; ++k)
+            map.step(steps.template at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k)));
+    };
+    run_all(0);
+    Few<count> few(map.nibbles());
+    if (__all_sync(tile::all_lanes, few.enough)) {
 #pragma unroll HR_UNROLL
-        for (u32 row = 1; row < rows; ++row) run_two<whole>(pair, chunk[row], steps, extent, place += 16);
-        return pair.states();
+        for (u32 row = 1; row < rows; ++row) {
+            const uint4 vector = chunk[row];
+            const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+            const i32 place = begin + static_cast<i32>(row * 16);
+#pragma unroll
+            for (u32 k = 0; k < 16; ++k) {
+                const i32 at = place + static_cast<i32>(k);
+                const Row<count> step = steps.template at<whole>(words[k / 4], k % 4, extent, at);
+#pragma unroll
+                for (u32 slot = 0; slot < Few<count>::most; ++slot) few.state[slot] = step.from(few.state[slot]);
+            }
+        }
+        return few.nibbles();
     }
 #pragma unroll 1
-    for (u32 row = 1; row < rows; ++row) run_all<whole>(map, chunk[row], steps, extent, place += 16);
-    return map.states();
+    for (u32 row = 1; row < rows; ++row) run_all(row);
+    return map.nibbles();
 }
 
 }  // namespace structure

@@ -1,12 +1,12 @@
-// An automaton of at most eight states as the search on a GPU reads it (find_steps.cu): for each byte the step of every
-// state at once. structure/gpu_tables.py makes it of an Automaton.
+// An automaton of at most 8 or 16 states as the search on a GPU reads it (find_steps.cu): for each byte the step of
+// every state at once. structure/gpu_tables.py makes it of an Automaton.
 #pragma once
 
 #include "core/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// A step's byte: the next state in bits 0 to 2, and what the byte means.
+// A step's byte: the next state in bits 0 to 3, and what the byte means.
 enum Step : u32 {
     STEP_FIELD = 16,   // a separator ends here
     STEP_RECORD = 32,  // a record ends here that is neither a comment nor blank
@@ -14,22 +14,24 @@ enum Step : u32 {
     STEP_RARE = 128    // Emit has more to say: a stray, a comment's end, a blank line
 };
 
+template <u32 count>
 struct StepTables {
-    u64 steps[257];  // byte s of each: the step from state s; the last is no byte: every state stays
-    u64 emits[256];  // byte s of each: Emit's bits
+    u8 steps[257][count];                   // the step from each state; the last is no byte: every state stays
+    u8 emits[256][count];                   // Emit's bits
     u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
     u32 quote;                              // a byte, or 256 for none
     u32 reserved;
 };
+static_assert(sizeof(StepTables<8>) == 4144 && sizeof(StepTables<16>) == 8248);
 
-// Maps of eight states to states, a byte each; joining them is one after the other. It does not commute.
+// Maps of sixteen states to states, four bits each; joining them is one after the other. It does not commute.
 struct ComposeStates {
     using Item = u64;
     static constexpr bool commutes = false;
-    HR_FN u64 identity() { return static_cast<u64>(0x0706050403020100); }
+    HR_FN u64 identity() { return static_cast<u64>(0xFEDCBA9876543210); }
     HR_FN u64 join(u64 a, u64 b) {
         u64 joined = 0;
-        for (u32 shift = 0; shift < 64; shift += 8) joined |= (b >> (a >> shift & 7) * 8 & 7) << shift;
+        for (u32 shift = 0; shift < 64; shift += 4) joined |= (b >> (a >> shift & 15) * 4 & 15) << shift;
         return joined;
     }
 };

@@ -1,4 +1,4 @@
-// What the warps of a block do together, through one shared word a warp. Cost: two barriers.
+// What the warps of a block do together, through one shared word a warp. Cost: a barrier or two.
 #pragma once
 #include "core/tile/warp.cuh"
 

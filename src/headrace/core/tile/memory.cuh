@@ -124,19 +124,11 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
     *to = *from;
 #endif
 }
-// `commit_copies` closes a group of them, `wait_for_copies<n>` returns when all but the n newest groups have arrived.
-__device__ __forceinline__ void commit_copies() {
-#if defined(__CUDACC__)
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-template <u32 newest>
 __device__ __forceinline__ void wait_for_copies() {
 #if defined(__CUDACC__)
-    asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
-
 // Written once, and first to leave the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 

@@ -1,6 +1,7 @@
-// Decoupled look-back for blocks that take one tile each: what all tiles before this one come to, in the same launch (Merrill and Garland
-// 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4). Bytes moved: one word a tile, read by
-// those that look back.
+// Decoupled look-back for blocks of one tile each: what all tiles before this one come to, in the same launch that
+// makes it (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4). For
+// blocks that stay, and for many tiles, look_back.cuh is faster. Bytes moved: one word a tile, read by those that look
+// back.
 //
 // A tile's state holds its stage and a value in one word, 8 bytes for values of 4 bytes, 16 for values of 8, which is
 // read and written in one piece: so no fence is needed. A larger value is several such words, each with its stage, and
@@ -16,7 +17,7 @@ namespace tile {
 constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
 
 template <class T>
-struct StagedOf {
+struct LinkOf {
     static constexpr u32 parts = sizeof(T) / 8;
     static_assert(sizeof(T) % 8 == 0);
     struct type {
@@ -55,7 +56,7 @@ struct StagedOf {
 };
 template <class T>
     requires(sizeof(T) == 8)
-struct StagedOf<T> {
+struct LinkOf<T> {
     using type = Wide;
     static __device__ __forceinline__ Wide pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
     static __device__ __forceinline__ u32 stage(Wide state) { return static_cast<u32>(state.low); }
@@ -65,7 +66,7 @@ struct StagedOf<T> {
 };
 template <class T>
     requires(sizeof(T) == 4)
-struct StagedOf<T> {
+struct LinkOf<T> {
     using type = u64;
     static __device__ __forceinline__ u64 pack(u32 stage, T value) {
         return static_cast<u64>(stage) << 32 | bits_as<u32>(value);
@@ -78,13 +79,13 @@ struct StagedOf<T> {
 
 // All states of a launch, and before them the ticket; all zero when it begins.
 template <class T>
-class LookBack {
-    using State = StagedOf<T>;
+class Chain {
+    using State = LinkOf<T>;
 
 public:
     using Word = typename State::type;
 
-    __device__ __forceinline__ explicit LookBack(Word* memory) : ticket_(memory), states_(memory + 1) {}
+    __device__ __forceinline__ explicit Chain(Word* memory) : ticket_(memory), states_(memory + 1) {}
 
     // By one thread of a block.
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
