@@ -1,0 +1,70 @@
+"""find_tiles against an automaton read byte by byte: every form, chosen from the bytes, under the fiber harness and on a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace import Dialect
+from headrace.core.launcher import Launcher
+from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
+from headrace.structure.gpu_tables import ENTRY, TOTALS
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.structure.test_find_kernels_differential import expected_entries, expected_totals
+
+SMALL = FindShape(threads=32, rows=1, blocks=1, scan_threads=32)
+
+
+def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
+    """(text, dialect, the form that reads it); texts of a few times `size` bytes."""
+    plain = b"a,bc,\r\n\r\n1,22,333\n" * (size // 19)
+    quoted = plain[: size // 2] + b'"x,""y""\n' + b"long " * (size // 9) + b'",z\n' + plain
+    return [
+        (plain, Dialect(), "bare"),
+        (plain, Dialect(quote=None, skip_blank_lines=False), "bare"),
+        (quoted, Dialect(), "quoted"),
+        (quoted, Dialect(comment="1"), "steps"),
+        (plain + b"#,\\\n,x", Dialect(comment="#", escape="\\"), "steps"),
+        (plain, Dialect(sep="||", line_end="\r\n"), "steps"),
+        (b"", Dialect(), "bare"),
+    ]
+
+
+def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: FindShape) -> None:
+    text = launcher.put(np.frombuffer(data, np.uint8))
+    totals = launcher.room(MOST_FORMS * TOTALS.itemsize, fill=0)
+    found = find_tiles(launcher, text, dialect, totals, shape)
+    assert found is not None and launcher.waits == 0
+    answer, used = found.answer(launcher.fetch(totals).view(TOTALS))
+    assert used == form
+    names = ("records", "fields", "blank_lines", "comments", "flags")
+    assert tuple(int(answer[name]) for name in names) == expected_totals(data, dialect)
+    entries = launcher.fetch(found.entries).view(ENTRY)
+    quoted = dialect.automaton.quoted
+    states = [entry["state"] in quoted if form == "steps" else bool(entry["state"]) for entry in entries]
+    got = [(*entry.item()[:4], state, bool(entry["open"])) for entry, state in zip(entries, states, strict=True)]
+    assert got == expected_entries(data, dialect, shape.tile, text.address % 16)
+
+
+@pytest.mark.parametrize(("data", "dialect", "form"), cases(2000))
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_entries_under_the_harness(data: bytes, dialect: Dialect, form: str, order: str) -> None:
+    check(FiberLauncher(order), data, dialect, form, SMALL)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("data", "dialect", "form"), cases(150_000))
+def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
+    from headrace.core.context import Context
+    from headrace.core.gpu import gpu
+    from headrace.core.launcher import GpuLauncher
+
+    launcher = GpuLauncher(gpu(), stream=None, budget=Context().new_budget(), crossings=Context().crossings)
+    check(launcher, data, dialect, form, FindShape())
+
+
+@pytest.mark.parametrize("dialect", [Dialect(lenient=True), Dialect(sep="aabaabab")])
+def test_what_no_form_reads(dialect: Dialect) -> None:
+    launcher = FiberLauncher()
+    text, totals = launcher.put(np.frombuffer(b"a,b\n", np.uint8)), launcher.room(MOST_FORMS * TOTALS.itemsize, fill=0)
+    assert find_tiles(launcher, text, dialect, totals, SMALL) is None
