@@ -114,6 +114,10 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
+    # What one call copies is counted by itself, for its report.
+    context = replace(context, crossings=context.crossings.part())
+    if values["device"] is not None:
+        context = replace(context, device=Device.parse(values["device"]))  # type: ignore[arg-type]  # it says what it takes
     indexes = header_indexes(values["header"])
     source = source_options(values, context)
     _check_bytes(values, source.encoding)
@@ -143,7 +147,7 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         rows=_row_options(given),
         row_index=_row_index(given),
         files=_files_options(values, given),
-        context=replace(context, device=Device.parse(values["device"])),  # type: ignore[arg-type]
+        context=context,
         chunk_bytes=given.count("chunk_bytes"),
         progress=_progress(values["progress"]),
     )
@@ -161,7 +165,13 @@ def source_options(values: Mapping[str, object], context: Context) -> SourceOpti
     names = (*COMPRESSIONS, "infer")
     compression = None if values["compression"] is None else given.choice("compression", names)
     encoding = TextEncoding.parse(values["encoding"], given.choice("encoding_errors", ("strict", "replace")))
-    return SourceOptions(compression=compression, encoding=encoding, memory_limit=context.memory_limit, isa=context.isa)
+    return SourceOptions(
+        compression=compression,
+        encoding=encoding,
+        memory_limit=context.memory_limit,
+        isa=context.isa,
+        crossings=context.crossings,
+    )
 
 
 def _row_options(given: Given) -> RowOptions:

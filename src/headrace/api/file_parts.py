@@ -123,6 +123,7 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
         device="cpu" if options.context.device.kind == "cpu" else f"cpu, because of several files; then {options.context.device}",
         threads=options.context.thread_count,
         isa=options.context.isa_name,
+        crossings=options.context.crossings,
         files=files,
         **whole,
     )

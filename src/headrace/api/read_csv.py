@@ -26,7 +26,7 @@ from headrace.sources.open import SourceLike, open_source
 def read_csv(
     source: SourceLike | Iterable[SourceLike],
     *,
-    device: Device | str = "cpu",
+    device: Device | str | None = None,
     dialect: Literal["auto"] | None = None,
     sep: str | bytes = ",",
     header: bool | Literal["infer"] | int | Sequence[int] = "infer",
@@ -89,7 +89,7 @@ def read_csv(
         a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
         go on from one to the next.
     device
-        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``: where the text is read and the table is to be. An array of bytes on a GPU
+        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to be. An array of bytes on a GPU
         as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, other dialects than of single bytes,
         records with faults, several files) is read on the CPU and then copied; ``report.device`` tells.
     dialect

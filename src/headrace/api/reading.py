@@ -170,6 +170,7 @@ def make_report(
         device=loaded.device,
         threads=context.thread_count,
         isa=context.isa_name,
+        crossings=context.crossings,
     )
 
 

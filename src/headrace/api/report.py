@@ -9,6 +9,7 @@ from typing import Any
 from headrace.api.sniffed import Sniffed
 from headrace.columns.load import Evidence
 from headrace.columns.types import DataType
+from headrace.core.crossings import Crossings
 
 __all__ = ["ColumnReport", "Evidence", "FileReport", "Report", "Skipped"]
 
@@ -145,6 +146,8 @@ class Report:
         With ``dialect="auto"``: what was proposed, and why.
     device, threads, isa
         Where the work ran.
+    crossings
+        Bytes that went between host and GPU for this read.
     files
         Where several files were read: each, in order. The counts above are their sums.
     """
@@ -166,6 +169,7 @@ class Report:
     device: str = "cpu"
     threads: int = 1
     isa: str = ""
+    crossings: Crossings = field(default_factory=Crossings)
     files: tuple[FileReport, ...] = ()
 
     def check(self) -> None:
@@ -194,6 +198,8 @@ class Report:
             f"device: {self.device}, {self.isa}; threads: {self.threads}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]
+        if self.crossings.copies:
+            lines.append(f"copied to a GPU: {self.crossings.to_gpu:_} bytes, to the host: {self.crossings.to_host:_}")
         if self.filled:
             lines.append(f"short records filled with nulls: {self.filled:_}")
         if self.unread_bytes:

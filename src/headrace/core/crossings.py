@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _counting = threading.Lock()
 
 
 @dataclass(slots=True)
 class Crossings:
-    """Bytes that went between host and GPU, and how often.
+    """Bytes that went between host and GPU, and how often; with `part`, those of one call and of all together.
 
     Examples
     --------
@@ -23,10 +23,18 @@ class Crossings:
     to_gpu: int = 0
     to_host: int = 0
     copies: int = 0
+    _whole: Crossings | None = field(default=None, repr=False, compare=False)
+
+    def part(self) -> Crossings:
+        """A count of its own, from nothing, of what is counted here as well."""
+        return Crossings(_whole=self)
 
     def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
         """Add a copy; any thread may."""
+        counted: Crossings | None = self
         with _counting:
-            self.to_gpu += to_gpu
-            self.to_host += to_host
-            self.copies += 1
+            while counted is not None:
+                counted.to_gpu += to_gpu
+                counted.to_host += to_host
+                counted.copies += 1
+                counted = counted._whole
