@@ -12,7 +12,7 @@ from headrace.structure.gpu_tables import ENTRY, TOTALS
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.test_find_kernels_differential import expected_entries, expected_totals
 
-SMALL = FindShape(threads=32, rows=1, blocks=1, scan_threads=32)
+SMALL = FindShape(threads=32, rows=2, blocks=1, scan_threads=32)
 
 
 def cases(size: int) -> list[tuple[bytes, Dialect, str]]:

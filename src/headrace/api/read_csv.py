@@ -89,9 +89,9 @@ def read_csv(
         a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
         go on from one to the next.
     device
-        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to be. An array of bytes on a GPU
-        as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, other dialects than of single bytes,
-        records with faults, several files) is read on the CPU and then copied; ``report.device`` tells.
+        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to
+        be. An array of bytes on a GPU as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, dialects
+        of more than single bytes, records with faults, several files) is read on the CPU and copied; ``report.device`` tells.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
         ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the

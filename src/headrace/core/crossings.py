@@ -23,11 +23,11 @@ class Crossings:
     to_gpu: int = 0
     to_host: int = 0
     copies: int = 0
-    _whole: Crossings | None = field(default=None, repr=False, compare=False)
+    whole: Crossings | None = field(default=None, repr=False, compare=False)
 
     def part(self) -> Crossings:
         """A count of its own, from nothing, of what is counted here as well."""
-        return Crossings(_whole=self)
+        return Crossings(whole=self)
 
     def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
         """Add a copy; any thread may."""
@@ -37,4 +37,4 @@ class Crossings:
                 counted.to_gpu += to_gpu
                 counted.to_host += to_host
                 counted.copies += 1
-                counted = counted._whole
+                counted = counted.whole

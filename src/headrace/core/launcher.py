@@ -154,7 +154,7 @@ class GpuLauncher:
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
         self.waits += 1
-        host = np.empty(room.nbytes, np.uint8)
+        host: NDArray[np.uint8] = np.empty(room.nbytes, np.uint8)
         if room.nbytes:
             staging(self._card).download_from(room.address, self._stream, host.data, counted=self._crossings)
         return host

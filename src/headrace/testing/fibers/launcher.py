@@ -23,7 +23,8 @@ class HostRoom:
     @property
     def address(self) -> int:
         """Where it is."""
-        return int(self.array.ctypes.data)
+        address: int = self.array.ctypes.data
+        return address
 
     @property
     def nbytes(self) -> int:
@@ -47,7 +48,7 @@ class FiberLauncher:
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
         """As `headrace.core.launcher.Launcher.room`; what nobody filled is poison."""
-        memory = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
+        memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
         array = memory[begin : begin + nbytes]
         if nbytes:
