@@ -8,8 +8,7 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 
 // A block for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out.
-extern "C" __global__ void __launch_bounds__(threads)
-    place_strings(u64* sums, u32 tiles, u32 strings, u64* totals) {
+extern "C" __global__ void __launch_bounds__(threads) place_strings(u64* sums, u32 tiles, u32 strings, u64* totals) {
     __shared__ u64 parts[threads / tile::lanes];
     using Op = Sum<u64>;
     u64 before = 0;
@@ -18,8 +17,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         u64* const mine = sums + static_cast<u64>(tile) * strings + blockIdx.x;
         const u64 bytes = tile < tiles ? *mine : 0;
         const u64 joined = tile::scan_warp<Op>(bytes);
-        const tile::Before<u64> warps =
-            tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
+        const tile::Before<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
         if (tile < tiles) *mine = before + warps.before + joined - bytes;
         before += warps.total;
         __syncthreads();

@@ -14,8 +14,8 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// Text that Python fetches, such as that of a GPU: read(offset, n, address) puts n bytes there. The function is borrowed
-// by whoever reads; it is called with the GIL, from any thread.
+// Text that Python fetches, such as that of a GPU: read(offset, n, address) puts n bytes there. The function is
+// borrowed by whoever reads; it is called with the GIL, from any thread.
 class ReaderSource final : public Source {
 public:
     ReaderSource(std::uint64_t size, nb::callable read) : read_(std::move(read)) { size_ = size; }

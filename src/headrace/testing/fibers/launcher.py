@@ -29,7 +29,8 @@ class HostRoom:
     @property
     def nbytes(self) -> int:
         """How many bytes it has."""
-        return self.array.nbytes
+        size: int = self.array.nbytes
+        return size
 
 
 class FiberLauncher:
