@@ -70,6 +70,14 @@ def test_faults_are_the_cpus(data):
     assert raised.value.record == 2
 
 
+def test_faults_of_fields_are_listed_on_the_gpu():
+    data = b"a,b\n1,2\nx,y\n3,2020-02-30\n"
+    options = {"dtypes": {"a": "int8", "b": "date32"}, "on_error": "null"}
+    found = headrace.read_csv(data, device="cuda", **options)
+    assert found.report.device == "cuda" and len(found.rejects) == 3
+    same(found, headrace.read_csv(data, **options))
+
+
 def test_other_forms_and_files(tmp_path):
     data = b"a,b\n1,x\n2,y\n"
     path = tmp_path / "a.csv"

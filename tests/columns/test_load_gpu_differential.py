@@ -35,7 +35,8 @@ def read_on_fibers(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any)
         if loaded is None:
             return None, launcher.waits
         report = make_report(source, prepared, loaded, parsed, {})
-        return headrace.Table(table_columns(prepared, loaded, parsed), report=report), launcher.waits
+        rejects = headrace.Table(loaded.rejects)
+        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
 
 
 def check(data: bytes, **options: Any) -> int:
@@ -76,6 +77,19 @@ def test_inferred_types(seed):
     names = ",".join(f"c{i}" for i in range(4)).encode()
     data = names + b"\n\n" + table(rng, types, 40, junk=0.02 * (seed % 2), quoted=0.1 * (seed % 3))
     check(data, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faults_of_fields_are_rows_of_rejects(seed):
+    rng = random.Random(seed)
+    types = rng.sample(["int64", "float64", "date32", "timestamp[us]", "bool", "string", "uint8"], 4)
+    data = table(rng, types, 40, junk=0.1, quoted=0.1)
+    options = {"header": False, "schema": types, "on_error": "null"}
+    check(data, seed=seed, **options)
+    found, _ = read_on_fibers(data, seed=seed, **options)
+    expected = headrace.read_csv(data, **options)
+    assert found is not None and len(expected.rejects) > 0
+    assert found.rejects.to_pydict() == expected.rejects.to_pydict()
 
 
 def test_a_type_that_changes_behind_the_sample():

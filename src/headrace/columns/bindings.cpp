@@ -261,6 +261,40 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     return result_dict(result, rejects);
 }
 
+// The table of faults that leave their record in the table, in order; each is (record, its first byte, the byte that is
+// wrong, column, Fault, raw field, raw record), and `types` are those of the columns.
+nb::list rejects_from(const PythonSource& source, nb::handle given, nb::list types, nb::list faults) {
+    const LoadPlan plan = plan_from(given);
+    LoadResult result;
+    for (const nb::handle type : types) {
+        LoadedColumn& column = result.columns.emplace_back();
+        if (!type.is_none()) column.type = column_type(type);
+    }
+    const auto text = [](nb::handle bytes) {
+        const auto given = nb::cast<nb::bytes>(bytes);
+        return std::string(given.c_str(), given.size());
+    };
+    for (const nb::handle one : faults) {
+        FaultRow& row = result.faults.emplace_back();
+        row.record = nb::cast<u64>(one[0]);
+        row.record_begin = nb::cast<u64>(one[1]);
+        row.at = nb::cast<u64>(one[2]);
+        row.column = nb::cast<i64>(one[3]);
+        row.kind = static_cast<Fault>(nb::cast<u8>(one[4]));
+        row.outcome = Outcome::keep;
+        row.field = text(one[5]);
+        row.text = text(one[6]);
+    }
+    std::vector<NamedColumn> table;
+    {
+        const nb::gil_scoped_release release;
+        table = rejects_table(*source.source, plan, result);
+    }
+    nb::list made;
+    for (NamedColumn& column : table) made.append(nb::make_tuple(column.name, column_tuple(column.column)));
+    return made;
+}
+
 nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, std::uint64_t begin,
                    std::size_t count) {
     nb::list records;
@@ -432,6 +466,7 @@ void bind_columns(nb::module_& m) {
     nb::exception<MemoryLimitExceeded>(m, "MemoryLimitExceeded", PyExc_MemoryError);
     m.def("load", &load_from);
     m.def("peek", &peek_from);
+    m.def("rejects", &rejects_from);
     m.def("line_numbers", &lines_of);
     m.def("pack_rules", &rules_of);
     m.def("kind_of", &kind_of);

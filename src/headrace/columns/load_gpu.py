@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import SIGHTINGS, ColumnRoom, ConvertShape, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import FAULT, SIGHTINGS, ColumnRoom, ConvertShape, has_offsets, pack_columns, pack_task
 from headrace.columns.load import Evidence, Loaded, LoadPlan, column_of, native_errors, type_named
 from headrace.columns.types import DataType
 from headrace.core.context import Context
@@ -39,6 +39,9 @@ _SHOWN = 100
 _EMPTY, _BIG_INT = 0, 5
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
+_MOST_FAULTS = 4096
+_OF_VALUES = {0, 1, 2}
+"""Faults that concern a field alone: type, overflow, encoding."""
 _NEVER = 2**64 - 1
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
@@ -192,6 +195,9 @@ class _Load:
         self._ledger = _native.KindLedger(len(plan.columns))
         self._rows = 0
         self._quotes = dialect.quote is not None
+        self._faults: list[NDArray[np.void]] = []
+        # Faults that leave their record in the table are listed; others are the native loader's.
+        self._fault_room = _MOST_FAULTS if plan.values.on_error == "null" and not plan.zones else 0
 
     def run(self) -> Loaded | None:
         if self._size <= 0:
@@ -304,13 +310,14 @@ class _Load:
             self._make_rooms(one, words)
             one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
         table = launcher.put(self._table(ordered))
-        args = [self._at, self._entries, table, self._sums, None, outcome, self._task(taken)]
+        faults = launcher.room(self._fault_room * FAULT.itemsize)
+        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
         launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1
-        if fetched[0]:
+        if not self._take_faults(faults, int(fetched[0]), {one.position for one in taken}):
             return False
         met = fetched[1 + count :].reshape(count, 2, SIGHTINGS)
         for number, one in enumerate(ordered):
@@ -318,6 +325,33 @@ class _Load:
             if one.guess is not None:
                 self._see(one.position, met[number])
         return True
+
+    def _take_faults(self, faults: Room, count: int, converted: set[int]) -> bool:
+        """Keep the faults of the columns just converted, in place of those of an earlier time; whether that can be done."""
+        if count > self._fault_room:
+            return False
+        self._faults = [fault for fault in self._faults if int(fault["column"]) not in converted]
+        if count:
+            listed = self._launcher.fetch(Part(faults, 0, count * FAULT.itemsize)).view(FAULT)
+            if not set(listed["kind"].tolist()) <= _OF_VALUES:
+                return False
+            self._faults += list(listed)
+        return True
+
+    def _rejects(self, columns: dict[int, _Taken]) -> dict[str, Column]:
+        """A row for each fault, by record, then column."""
+        if not self._faults:
+            return self._no_rejects
+        source, dialect = self._source.native, _native.Dialect.make(self._dialect)
+        listed = []
+        for fault in sorted(self._faults, key=lambda one: (one["record"], one["column"], one["at"])):
+            begin, end, record, at = (self._begin + int(fault[name]) for name in ("begin", "end", "record_begin", "at"))
+            text = _native.peek(source, dialect, "", record, 1)[0][3]
+            place = (int(fault["record"]) + 1, record, at, int(fault["column"]), int(fault["kind"]))
+            listed.append((*place, source.read(begin, end - begin), text))
+        types = [columns[position].made if position in columns else None for position in range(len(self._plan.columns))]
+        made = _native.rejects(source, self._plan, types, listed)
+        return {name: column_of(parts, len(listed)) for name, parts in made}
 
     def _make_rooms(self, one: _Taken, words: int) -> None:
         launcher, rows = self._launcher, self._rows
@@ -363,7 +397,7 @@ class _Load:
         dialect = plain_dialect(self._dialect, quoted=self._quotes)
         assert dialect is not None
         rooms = [one.described() for one in taken]
-        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=0)[0]
+        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=self._fault_room)[0]
 
     def _loaded(self, columns: dict[int, _Taken]) -> Loaded:
         count = len(self._plan.columns)
@@ -376,7 +410,7 @@ class _Load:
         return Loaded(
             columns=made,
             evidence=tuple(evidence),
-            rejects=self._no_rejects,
+            rejects=self._rejects(columns),
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,
