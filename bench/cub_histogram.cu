@@ -1,20 +1,11 @@
 // CUB's figures for bench/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints the
 // milliseconds of each, for keys that are made here by the same rules. A peer that is measured, not a part of the
 // package.
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <cub/cub.cuh>
 #include <type_traits>
-#include <vector>
 
-static __host__ __device__ __forceinline__ uint64_t mix(uint64_t z) {
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
+#include "cub_timing.cuh"
 
 // Kinds: uniform, skewed, constant. Whole numbers over their range, floats over [0, 1024).
 template <class Key>
@@ -28,32 +19,6 @@ __global__ void fill(Key* p, size_t n, int kind) {
             p[i] = kind == 0 ? v : kind == 1 ? v & (uint32_t)mix(i + n) & (uint32_t)mix(i + 2 * n) : 0x12345678u;
         }
     }
-}
-
-template <class Call>
-static double median_ms(Call call) {
-    size_t bytes = 0;
-    void* memory = nullptr;
-    call(nullptr, bytes);
-    cudaMalloc(&memory, bytes);
-    cudaEvent_t begin, end;
-    cudaEventCreate(&begin);
-    cudaEventCreate(&end);
-    std::vector<float> times;
-    for (int i = 0; i < 11; ++i) {
-        cudaEventRecord(begin);
-        call(memory, bytes);
-        cudaEventRecord(end);
-        cudaEventSynchronize(end);
-        float ms = 0;
-        cudaEventElapsedTime(&ms, begin, end);
-        if (i > 1) times.push_back(ms);
-    }
-    cudaFree(memory);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
 }
 
 template <class Key>

@@ -1,18 +1,9 @@
 // CUB's figures for bench/gpu_primitives.py: the same sizes and kinds of input. A peer that is measured, not a part of
 // the package.
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <cub/cub.cuh>
-#include <vector>
 
-static __device__ __forceinline__ uint64_t mix(uint64_t z) {
-    z += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
+#include "cub_timing.cuh"
 
 __global__ void fill(uint32_t* p, size_t n) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
@@ -21,31 +12,6 @@ __global__ void fill(uint32_t* p, size_t n) {
 __global__ void flag(uint8_t* p, size_t n, unsigned share) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
         p[i] = (uint32_t)mix(i * 3 + 1) % 100 < share;
-}
-
-template <class Call>
-double median_ms(Call call) {
-    size_t bytes = 0;
-    void* memory = nullptr;
-    call(nullptr, bytes);
-    cudaMalloc(&memory, bytes);
-    std::vector<float> times;
-    for (int i = 0; i < 11; ++i) {
-        cudaEvent_t begin, end;
-        cudaEventCreate(&begin);
-        cudaEventCreate(&end);
-        cudaEventRecord(begin);
-        call(memory, bytes);
-        cudaEventRecord(end);
-        cudaEventSynchronize(end);
-        float ms = 0;
-        cudaEventElapsedTime(&ms, begin, end);
-        if (i > 1) times.push_back(ms);
-    }
-    cudaFree(memory);
-    if (cudaGetLastError() != cudaSuccess) printf("CUB: a call failed\n");
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
 }
 
 // Microseconds of a call, one behind the other.

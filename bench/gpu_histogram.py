@@ -10,7 +10,6 @@ is not in it. The limit is core/copy.cu's read of as many bytes in the same run.
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import tempfile
 import time
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 
 import headrace
+from bench.gpu_timing import median_ms
 from headrace.arrange.buckets import between, even
 from headrace.arrange.histogram import launcher
 from headrace.core.arrays import take
@@ -54,20 +54,6 @@ def say(text: str = "") -> None:
 
 def head(title: str, text: str, columns: list[str]) -> None:
     say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
-
-
-def median_ms(work: Callable[[], object], repeats: int = 11) -> float:
-    times = []
-    for i in range(repeats + 2):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(400_000)  # noqa: SLF001 (there is no other)
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        if i > 1:
-            times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def keys_of(kind: str, dtype: torch.dtype, count: int) -> torch.Tensor:

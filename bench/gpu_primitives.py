@@ -4,14 +4,13 @@ Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: wha
 that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from bench/cub_primitives.cu
 in the same run. About two minutes.
 
-    python bench/gpu_primitives.py [--out table.txt]
+    python -m bench.gpu_primitives [--out table.txt]
 """
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-import statistics
 import struct
 import subprocess
 import sys
@@ -22,6 +21,8 @@ from functools import partial
 from pathlib import Path
 
 import torch
+
+from bench.gpu_timing import median_ms
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src" / "headrace"
@@ -91,20 +92,6 @@ def i64(x: int) -> bytes:
 
 def u32(x: int) -> bytes:
     return struct.pack("<I", x)
-
-
-def median_ms(work: Callable[[], object], repeats: int = 9) -> float:
-    times = []
-    for i in range(repeats + 2):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(400_000)  # noqa: SLF001  # the card is busy until all is launched, so no launch is timed
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        if i > 1:
-            times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def uniform(count: int = N, seed: int = 1) -> torch.Tensor:

@@ -6,37 +6,10 @@
 
 namespace headrace {
 
-namespace scalar {
-ApplyOperation apply_operation();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-ApplyOperation apply_operation();
-}
-namespace avx512 {
-ApplyOperation apply_operation();
-}
-#endif
-
-namespace {
-
-ApplyOperation kernel_of(Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::apply_operation();
-        case Isa::avx2:
-            return avx2::apply_operation();
-#endif
-        default:
-            return scalar::apply_operation();
-    }
-}
-
-}  // namespace
+HR_FOR_EACH_ISA(ApplyOperation(), apply_operation)
 
 Expression::Expression(std::string_view program, Isa isa)
-    : steps(program.size() / sizeof(Step)), apply(kernel_of(isa)) {
+    : steps(program.size() / sizeof(Step)), apply(apply_operation_for(isa)()) {
     std::memcpy(static_cast<void*>(steps.data()), program.data(), steps.size() * sizeof(Step));
     usize depth = 0;
     Step before{Operation::key, 0};

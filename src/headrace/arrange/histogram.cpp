@@ -12,17 +12,7 @@
 
 namespace headrace {
 
-namespace scalar {
-CountKeys count_keys(KeyType key);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-CountKeys count_keys(KeyType key);
-}
-namespace avx512 {
-CountKeys count_keys(KeyType key);
-}
-#endif
+HR_FOR_EACH_ISA(CountKeys(KeyType), count_keys)
 
 namespace {
 
@@ -36,19 +26,6 @@ u32 copies_for(u32 buckets, u64 keys) {
 }
 
 constexpr u64 most_of_u32 = u64{1} << 31;
-
-CountKeys kernel_of(KeyType key, Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::count_keys(key);
-        case Isa::avx2:
-            return avx2::count_keys(key);
-#endif
-        default:
-            return scalar::count_keys(key);
-    }
-}
 
 // One thread's counters. They hold 32 bits and are added to the result before one can be full.
 class Tally {
@@ -130,7 +107,7 @@ std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wi
 
 template <class Key>
 void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
-    const CountKeys kernel = kernel_of(type, isa);
+    const CountKeys kernel = count_keys_for(isa)(type);
     const auto count_by = [&](const BucketSearch& search) {
         count_all<Key>(input, how, threads, [&] {
             return [&](const void* keys, u64 n, const Counters& counters) { kernel(keys, n, search, counters); };
@@ -149,7 +126,7 @@ void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& ho
 // A key's value is its bucket: parts of width 1 from 0 on.
 void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
     const Expression expression(how.description, isa);
-    const CountKeys kernel = kernel_of(KeyType::u32, isa);
+    const CountKeys kernel = count_keys_for(isa)(KeyType::u32);
     const Even<u32> own{};
     const BucketSearch search{&own, how.buckets, nullptr, nullptr};
     count_all<u32>(input, how, threads, [&] {

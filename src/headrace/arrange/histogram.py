@@ -108,12 +108,10 @@ def histogram(
     if splitters is not None:
         how = between(dtype, _on_host(splitters, source, context, budget))
         bins = len(how.given) - 1
+    elif bucket is not None:
+        how = _checked(dtype, bins, bucket)
     else:
-        how = (
-            even(dtype, bins, None if range is None else (range[0], range[1]))
-            if bucket is None
-            else _checked(dtype, bins, bucket)
-        )
+        how = even(dtype, bins, range)
     result = empty_like(source, bins, "<i8", budget)
     if source.device.kind == "cpu":
         _on_cpu(source, result, how, context)

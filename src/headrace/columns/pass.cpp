@@ -7,30 +7,9 @@
 
 namespace headrace {
 
-namespace scalar {
-const ConvertKernels& convert_kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-const ConvertKernels& convert_kernels();
-}
-namespace avx512 {
-const ConvertKernels& convert_kernels();
-}
-#endif
+HR_FOR_EACH_ISA(const ConvertKernels&(), convert_kernels)
 
-const ConvertKernels& convert_kernels(Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::convert_kernels();
-        case Isa::avx2:
-            return avx2::convert_kernels();
-#endif
-        default:
-            return scalar::convert_kernels();
-    }
-}
+const ConvertKernels& convert_kernels(Isa isa) { return convert_kernels_for(isa)(); }
 
 usize value_bits(const ColumnType& type) {
     switch (type.id) {

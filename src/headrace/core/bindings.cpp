@@ -33,30 +33,31 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
+// Its bytes are anything.
+Region new_region(usize bytes) {
+    Region region(bytes, nullptr);
+    region.ensure(bytes);
+    return region;
+}
+
 nb::object copy_of(nb::handle source) {
     const BorrowedBytes bytes(source);
-    Region region(bytes.size(), nullptr);
-    region.ensure(bytes.size());
+    Region region = new_region(bytes.size());
     if (bytes.size() != 0) std::memcpy(region.data(), bytes.data(), bytes.size());
     return make_buffer(std::move(region));
 }
 
 // An array of bytes, for NumPy to view as what it likes; it may be written.
 nb::object new_bytes(u64 count) {
-    auto region = std::make_unique<Region>(count, nullptr);
-    region->ensure(count);
+    auto region = std::make_unique<Region>(new_region(count));
     std::byte* const data = region->data();
     const nb::capsule owner(region.get(), [](void* made) noexcept { delete static_cast<Region*>(made); });
     region.release();
     return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }
 
-// Its bytes are anything; whoever made it fills it by its address, before anybody else knows of it.
-nb::object empty_buffer(std::size_t bytes) {
-    Region region(bytes, nullptr);
-    region.ensure(bytes);
-    return make_buffer(std::move(region));
-}
+// Whoever made it fills it by its address, before anybody else knows of it.
+nb::object empty_buffer(usize bytes) { return make_buffer(new_region(bytes)); }
 
 std::vector<std::tuple<std::string, unsigned>> type_list() {
     return {

@@ -26,8 +26,9 @@ class Context:
     threads
         At most so many threads; None for all cores that the process may use.
     memory_limit
-        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; on a GPU, everything
-        that the call takes. None for no limit. What does not fit raises `MemoryLimitError`, and all that was taken is given back.
+        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; on a GPU, the result
+        and copies of inputs and tables, but not the little that the launches of a stream share. None for no limit. What does not
+        fit raises `MemoryLimitError`, and all that was taken is given back.
     isa
         Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``; empty for the best that the machine has, or
         the one that the environment variable ``HEADRACE_ISA`` names. The answer is the same with each.

@@ -15,6 +15,7 @@
 //
 // Bytes moved per item of width w: fill w, copy 2 w, read w (and 8 for each block).
 #include "core/tile/block.cuh"
+#include "core/tile/memory.cuh"
 
 namespace headrace {
 
@@ -52,29 +53,7 @@ HR_FN void store_once(Vector* to, Vector value) {
 #endif
 }
 
-template <int width>
-struct ItemOf;
-template <>
-struct ItemOf<1> {
-    using type = u8;
-};
-template <>
-struct ItemOf<2> {
-    using type = u16;
-};
-template <>
-struct ItemOf<4> {
-    using type = u32;
-};
-template <>
-struct ItemOf<8> {
-    using type = u64;
-};
-template <>
-struct ItemOf<16> {
-    using type = Vector;
-};
-using Item = ItemOf<HR_WIDTH>::type;
+using Item = tile::ItemOf<HR_WIDTH>::type;
 constexpr i64 items_per_vector = 16 / HR_WIDTH;
 
 // How `count` items from `address` on fall apart: items before the first 16-byte boundary, whole vectors, items behind
@@ -94,7 +73,7 @@ HR_FN Parts parts_of(const Item* address, i64 count) {
 // Value of type `Item` in every place of a vector.
 HR_FN Vector repeated(Item item) {
 #if HR_WIDTH == 16
-    return item;
+    return bits_as<Vector>(item);
 #else
     u64 word = static_cast<u64>(item);
     for (int bits = 8 * HR_WIDTH; bits < 64; bits *= 2) word |= word << bits;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace headrace {
@@ -16,5 +17,32 @@ const std::vector<Isa>& available_isas();
 Isa choose_isa(std::string_view name);
 
 std::string_view isa_name(Isa isa);
+
+// A function of type `Function` that is compiled once for each instruction set, in the namespace of its name: declares
+// all of them, and `name`_for(isa), which is the one of that instruction set. In namespace headrace. For example
+//   HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
+//   const SelectKernels& kernels = select_kernels_for(isa)();
+#if defined(__x86_64__)
+#define HR_FOR_EACH_ISA(Function, name)                          \
+    namespace scalar {                                           \
+    std::type_identity_t<Function> name;                         \
+    }                                                            \
+    namespace avx2 {                                             \
+    std::type_identity_t<Function> name;                         \
+    }                                                            \
+    namespace avx512 {                                           \
+    std::type_identity_t<Function> name;                         \
+    }                                                            \
+    static std::type_identity_t<Function>& name##_for(Isa isa) { \
+        if (isa == Isa::avx512) return avx512::name;             \
+        return isa == Isa::avx2 ? avx2::name : scalar::name;     \
+    }
+#else
+#define HR_FOR_EACH_ISA(Function, name)  \
+    namespace scalar {                   \
+    std::type_identity_t<Function> name; \
+    }                                    \
+    static std::type_identity_t<Function>& name##_for(Isa) { return scalar::name; }
+#endif
 
 }  // namespace headrace

@@ -71,9 +71,9 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
     """
     typestr = source.typestr if typestr is None else typestr
     width = width_of(typestr)
-    if source.library == "headrace":
-        card = gpu(source.device)
-        return take(DeviceArray(device_pool(card).take(length * width, source.stream, budget), typestr, length))
+    if source.device.kind != "cpu" and source.library not in {"torch", "cupy", "cudf"}:
+        buffer = device_pool(gpu(source.device)).take(length * width, source.stream, budget)
+        return take(DeviceArray(buffer, typestr, length))
     if budget is not None:
         budget.charge(length * width)  # of another library's memory; it stays taken
     if source.library == "torch":
@@ -81,13 +81,11 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         return Array(made.data_ptr(), length, typestr, source.device, "torch", source.stream, True, made)
     if source.device.kind == "cpu":
         return take(_empty_numpy(length, typestr))
-    if source.library in {"cupy", "cudf"}:
-        import cupy
+    import cupy
 
-        with cupy.cuda.Device(source.device.index):
-            made = cupy.empty(length, typestr)
-        return take(made)
-    return take(DeviceArray(device_pool(gpu(source.device)).take(length * width, source.stream), typestr, length))
+    with cupy.cuda.Device(source.device.index):
+        made = cupy.empty(length, typestr)
+    return take(made)
 
 
 @contextmanager

@@ -10,17 +10,7 @@
 
 namespace headrace {
 
-namespace scalar {
-const ScanKernels* scan_kernels(Join join, ItemType item);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-const ScanKernels* scan_kernels(Join join, ItemType item);
-}
-namespace avx512 {
-const ScanKernels* scan_kernels(Join join, ItemType item);
-}
-#endif
+HR_FOR_EACH_ISA(const ScanKernels*(Join, ItemType), scan_kernels)
 
 namespace {
 
@@ -42,21 +32,8 @@ ItemType item_of(std::string_view name) {
     throw std::invalid_argument("no such type of items");
 }
 
-const ScanKernels* kernels_of(Join join, ItemType item, Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::scan_kernels(join, item);
-        case Isa::avx2:
-            return avx2::scan_kernels(join, item);
-#endif
-        default:
-            return scalar::scan_kernels(join, item);
-    }
-}
-
 const ScanKernels& kernels_of(const Joined& what, Isa isa) {
-    const ScanKernels* const found = kernels_of(join_of(what.join), item_of(what.item), isa);
+    const ScanKernels* const found = scan_kernels_for(isa)(join_of(what.join), item_of(what.item));
     if (found == nullptr) throw std::invalid_argument("the operator does not join such items");
     return *found;
 }

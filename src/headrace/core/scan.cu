@@ -1,9 +1,10 @@
 // Scan of an array in one pass, by blocks that stay and whose warps have roles. A tile goes through a ring of stages in
 // shared memory, and each role waits only for what it needs:
 //
-//   the mover     takes a tile by ticket and has the copy engine bring it; stores a stage that is scanned, then reuses
-//   it the reducers  find what a tile comes to, and post it for the other blocks the looker    joins what the tiles
-//   before come to (core/tile/look_back.cuh) the scanners  scan the tile in place, from what came before it
+// - The mover takes a tile by ticket, has the copy engine bring it, and stores the stages that are scanned.
+// - The reducers find what a tile comes to, and post it for the other blocks.
+// - The looker joins what the tiles before come to (core/tile/look_back.cuh).
+// - The scanners scan the tile in place, from what came before it.
 //
 // So the stages hold tiles on their way, tiles that wait for others' totals and tiles on their way back, in whatever
 // share the moment needs: a late tile stops a block only when all its stages wait. A thread scans neighbouring items,

@@ -9,38 +9,11 @@
 
 namespace headrace {
 
-namespace scalar {
-const SelectKernels& select_kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-const SelectKernels& select_kernels();
-}
-namespace avx512 {
-const SelectKernels& select_kernels();
-}
-#endif
-
-namespace {
-
-const SelectKernels& kernels_of(Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::select_kernels();
-        case Isa::avx2:
-            return avx2::select_kernels();
-#endif
-        default:
-            return scalar::select_kernels();
-    }
-}
-
-}  // namespace
+HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
 
 void select(const Flagged& input, const std::function<void*(u64)>& room, Isa isa, unsigned threads) {
     if (!std::has_single_bit(input.width) || input.width > 16) throw std::invalid_argument("no such width of items");
-    const SelectKernels& kernels = kernels_of(isa);
+    const SelectKernels& kernels = select_kernels_for(isa)();
     const auto gather = kernels.gather[std::countr_zero(input.width)];
     const auto* items = static_cast<const u8*>(input.items);
     const Pieces pieces(input.count, input.width);

@@ -4,30 +4,9 @@
 
 namespace headrace {
 
-namespace scalar {
-const DecodeKernels& decode_kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-const DecodeKernels& decode_kernels();
-}
-namespace avx512 {
-const DecodeKernels& decode_kernels();
-}
-#endif
+HR_FOR_EACH_ISA(const DecodeKernels&(), decode_kernels)
 
-const DecodeKernels& decode_kernels(Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::decode_kernels();
-        case Isa::avx2:
-            return avx2::decode_kernels();
-#endif
-        default:
-            return scalar::decode_kernels();
-    }
-}
+const DecodeKernels& decode_kernels(Isa isa) { return decode_kernels_for(isa)(); }
 
 Encoding::Encoding(EncodingId id, const ByteTable& table, Isa isa)
     : id_(id), kernels_(&decode_kernels(isa)), top_(id == EncodingId::utf16_le ? 1 : 0), table_(table) {

@@ -10,30 +10,9 @@
 
 namespace headrace {
 
-namespace scalar {
-const FindKernels& find_kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-const FindKernels& find_kernels();
-}
-namespace avx512 {
-const FindKernels& find_kernels();
-}
-#endif
+HR_FOR_EACH_ISA(const FindKernels&(), find_kernels)
 
-const FindKernels& find_kernels(Isa isa) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case Isa::avx512:
-            return avx512::find_kernels();
-        case Isa::avx2:
-            return avx2::find_kernels();
-#endif
-        default:
-            return scalar::find_kernels();
-    }
-}
+const FindKernels& find_kernels(Isa isa) { return find_kernels_for(isa)(); }
 
 void OrderedGate::enter(std::uint64_t number) {
     // The worker before is nearly always there already, or about to be: look a while before going to sleep.

@@ -20,6 +20,30 @@
 namespace headrace {
 namespace tile {
 
+// An item by its width, where its meaning does not matter.
+template <int width>
+struct ItemOf;
+template <>
+struct ItemOf<1> {
+    using type = u8;
+};
+template <>
+struct ItemOf<2> {
+    using type = u16;
+};
+template <>
+struct ItemOf<4> {
+    using type = u32;
+};
+template <>
+struct ItemOf<8> {
+    using type = u64;
+};
+template <>
+struct ItemOf<16> {
+    using type = uint4;
+};
+
 // 16 bytes as two words.
 struct Wide {
     u64 low, high;
