@@ -76,5 +76,16 @@ __device__ __forceinline__ T reduce_warp(T value) {
     return value;
 }
 
+// The same where the last lane's item comes first.
+template <class Op, class T>
+__device__ __forceinline__ T reduce_warp_backwards(T value) {
+#pragma unroll
+    for (u32 distance = 1; distance < lanes; distance *= 2) {
+        const T before = shuffle_down(value, distance);
+        value = Op::join(before, value);
+    }
+    return value;
+}
+
 }  // namespace tile
 }  // namespace headrace
