@@ -74,7 +74,7 @@ def test_faults_of_fields_are_listed_on_the_gpu():
     data = b"a,b\n1,2\nx,y\n3,2020-02-30\n"
     options = {"dtypes": {"a": "int8", "b": "date32"}, "on_error": "null"}
     found = headrace.read_csv(data, device="cuda", **options)
-    assert found.report.device == "cuda" and len(found.rejects) == 3
+    assert found.report.device == "cuda" and len(found.rejects) == 4
     same(found, headrace.read_csv(data, **options))
 
 
