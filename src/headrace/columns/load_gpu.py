@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.column import Column
-from headrace.columns.convert_gpu import FAULT, SIGHTINGS, ColumnRoom, ConvertShape, has_offsets, pack_columns, pack_task
-from headrace.columns.load import Evidence, Loaded, LoadPlan, column_of, native_errors, type_named
-from headrace.columns.types import DataType
+from headrace.columns.before_gpu import find_data
+from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
+from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_task
+from headrace.columns.faults_gpu import FaultsOfLoad
+from headrace.columns.infer_gpu import Inference
+from headrace.columns.load import Loaded, LoadPlan
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
-from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
 from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
@@ -35,16 +35,11 @@ _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
 _MOST_STRING_BYTES = 0x7FFFFFFF
-_SHOWN = 100
-_EMPTY, _BIG_INT = 0, 5
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
-_MOST_FAULTS = 4096
-_OF_VALUES = {0, 1, 2}
-"""Faults that concern a field alone: type, overflow, encoding."""
-_NEVER = 2**64 - 1
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
+_COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
 _LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
 """What is left to the native loader."""
 
@@ -141,98 +136,40 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     return _Load(place, source, dialect, plan).run()
 
 
-@dataclass(slots=True)
-class _Taken:
-    """What a column is taken for, and its rooms."""
-
-    position: int
-    type: DataType
-    guess: int | None
-    large: bool = False
-    rooms: dict[str, Room] = field(default_factory=dict)
-    nulls: int = 0
-
-    @property
-    def made(self) -> DataType:
-        """The type of its memory: offsets of 64 bits where those of 32 do not reach."""
-        return type_named(f"large_{self.type}") if self.large else self.type
-
-    def described(self) -> ColumnRoom:
-        values, offsets, validity, sightings = (
-            self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
-        )
-        return ColumnRoom(
-            position=self.position,
-            type=self.made,
-            guess=self.guess,
-            values=values,
-            offsets=offsets,
-            validity=validity,
-            sightings=sightings,
-        )
-
-
-def _first_record(source: OpenSource, dialect: Dialect, begin: int, least: int) -> int:
-    """Where the first record that begins at `least` or behind it does; the source's end if there is none."""
-    count = 2
-    while True:
-        records = _native.peek(source.native, _native.Dialect.make(dialect), "", begin, count)
-        found = next((record[0] for record in records if record[0] >= least), None)
-        if found is not None or len(records) < count:
-            return source.size if found is None else found
-        count *= 4
-
-
 class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
         self._launcher, self._text, self._shape = place.launcher, place.text, place.shape
-        self._source, self._dialect, self._plan = source, dialect, plan
-        self._counts = dict.fromkeys(("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes"), 0)
-        self._begin = self._skip_beginning()
+        self._dialect, self._plan = dialect, plan
+        before = find_data(source, dialect, plan)
+        self._counts = dict.fromkeys(_COUNTS, 0) | before.counts
+        self._begin = before.begin
         self._size = min(plan.end, source.size) - self._begin
-        self._ledger = _native.KindLedger(len(plan.columns))
+        self._inference = Inference(source, dialect, plan, self._begin)
+        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
         self._rows = 0
         self._quotes = dialect.quote is not None
-        self._faults: list[NDArray[np.void]] = []
-        # Faults that leave their record in the table are listed; others are the native loader's.
-        self._fault_room = _MOST_FAULTS if plan.values.on_error == "null" and not plan.zones else 0
 
     def run(self) -> Loaded | None:
         if self._size <= 0:
             return None
-        taken = self._first_taken()
-        self._prepare(sum(has_offsets(one.type) for one in taken))
+        taken = self._inference.first()
+        self._prepare(len(strings_of(taken)))
         self._measure(taken, Part(self._totals, _FORMS_BYTES))
         if not self._learn(taken):
             return None
-        columns: dict[int, _Taken] = {}
+        columns: dict[int, Taken] = {}
         while taken:
-            if columns and any(has_offsets(one.type) for one in taken):
+            if columns and strings_of(taken):
                 totals = self._launcher.room(len(taken) * 8, fill=0)
                 self._measure(taken, totals)
                 self._learn_strings(taken, self._launcher.fetch(totals).view(np.uint64))
             if not self._convert(taken):
                 return None
             columns.update((one.position, one) for one in taken)
-            taken = self._changed(columns)
+            taken = self._inference.changed(columns)
         return self._loaded(columns)
-
-    def _skip_beginning(self) -> int:
-        """Where the data begins: records before, and blank lines in front of the first, are counted by the native loader."""
-        plan = self._plan
-        begin = plan.begin
-        if plan.data_begin > begin:
-            begin = min(_first_record(self._source, self._dialect, begin, plan.data_begin), plan.end)
-        nothing: list[tuple[str, DataType | None, bool]] = [(name, type_named("string"), False) for name, _, _ in plan.columns]
-        before = replace(plan, columns=nothing, end=begin, progress=None)
-        with native_errors():
-            made = _native.load(self._source.native, _native.Dialect.make(self._dialect), before)
-        self._no_rejects = {name: column_of(parts, 0) for name, parts in made["rejects"]}
-        for name in ("leading", "blank", "comment"):
-            self._counts[name] += made["counts"][name]
-        return begin
 
     def _prepare(self, strings: int) -> None:
         launcher = self._launcher
@@ -247,24 +184,10 @@ class _Load:
         self._rules = _native.pack_rules(self._plan, self._rules_room.address)
         launcher.put(np.frombuffer(self._rules, np.uint8), self._rules_room)
 
-    def _first_taken(self) -> list[_Taken]:
-        plan = self._plan
-        if any(wanted and type_ is None for _, type_, wanted in plan.columns):
-            with native_errors():
-                self._ledger.sample(self._source.native, _native.Dialect.make(self._dialect), plan)
-        return [
-            self._taken_for(position) if type_ is None else _Taken(position, type_, None)
-            for position, (_, type_, wanted) in enumerate(plan.columns)
-            if wanted
-        ]
-
-    def _taken_for(self, position: int) -> _Taken:
-        return _Taken(position, type_named(self._ledger.type(position)), self._ledger.kind(position))
-
-    def _measure(self, taken: Sequence[_Taken], totals: Room) -> None:
+    def _measure(self, taken: Sequence[Taken], totals: Room) -> None:
         """How many bytes the strings of each tile have, and where they go."""
         launcher = self._launcher
-        strings = [one for one in taken if has_offsets(one.type)]
+        strings = strings_of(taken)
         self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
         if not strings:
             return
@@ -277,7 +200,7 @@ class _Load:
         shape = self._shape.convert(quotes=self._quotes)
         return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
 
-    def _learn(self, taken: Sequence[_Taken]) -> bool:
+    def _learn(self, taken: Sequence[Taken]) -> bool:
         """Wait for the counts; whether the kernels can go on."""
         fetched = self._launcher.fetch(self._totals)
         totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
@@ -291,139 +214,61 @@ class _Load:
         self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
         return True
 
-    def _learn_strings(self, taken: Sequence[_Taken], totals: NDArray[np.uint64]) -> None:
-        strings = [one for one in taken if has_offsets(one.type)]
-        for one, total in zip(strings, totals.tolist(), strict=False):
+    def _learn_strings(self, taken: Sequence[Taken], totals: NDArray[np.uint64]) -> None:
+        for one, total in zip(strings_of(taken), totals.tolist(), strict=False):
             one.large = total > _MOST_STRING_BYTES and one.type.bits == 32
             one.rooms["values"] = self._launcher.room(total)
 
-    def _convert(self, taken: Sequence[_Taken]) -> bool:
+    def _convert(self, taken: Sequence[Taken]) -> bool:
         """Launch the conversion, and wait for what it met; whether there was no fault."""
         launcher, rows, count = self._launcher, self._rows, len(taken)
-        words = rows // 32 + 1
+        words = validity_words(rows)
         counts = 8 + count * 8
         # Faults, values of each column, sightings of each column.
         outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
         launcher.fill(Part(outcome, counts), 0xFF)
-        ordered = sorted(taken, key=lambda one: not has_offsets(one.type))
-        for number, one in enumerate(ordered):
-            self._make_rooms(one, words)
+        in_order = ordered(taken)
+        for number, one in enumerate(in_order):
+            one.make_rooms(launcher, rows)
             one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
-        table = launcher.put(self._table(ordered))
-        faults = launcher.room(self._fault_room * FAULT.itemsize)
+        table = launcher.put(self._table(in_order))
+        faults = self._faults.room()
         args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
         launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1
-        if not self._take_faults(faults, int(fetched[0]), {one.position for one in taken}):
+        if not self._faults.take(faults, int(fetched[0]), {one.position for one in taken}):
             return False
         met = fetched[1 + count :].reshape(count, 2, SIGHTINGS)
-        for number, one in enumerate(ordered):
+        for number, one in enumerate(in_order):
             one.nulls = rows - int(fetched[1 + number])
             if one.guess is not None:
-                self._see(one.position, met[number])
+                self._inference.see(one.position, met[number])
         return True
 
-    def _take_faults(self, faults: Room, count: int, converted: set[int]) -> bool:
-        """Keep the faults of the columns just converted, in place of those of an earlier time; whether that can be done."""
-        if count > self._fault_room:
-            return False
-        self._faults = [fault for fault in self._faults if int(fault["column"]) not in converted]
-        if count:
-            listed = self._launcher.fetch(Part(faults, 0, count * FAULT.itemsize)).view(FAULT)
-            if not set(listed["kind"].tolist()) <= _OF_VALUES:
-                return False
-            self._faults += list(listed)
-        return True
-
-    def _rejects(self, columns: dict[int, _Taken]) -> dict[str, Column]:
-        """A row for each fault, by record, then column."""
-        if not self._faults:
-            return self._no_rejects
-        source, dialect = self._source.native, _native.Dialect.make(self._dialect)
-        listed = []
-        for fault in sorted(self._faults, key=lambda one: (one["record"], one["column"], one["at"])):
-            begin, end, record, at = (self._begin + int(fault[name]) for name in ("begin", "end", "record_begin", "at"))
-            text = _native.peek(source, dialect, "", record, 1)[0][3]
-            place = (int(fault["record"]) + 1, record, at, int(fault["column"]), int(fault["kind"]))
-            listed.append((*place, source.read(begin, end - begin), text))
-        types = [columns[position].made if position in columns else None for position in range(len(self._plan.columns))]
-        made = _native.rejects(source, self._plan, types, listed)
-        return {name: column_of(parts, len(listed)) for name, parts in made}
-
-    def _make_rooms(self, one: _Taken, words: int) -> None:
-        launcher, rows = self._launcher, self._rows
-        one.rooms["validity"] = launcher.room(words * 4, fill=0)
-        if has_offsets(one.made):
-            one.rooms["offsets"] = launcher.room((rows + 1) * one.made.bits // 8, fill=0)
-        elif one.made.bits == 1:
-            one.rooms["values"] = launcher.room(words * 4, fill=0)
-        else:
-            one.rooms["values"] = launcher.room(rows * one.made.bits // 8)
-
-    def _see(self, position: int, met: NDArray[np.uint64]) -> None:
-        for kind in np.flatnonzero(met[0] != _NEVER).tolist():
-            at = self._begin + int(met[0, kind])
-            self._ledger.see(position, kind, int(met[1, kind]) + 1, at, self._field_text(at))
-
-    def _field_text(self, at: int) -> bytes:
-        """The raw text of the field that begins there, its first bytes."""
-        text, state = self._source.native.read(at, _SHOWN), 0
-        for length, byte in enumerate(text):
-            state, emit = self._dialect.automaton.step(state, byte)
-            if emit & (Emit.FLD | Emit.REC):
-                return text[:length]
-        return text
-
-    def _changed(self, columns: dict[int, _Taken]) -> list[_Taken]:
-        """Columns that are to be converted again, because their guess did not hold; native: follow_ledger."""
-        again = []
-        for position, one in columns.items():
-            if one.guess is None:
-                continue
-            now = self._taken_for(position)
-            if now.guess == _BIG_INT and one.guess == _BIG_INT:
-                again.append(_Taken(position, one.type, None))  # no float among the long integers: they are text
-            elif now.guess == _BIG_INT or (one.guess == _EMPTY and now.guess != _EMPTY) or now.type != one.type:
-                again.append(now)
-        return again
-
-    def _table(self, taken: Sequence[_Taken]) -> NDArray[np.void]:
+    def _table(self, taken: Sequence[Taken]) -> NDArray[np.void]:
         return pack_columns(self._plan, [one.described() for one in taken], self._rules_room.address, self._rules)
 
-    def _task(self, taken: Sequence[_Taken]) -> NDArray[np.void]:
+    def _task(self, taken: Sequence[Taken]) -> NDArray[np.void]:
         dialect = plain_dialect(self._dialect, quoted=self._quotes)
         assert dialect is not None
         rooms = [one.described() for one in taken]
-        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=self._fault_room)[0]
+        limit = self._faults.limit
+        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
 
-    def _loaded(self, columns: dict[int, _Taken]) -> Loaded:
+    def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)
-        evidence: list[Evidence | None] = [None] * count
-        for position, (_, type_, wanted) in enumerate(self._plan.columns):
-            found = self._ledger.evidence(position) if wanted and type_ is None else None
-            if found is not None:
-                evidence[position] = Evidence(*found[:3])
-        made = tuple(self._column(columns[position]) if position in columns else None for position in range(count))
+        types = [columns[position].made if position in columns else None for position in range(count)]
+        made = [
+            columns[position].column(self._launcher, self._rows) if position in columns else None for position in range(count)
+        ]
         return Loaded(
-            columns=made,
-            evidence=tuple(evidence),
-            rejects=self._rejects(columns),
+            columns=tuple(made),
+            evidence=self._inference.evidence(),
+            rejects=self._faults.rejects(types),
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,
-        )
-
-    def _column(self, taken: _Taken) -> Column:
-        result: Any = self._launcher.result
-        rooms = taken.rooms
-        return Column(
-            type=taken.made,
-            length=self._rows,
-            null_count=taken.nulls,
-            values=result(rooms["values"]),
-            validity=result(rooms["validity"]) if taken.nulls and taken.type.name != "null" else None,
-            offsets=result(rooms["offsets"]) if "offsets" in rooms else None,
         )
