@@ -1,4 +1,4 @@
-#include "core/bindings.hpp"
+#include "columns/bindings.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -17,6 +17,7 @@
 #include "columns/pack_rules.hpp"
 #include "columns/pass.hpp"
 #include "columns/share.hpp"
+#include "core/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 
@@ -24,171 +25,6 @@ namespace nb = nanobind;
 
 namespace headrace {
 namespace {
-
-TypeId type_id(std::string_view name) {
-#define HR_TYPE(id, text, bits) \
-    if (name == text) return TypeId::id;
-#include "core/types.def"
-#undef HR_TYPE
-    throw std::invalid_argument("no such column type: " + std::string(name));
-}
-
-i64 units_per_second(nb::handle unit) {
-    if (unit.is_none()) return 0;
-    const auto name = nb::cast<std::string>(unit);
-    return name == "s" ? 1 : name == "ms" ? 1'000 : name == "us" ? 1'000'000 : 1'000'000'000;
-}
-
-// `given` is a DataType.
-ColumnType column_type(nb::handle given) {
-    ColumnType type;
-    type.id = type_id(nb::cast<std::string>(given.attr("name")));
-    type.units_per_second = units_per_second(given.attr("unit"));
-    type.utc = !given.attr("tz").is_none();
-    if (type.id != TypeId::decimal128) return type;
-    type.precision = nb::cast<u8>(given.attr("precision"));
-    type.scale = nb::cast<u8>(given.attr("scale"));
-    return type;
-}
-
-// A planned column is (name, DataType or None, wanted); None is inferred.
-PlannedColumn planned_column(nb::handle given) {
-    PlannedColumn column;
-    column.name = nb::cast<std::string>(given[0]);
-    const nb::object type = given[1];
-    column.wanted = nb::cast<bool>(given[2]);
-    column.inferred = type.is_none();
-    if (!column.inferred) column.type = column_type(type);
-    return column;
-}
-
-OnError policy(const std::string& name) {
-    if (name == "null") return OnError::null;
-    return name == "reject" ? OnError::reject : OnError::raise;
-}
-
-Outcome outcome(const std::string& name) {
-    if (name == "keep") return Outcome::keep;
-    return name == "reject" ? Outcome::reject : Outcome::raise;
-}
-
-// `given` has the attributes of columns/load.py's RowRules.
-RowRules row_rules(nb::handle given) {
-    RowRules rules;
-    rules.base_columns = nb::cast<std::size_t>(given.attr("base_columns"));
-    rules.fill_short = nb::cast<bool>(given.attr("fill_short"));
-    rules.collect_long = nb::cast<bool>(given.attr("collect_long"));
-    rules.on_short = outcome(nb::cast<std::string>(given.attr("on_short")));
-    rules.on_long = outcome(nb::cast<std::string>(given.attr("on_long")));
-    rules.on_malformed = outcome(nb::cast<std::string>(given.attr("on_malformed")));
-    return rules;
-}
-
-std::vector<std::string> texts(nb::handle list) {
-    std::vector<std::string> made;
-    for (const nb::handle text : list) {
-        const auto bytes = nb::cast<nb::bytes>(text);
-        made.emplace_back(bytes.c_str(), bytes.size());
-    }
-    return made;
-}
-
-// Ctrl-C: Python's handlers run here. What they raise ends the load, and so does what `progress` raises. It is borrowed
-// from the Python plan, which outlives the load.
-auto poll_of(nb::handle progress) {
-    return [progress](std::uint64_t done, std::uint64_t total) {
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (!progress.is_none()) progress(done, total);
-    };
-}
-
-// Of a pair of number marks as bytes: (decimal, thousands or None).
-NumberMarks number_marks(nb::handle given) {
-    const nb::object thousands = given[1];
-    NumberMarks marks;
-    marks.decimal = nb::cast<u8>(given[0]);
-    if (!thousands.is_none()) marks.thousands = nb::cast<u8>(thousands);
-    return marks;
-}
-
-// `given` is columns/date_format.py's DateForms.
-DateFormatSet date_formats(nb::handle given) {
-    DateFormatSet set;
-    for (const nb::handle format : given.attr("formats")) {
-        const auto steps = nb::cast<nb::bytes>(format.attr("steps"));
-        set.programs.emplace_back(steps.c_str(), steps.size());
-        set.may_be_number.push_back(nb::cast<bool>(format.attr("may_be_number")));
-    }
-    set.iso_first = nb::cast<bool>(given.attr("iso_first"));
-    set.before_numbers = nb::cast<bool>(given.attr("before_numbers"));
-    return set;
-}
-
-// `given` is columns/zone.py's LocalTimes.
-const Zone* add_zone(LoadPlan& plan, nb::handle given) {
-    ZoneTable& table = plan.zones.emplace_back();
-    table.name = nb::cast<std::string>(given.attr("name"));
-    table.begins = nb::cast<std::vector<i64>>(given.attr("begins"));
-    table.ends = nb::cast<std::vector<i64>>(given.attr("ends"));
-    table.offsets = nb::cast<std::vector<i64>>(given.attr("offsets"));
-    table.zone = {table.name.c_str(), table.begins.data(), table.ends.data(), table.offsets.data(),
-                  table.begins.size()};
-    return &table.zone;
-}
-
-// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/value_forms.py's
-// PlannedForms.
-void plan_forms(nb::handle given, LoadPlan& made) {
-    const nb::object forms = given.attr("forms");
-    made.forms.clear();
-    for (const nb::handle own : forms.attr("several")) {
-        made.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
-    }
-    for (const auto [position, number] : nb::cast<nb::dict>(forms.attr("of_columns"))) {
-        made.columns[nb::cast<usize>(position)].forms = nb::cast<usize>(number);
-    }
-    for (const nb::handle zone : given.attr("zones")) {
-        const Zone* const table = add_zone(made, zone[0]);
-        for (const nb::handle position : zone[1]) made.columns[nb::cast<usize>(position)].type.zone = table;
-    }
-}
-
-// `plan` has the attributes of columns/load.py's LoadPlan.
-LoadPlan plan_from(nb::handle plan) {
-    LoadPlan made;
-    for (const nb::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));
-    made.begin = nb::cast<std::uint64_t>(plan.attr("begin"));
-    made.end = nb::cast<std::uint64_t>(plan.attr("end"));
-    made.data_begin = nb::cast<std::uint64_t>(plan.attr("data_begin"));
-    made.rows = row_rules(plan.attr("rows"));
-    const nb::object values = plan.attr("values");
-    made.on_error = policy(nb::cast<std::string>(values.attr("on_error")));
-    made.true_words = texts(values.attr("true_words"));
-    made.false_words = texts(values.attr("false_words"));
-    made.quoted_null = nb::cast<bool>(values.attr("quoted_null"));
-    const nb::object row_index = plan.attr("row_index");
-    if (!row_index.is_none()) made.row_index = nb::cast<i64>(row_index);
-    made.replace_invalid = nb::cast<bool>(values.attr("replace_invalid"));
-    made.shrink = nb::cast<bool>(values.attr("shrink"));
-    made.marks = number_marks(values.attr("marks"));
-    plan_forms(plan, made);
-    made.threads = nb::cast<unsigned>(plan.attr("threads"));
-    made.tile_bytes = nb::cast<std::size_t>(plan.attr("tile_bytes"));
-    made.memory_limit = nb::cast<std::size_t>(plan.attr("memory_limit"));
-    made.exact_memory = nb::cast<bool>(plan.attr("exact_memory"));
-    made.isa = choose_isa(nb::cast<std::string>(plan.attr("isa")));
-    made.poll = poll_of(plan.attr("progress"));
-    const nb::object share = plan.attr("share");
-    if (share.is_none()) return made;
-    made.share = nb::cast<LoadShare*>(share);
-    made.file = nb::cast<u32>(plan.attr("file"));
-    usize column = 0;
-    for (const nb::handle share_column : plan.attr("share_columns")) {
-        made.columns[column++].share_column = nb::cast<usize>(share_column);
-    }
-    return made;
-}
 
 nb::object buffer_or_none(Region&& region) {
     if (region.data() == nullptr) return nb::none();
@@ -327,44 +163,6 @@ void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDia
 void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
     if (kind > UNFIT) throw std::invalid_argument("no such kind");
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
-}
-
-std::string_view kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::empty:
-            return "empty";
-        case Kind::boolean:
-            return "bool";
-        case Kind::natural:
-        case Kind::negative:
-            return "int64";
-        case Kind::uint64:
-            return "uint64";
-        case Kind::big_int:
-            return "big_int";
-        case Kind::float64:
-            return "float64";
-        case Kind::date:
-            return "date32";
-        case Kind::timestamp_us:
-        case Kind::timestamp_ns:
-            return "timestamp";
-        case Kind::timestamp_us_utc:
-        case Kind::timestamp_ns_utc:
-            return "timestamp with offset";
-        case Kind::time_us:
-        case Kind::time_ns:
-            return "time64";
-        case Kind::duration_us:
-        case Kind::duration_ns:
-            return "duration";
-        case Kind::hex:
-        case Kind::hex_uint64:
-            return "hex";
-        case Kind::text:
-            break;
-    }
-    return "text";
 }
 
 // What a text looks like to a reader of such numbers and dates.

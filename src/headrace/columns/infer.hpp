@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "columns/kinds.hpp"
@@ -49,5 +50,8 @@ private:
 
 // Adds the kinds of the fields at the text's beginning, of all columns that are wanted and inferred.
 void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, KindLedger& ledger);
+
+// What messages and callers call it: a type, or what it may become one of.
+std::string_view kind_name(Kind kind);
 
 }  // namespace headrace
