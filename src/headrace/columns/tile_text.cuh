@@ -8,6 +8,7 @@
 
 #include "columns/convert_task.hpp"
 #include "core/tile/block.cuh"
+#include "core/tile/bytes.cuh"
 #include "core/tile/memory.cuh"
 
 namespace headrace {
@@ -84,8 +85,6 @@ struct TileMemory {
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN u32 zero_bytes(u32 x) { return ~(((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080; }
-// Has a byte's top bit set if some byte is zero, and else none.
-HR_FN u32 borrows(u32 x) { return (x - 0x01010101) & ~x; }
 // The top bits of four bytes as four bits.
 HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
 
@@ -122,7 +121,7 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     if (universal) {
         constexpr u32 returns = 0x0D0D0D0D;
         const u32 found =
-            (borrows(v.x ^ returns) | borrows(v.y ^ returns)) | (borrows(v.z ^ returns) | borrows(v.w ^ returns));
+            (tile::borrows(v.x ^ returns) | tile::borrows(v.y ^ returns)) | (tile::borrows(v.z ^ returns) | tile::borrows(v.w ^ returns));
         if (found & 0x80808080) lines |= equal_mask(v, returns);
     }
     return lines;

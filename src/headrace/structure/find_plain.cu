@@ -186,6 +186,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;
+    if ((dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0) flags |= FIND_RETURN;
     flags = __reduce_or_sync(tile::all_lanes, flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
     __syncthreads();

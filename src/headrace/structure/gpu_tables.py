@@ -81,6 +81,7 @@ class Found(IntFlag):
     UNCLOSED = 32
     COMMENT = 64
     UNFINISHED = 128
+    RETURN = 256
 
 
 class _Step(IntFlag):

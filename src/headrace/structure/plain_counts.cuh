@@ -13,7 +13,8 @@ struct Side {
 };
 struct Counts {
     Side all, outside;    // all.strays: from inside
-    u32 unwatched = ~0u;  // bit 7 of a byte: no watched byte so far
+    u32 unwatched = ~0u;   // bit 7 of a byte: no watched byte so far
+    u32 no_returns = ~0u;  // the same of carriage returns
     u32 high = 0, quotes = 0;
 };
 
@@ -50,6 +51,7 @@ __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place
         separators = tile::add_bytes(found.separators, separators);
         line_ends = tile::add_bytes(found.line_ends, line_ends);
         counts.high |= place.word[k];
+        counts.no_returns &= found.no_returns;
     }
     counts.all.separators += separators;
     counts.all.line_ends += line_ends;
@@ -86,6 +88,7 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
         counts.outside.separators = tile::add_bytes(found.separators & ~within.word[k], counts.outside.separators);
         counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
         counts.high |= place.word[k];
+        counts.no_returns &= found.no_returns;
         // A quote that opens behind no delimiter and no quote; what follows one that closes and is neither. A quote
         // that opens is inside, and what follows one that closes is outside.
         const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));

@@ -36,12 +36,13 @@ struct Place {
 // Those of four bytes.
 struct Delimiters {
     u32 separators, line_ends;
+    u32 no_returns;  // bit 7 of a byte: no carriage return, where line ends are universal; other bits are anything
 
     __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
         const u32 low = bytes & ~tile::top_bits;
         separators = ~(tile::differs(low, patterns.separator) | bytes) & tile::top_bits;
-        const u32 neither = tile::differs(low, patterns.line_end) & tile::differs(low, patterns.carriage);
-        line_ends = ~(neither | bytes) & tile::top_bits;
+        no_returns = tile::differs(low, patterns.carriage);
+        line_ends = ~((tile::differs(low, patterns.line_end) & no_returns) | bytes) & tile::top_bits;
     }
 };
 

@@ -36,7 +36,8 @@ enum FindFlag : u32 {
     FIND_OPEN = 16,        // the text ends inside a record, which counts
     FIND_UNCLOSED = 32,    // the text ends inside quotes
     FIND_COMMENT = 64,     // the text ends inside a comment line, which is no record
-    FIND_UNFINISHED = 128  // the text ends in a delimiter that had begun behind closing quotes: a stray at its end
+    FIND_UNFINISHED = 128,  // the text ends in a delimiter that had begun behind closing quotes: a stray at its end
+    FIND_RETURN = 256       // plain universal dialects: carriage returns, or perhaps bytes outside ASCII
 };
 
 // Totals of a text. A last record without a line end counts, its last field too: the search settles it here, and the

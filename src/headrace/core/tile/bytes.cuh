@@ -25,6 +25,9 @@ __device__ __forceinline__ u32 equals(u32 bytes, u32 pattern) {
     return ~(differs(bytes & ~top_bits, pattern) | bytes) & top_bits;
 }
 
+// Has bit 7 of the lowest byte that is zero, and of none below it; above it, of any. Other bits are anything.
+__device__ __forceinline__ u32 borrows(u32 x) { return (x - 0x01010101u) & ~x; }
+
 // The bits of the bytes before: those of the word before end in the lowest byte.
 __device__ __forceinline__ u32 behind(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
 __device__ __forceinline__ Bits behind(const Bits& bits, u32 before) {

@@ -1,0 +1,103 @@
+// Strings of rows: where each warp's go, and their bytes, gathered in shared memory so that stores are side by side.
+#pragma once
+
+#include "columns/row_values.cuh"
+
+namespace headrace {
+
+// Where a field of any length ends, and whether that is where a row's field may end.
+HR_FN u32 field_length(const u32* text, Cursor& cursor, bool last, u32 separator, bool returns) {
+    const u32 plain = separator ^ zeros;
+    const u32 end = find_end(text, cursor.at, cursor.end, plain, returns ? tile::repeated('\r') : plain);
+    const bool fine = last ? end >= cursor.end && cursor.at <= cursor.end
+                           : end < cursor.end && reinterpret_cast<const u8*>(text)[end] == (plain & 0xFF);
+    if (!fine) cursor.bad = true;
+    return !fine ? 0 : last ? cursor.end - cursor.at : end - cursor.at;
+}
+
+// Bytes of a field that this tile copies by the rule of tile_strings.cuh, by which strings are placed. A field that is
+// open at the tile's end ends behind it.
+HR_FN u32 owned_bytes(const RowTile& tile, u32 begin, u32 end, bool open) {
+    const u32 from = max(begin, tile.begin - string_head);
+    const u32 until = open ? tile.end - string_head : end;
+    return (open || end >= tile.begin) && until > from ? until - from : 0;
+}
+
+// Notes a column's strings of a warp: their places, and how many bytes they have.
+HR_FN void read_strings(RowMemory& memory, const RowColumn& column, const RowGroup& group, Cursor& cursor, u32 n,
+                        u32 round) {
+    const bool null = n == 0 && (column.flags & ROW_EMPTY_IS_NULL);
+    const u32 until = tile::scan_warp<Sum<u32>>(cursor.active && !cursor.bad ? n : 0);
+    memory.places[column.string][threadIdx.x] = cursor.at | until << 16;
+    if (tile::lane() == tile::lanes - 1) memory.added[round % 2][column.string][tile::warp()] = until;
+    const u32 nulls = __ballot_sync(tile::all_lanes, null && cursor.active && !cursor.bad);
+    if (nulls != 0) clear_bits(column.validity, group.first, nulls);
+}
+
+HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
+    if (column.flags & ROW_LONG_OFFSETS) {
+        reinterpret_cast<u64*>(column.more)[row] = value;
+    } else {
+        reinterpret_cast<u32*>(column.more)[row] = static_cast<u32>(value);
+    }
+}
+
+// Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4.
+HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
+    for (u32 at = 4 * tile::lane(); at < size; at += 4 * tile::lanes) {
+        if (at >= skew && at + 4 <= size) {
+            *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
+        } else {
+            for (u32 i = at; i < at + 4 && i < size; ++i) {
+                if (i >= skew) to[i] = stream[i];
+            }
+        }
+    }
+}
+
+// Copies each lane's n bytes from `begin`, the warp's one behind the other, to `to`.
+HR_FN void copy_strings(RowMemory& memory, u8* to, u32 begin, u32 n, u32 before, u32 total) {
+    const u8* const text = staged_bytes_of(memory);
+    if (total <= stream_bytes - 4) {
+        const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
+        u8* const stream = memory.streams[tile::warp()];
+        u8* const own = stream + skew + before;
+        for (u32 i = 0; i < n; ++i) own[i] = text[begin + i];
+        __syncwarp();
+        put_stream(stream, to - skew, skew, skew + total);
+        __syncwarp();
+        return;
+    }
+    for (u32 owner = 0; owner < tile::lanes; ++owner) {
+        const u8* const from = text + tile::shuffle(begin, owner);
+        u8* const own = to + tile::shuffle(before, owner);
+        const u32 size = tile::shuffle(n, owner);
+        for (u32 i = tile::lane(); i < size; i += tile::lanes) own[i] = from[i];
+    }
+}
+
+// Stores a warp's strings of one column; behind the barrier that all warps' sizes wait for.
+HR_FN void put_strings(RowMemory& memory, const RowColumn& column, const RowGroup& group, const Cursor& cursor,
+                       u32 round) {
+    const u32 number = column.string, warp = tile::warp();
+    u64 base = memory.bases[warp][number] - (round == 0 ? memory.sums[number] : 0);
+    u64 next = base;
+#pragma unroll
+    for (u32 i = 0; i < warps; ++i) {
+        const u32 added = memory.added[round % 2][number][i];
+        if (i < warp) base += added;
+        next += added;
+    }
+    const u32 place = memory.places[number][threadIdx.x];
+    const u32 until = place >> 16;
+    const u32 until_lane = tile::shuffle_up(until, 1);
+    const u32 before = tile::lane() == 0 ? 0 : until_lane;
+    __syncwarp();
+    if (tile::lane() == 0) memory.bases[warp][number] = next;
+    if (cursor.active) put_offset(column, group.row + 1, base + until);
+    if (cursor.active && group.row == 0) put_offset(column, 0, 0);
+    const u32 total = tile::shuffle(until, tile::lanes - 1);
+    copy_strings(memory, column.values + base, place & 0xFFFF, until - before, before, total);
+}
+
+}  // namespace headrace

@@ -1,0 +1,52 @@
+// What the conversion by rows (convert_rows.cu) is told; rows_gpu.py packs the same structs. Pointers are to device
+// memory.
+#pragma once
+
+#include "structure/tile_entry.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// What a field is read as. `skip`: it is stepped over, because it is not wanted or another kernel converts it.
+enum class RowKind : u8 { skip, int1, int2, int4, int8, float4, float8, date, timestamp, text };
+
+enum RowFlag : u8 {
+    ROW_EMPTY_IS_NULL = 1,
+    ROW_CANONICAL = 2,    // as inference demands: no zero before other digits
+    ROW_SIGNED = 4,       // integers
+    ROW_LONG_OFFSETS = 8  // strings: 64 bits
+};
+
+// A column of the table, wanted or not; there is one for each field of a record. Row r of the result is record r of the
+// text. `validity` is all ones before the launch: it is cleared where there is no value.
+struct RowColumn {
+    u8* values;
+    u32* validity;
+    u64 more;     // strings: address of the offsets; timestamps: units a second
+    u32 largest;  // integers: of 8 digits, or of the type if that is less
+    RowKind kind;
+    u8 flags;
+    u8 string;  // strings: which of them
+    u8 reserved;
+};
+static_assert(sizeof(RowColumn) == 32);
+
+enum RowTaskFlag : u32 {
+    ROWS_ASCII = 1,  // some text must be UTF-8: a tile with bytes outside ASCII is declined
+    ROWS_QUOTED = 2  // a tile with quotes is declined
+};
+
+// What all tiles share.
+struct RowTask {
+    u64 size;     // bytes of text
+    u32 tiles;    // entries[tiles] speaks of the text's end
+    u32 width;    // fields of a record
+    u32 strings;  // columns of kind text
+    u32 flags;    // RowTaskFlag
+    PlainDialect dialect;
+};
+static_assert(sizeof(RowTask) == 32);
+
+// Strings of a row that a thread can hold places of.
+constexpr u32 MOST_ROW_STRINGS = 16;
+
+HR_END_NAMESPACE
