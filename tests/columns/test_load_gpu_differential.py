@@ -19,7 +19,14 @@ from headrace.structure.find_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 
-SHAPE = GpuShape(find=FindShape(threads=32, rows=1, blocks=1, scan_threads=32), threads=32, window=64)
+SHAPE = GpuShape(
+    find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32),
+    threads=32,
+    window=64,
+    row_threads=32,
+    row_head=256,
+    row_blocks=1,
+)
 
 
 def read_on_fibers(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> tuple[headrace.Table | None, int]:

@@ -185,12 +185,15 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
 }
 
+// `marks`: null, or a tile is to be converted if its own is not 0 (convert_rows.cu).
 #if HR_WRITES
 // `string_begins`: what measure_strings found, scanned over the tiles for each column; left are sums of one tile more.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const __grid_constant__ ConvertTask task) {
+                  FieldFault* faults, ConvertTotals* totals, const u32* marks,
+                  const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
+    if (marks != nullptr && marks[blockIdx.x] == 0) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
@@ -200,9 +203,10 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #else
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column], which are zero before.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
+    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums, const u32* marks,
                     const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
+    if (marks != nullptr && marks[blockIdx.x] == 0) return;
     convert_tile<false>(*memory, text, task, entries, columns, sums + u64{blockIdx.x} * task.strings);
 }
 #endif

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum, IntFlag
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,9 +117,46 @@ _TYPE_IDS = [
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
 _HEX_KINDS = (16, 17)
-_FAMILIES = {"float32": 2, "float64": 3, "date32": 4, "timestamp": 5, "decimal128": 6}
 _EIGHT_DIGITS = 99_999_999
 _LONG_PIECE, _SIZED_STRINGS = 96, 64
+
+
+EMPTY, BIG_INT = 0, 5
+"""Kinds of text (columns/rules/infer.hpp) that do not settle a column's type."""
+
+
+class Flag(IntFlag):
+    """What is to be known of a column: ConvertFlag."""
+
+    INFERRED = 1
+    UTC = 2
+    RAW = 4
+    EMPTY_IS_NULL = 8
+    NULL_WORDS = 16
+    FAST = 32
+    QUOTED_NULL = 64
+
+
+class Family(IntEnum):
+    """What is converted alike: ConvertFamily."""
+
+    OTHERS = 0
+    INTEGER = 1
+    FLOAT32 = 2
+    FLOAT64 = 3
+    DATE = 4
+    TIMESTAMP = 5
+    DECIMAL = 6
+    TEXT = 7
+
+
+_FAMILIES = {
+    "float32": Family.FLOAT32,
+    "float64": Family.FLOAT64,
+    "date32": Family.DATE,
+    "timestamp": Family.TIMESTAMP,
+    "decimal128": Family.DECIMAL,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +201,7 @@ class ColumnRoom:
     guess
         The kind (columns/rules/infer.hpp) that it is taken for, None where the type is given.
     values, offsets, validity, sightings
-        Addresses. Validity, bits of bool and sums of strings are zero before a launch, sightings all ones.
+        Addresses. Bits of bool and sums of strings are zero before a launch, validity and sightings all ones.
     raw
         Strings: the bytes as they stand.
     """
@@ -193,7 +231,7 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed
             row[name] = getattr(room, name)
         row["type"] = _TYPE_IDS.index(room.type.name)
         row["guess"] = room.guess or 0
-        flags = (room.guess is not None) + 2 * (room.type.tz is not None) + 4 * room.raw
+        flags = Flag.INFERRED * (room.guess is not None) + Flag.UTC * (room.type.tz is not None) + Flag.RAW * room.raw
         row["flags"] = flags + _flags_of_rules(room, np.frombuffer(packed, RULES, 1, own * RULES.itemsize)[0], row["zone"] != 0)
         row["width"] = room.type.bits // 8
         row["family"], row["signed"], row["largest"] = _family(room.type)
@@ -205,8 +243,8 @@ def _family(type_: DataType) -> tuple[int, bool, int]:
     """ConvertFamily; of integers also whether they have signs, and the largest of 8 digits."""
     if type_.name.startswith(("int", "uint")):
         signed = type_.name.startswith("int")
-        return 1, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
-    return 7 if has_offsets(type_) else _FAMILIES.get(type_.name, 0), False, 0
+        return Family.INTEGER, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
+    return Family.TEXT if has_offsets(type_) else _FAMILIES.get(type_.name, Family.OTHERS), False, 0
 
 
 def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
@@ -220,8 +258,8 @@ def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
     hexadecimal = room.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["null_count"]) > int(rules["empty_is_null"])
-    quoted = 64 * int(rules["quoted_may_be_null"])
-    return 8 * int(rules["empty_is_null"]) + 16 * other_nulls + 32 * (usual and not words and not hexadecimal) + quoted
+    flags = Flag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + Flag.NULL_WORDS * other_nulls
+    return flags + Flag.FAST * (usual and not words and not hexadecimal) + Flag.QUOTED_NULL * int(rules["quoted_may_be_null"])
 
 
 def has_offsets(type_: DataType) -> bool:

@@ -89,7 +89,7 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             default: {
                 const u32 n = field_length(text, cursor, last, separator, tile.seen & SEEN_RETURN);
                 if (column.kind == RowKind::text) {
-                    read_strings(memory, column, group, cursor, n, round);
+                    read_strings(strings_behind(memory), column, group, cursor, n, round);
                     if (group.row == tile.entry.record && cursor.active) {
                         memory.sums[column.string] = n - owned_bytes(tile, cursor.at, cursor.at + n, false);
                     }
@@ -115,7 +115,9 @@ HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColu
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns, RowTile& tile,
                         const FindTotals* totals, const u64* string_begins) {
     if (!open_tile(memory, text, task, tile, totals)) return false;
-    if (tile::lane() < task.strings) memory.bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
+    if (tile::lane() < task.strings) {
+        strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
+    }
     bool bad = false;
     u32 round = 0;
     for (u32 first = 0; first < tile.records; first += threads, ++round) {

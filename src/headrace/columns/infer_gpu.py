@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.columns_gpu import Taken
+from headrace.columns.convert_gpu import BIG_INT, EMPTY
 from headrace.columns.load import Evidence, LoadPlan, native_errors, type_named
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 
 _SHOWN = 100
-_EMPTY, _BIG_INT = 0, 5
 _NEVER = 2**64 - 1
 
 
@@ -57,9 +57,9 @@ class Inference:
             if one.guess is None:
                 continue
             now = self._taken(position)
-            if now.guess == _BIG_INT and one.guess == _BIG_INT:
+            if now.guess == BIG_INT and one.guess == BIG_INT:
                 again.append(Taken(position, one.type, None))  # no float among the long integers: they are text
-            elif now.guess == _BIG_INT or (one.guess == _EMPTY and now.guess != _EMPTY) or now.type != one.type:
+            elif now.guess == BIG_INT or (one.guess == EMPTY and now.guess != EMPTY) or now.type != one.type:
                 again.append(now)
         return again
 

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.before_gpu import find_data
-from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
+from headrace.columns.columns_gpu import Taken, ordered, strings_of
 from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_task
 from headrace.columns.faults_gpu import FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan
+from headrace.columns.rows_gpu import CONVERT_ROWS, MEASURE_ROWS, RowShape, row_columns, row_task
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
@@ -29,14 +30,15 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
 from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP48s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPP48s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
+_SAMPLED_BYTES = 4096
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
@@ -52,6 +54,14 @@ class GpuShape:
     threads: int = 256
     window: int = 4096
     blocks: int = 4
+    row_threads: int = 128
+    row_head: int = 512
+    row_blocks: int = 8
+
+    @property
+    def rows(self) -> RowShape:
+        """Of the conversion by rows."""
+        return RowShape(threads=self.row_threads, tile=self.find.tile, head=self.row_head, blocks=self.row_blocks)
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""
@@ -150,6 +160,11 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
         self._rows = 0
         self._quotes = dialect.quote is not None
+        masks = plain_dialect(dialect, quoted=self._quotes)
+        assert masks is not None  # why_not has asked
+        self._masks = masks
+        beginning = source.native.read(self._begin, _SAMPLED_BYTES)
+        self._plainly = not self._quotes or masks["quote"] not in beginning
 
     def run(self) -> Loaded | None:
         if self._size <= 0:
@@ -191,10 +206,26 @@ class _Load:
         self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
         if not strings:
             return
-        args = [self._at, self._entries, launcher.put(self._table(taken)), self._sums, self._task(taken)]
+        table = self._table(taken)
+        marks = self._by_rows(table, taken, writes=False)
+        args = [self._at, self._entries, launcher.put(table), self._sums, marks, self._task(taken)]
         launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
         args = [self._sums, self._tiles, len(strings), totals]
         launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
+
+    def _by_rows(self, table: NDArray[np.void], taken: Sequence[Taken], *, writes: bool) -> Room | None:
+        """Launch the kernel that reads plain tiles by rows; which tiles are left, or None if all are."""
+        columns = row_columns(table, len(self._plan.columns) - self._plan.rows.collect_long, measures=not writes)
+        if columns is None or not self._plainly:
+            return None
+        launcher = self._launcher
+        marks = launcher.room(self._tiles * 4, fill=0)
+        checks = any(one.type.is_string for one in taken)
+        task = row_task(columns, self._masks, size=self._size, tiles=self._tiles, checks=checks)
+        shape = self._shape.rows.launch(self._tiles, int(task["strings"]), writes=writes)
+        args = [self._at, self._entries, launcher.put(columns), self._sums, marks, self._totals, task]
+        launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, shape, args)
+        return marks
 
     def _convert_shape(self, *, writes: bool) -> Shape:
         shape = self._shape.convert(quotes=self._quotes)
@@ -222,7 +253,6 @@ class _Load:
     def _convert(self, taken: Sequence[Taken]) -> bool:
         """Launch the conversion, and wait for what it met; whether there was no fault."""
         launcher, rows, count = self._launcher, self._rows, len(taken)
-        words = validity_words(rows)
         counts = 8 + count * 8
         # Faults, values of each column, sightings of each column.
         outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
@@ -231,12 +261,14 @@ class _Load:
         for number, one in enumerate(in_order):
             one.make_rooms(launcher, rows)
             one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
-        table = launcher.put(self._table(in_order))
+        described = self._table(in_order)
+        marks = self._by_rows(described, in_order, writes=True)
+        table = launcher.put(described)
         faults = self._faults.room()
-        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
+        args = [self._at, self._entries, table, self._sums, faults, outcome, marks, self._task(taken)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
+        launcher.launch(_COUNT, shape, [table, rows, Part(outcome, 8, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1
         if not self._faults.take(faults, int(fetched[0]), {one.position for one in taken}):

@@ -24,12 +24,12 @@ HR_FN u32 owned_bytes(const RowTile& tile, u32 begin, u32 end, bool open) {
 }
 
 // Notes a column's strings of a warp: their places, and how many bytes they have.
-HR_FN void read_strings(RowMemory& memory, const RowColumn& column, const RowGroup& group, Cursor& cursor, u32 n,
+HR_FN void read_strings(RowStrings& strings, const RowColumn& column, const RowGroup& group, Cursor& cursor, u32 n,
                         u32 round) {
     const bool null = n == 0 && (column.flags & ROW_EMPTY_IS_NULL);
     const u32 until = tile::scan_warp<Sum<u32>>(cursor.active && !cursor.bad ? n : 0);
-    memory.places[column.string][threadIdx.x] = cursor.at | until << 16;
-    if (tile::lane() == tile::lanes - 1) memory.added[round % 2][column.string][tile::warp()] = until;
+    strings.places[column.string][threadIdx.x] = cursor.at | until << 16;
+    if (tile::lane() == tile::lanes - 1) strings.added[round % 2][column.string][tile::warp()] = until;
     const u32 nulls = __ballot_sync(tile::all_lanes, null && cursor.active && !cursor.bad);
     if (nulls != 0) clear_bits(column.validity, group.first, nulls);
 }
@@ -56,11 +56,9 @@ HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
 }
 
 // Copies each lane's n bytes from `begin`, the warp's one behind the other, to `to`.
-HR_FN void copy_strings(RowMemory& memory, u8* to, u32 begin, u32 n, u32 before, u32 total) {
-    const u8* const text = staged_bytes_of(memory);
+HR_FN void copy_strings(const u8* text, u8* stream, u8* to, u32 begin, u32 n, u32 before, u32 total) {
     if (total <= stream_bytes - 4) {
         const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-        u8* const stream = memory.streams[tile::warp()];
         u8* const own = stream + skew + before;
         for (u32 i = 0; i < n; ++i) own[i] = text[begin + i];
         __syncwarp();
@@ -79,25 +77,26 @@ HR_FN void copy_strings(RowMemory& memory, u8* to, u32 begin, u32 n, u32 before,
 // Stores a warp's strings of one column; behind the barrier that all warps' sizes wait for.
 HR_FN void put_strings(RowMemory& memory, const RowColumn& column, const RowGroup& group, const Cursor& cursor,
                        u32 round) {
+    RowStrings& strings = strings_behind(memory);
     const u32 number = column.string, warp = tile::warp();
-    u64 base = memory.bases[warp][number] - (round == 0 ? memory.sums[number] : 0);
+    u64 base = strings.bases[warp][number] - (round == 0 ? memory.sums[number] : 0);
     u64 next = base;
 #pragma unroll
     for (u32 i = 0; i < warps; ++i) {
-        const u32 added = memory.added[round % 2][number][i];
+        const u32 added = strings.added[round % 2][number][i];
         if (i < warp) base += added;
         next += added;
     }
-    const u32 place = memory.places[number][threadIdx.x];
+    const u32 place = strings.places[number][threadIdx.x];
     const u32 until = place >> 16;
     const u32 until_lane = tile::shuffle_up(until, 1);
     const u32 before = tile::lane() == 0 ? 0 : until_lane;
     __syncwarp();
-    if (tile::lane() == 0) memory.bases[warp][number] = next;
+    if (tile::lane() == 0) strings.bases[warp][number] = next;
     if (cursor.active) put_offset(column, group.row + 1, base + until);
     if (cursor.active && group.row == 0) put_offset(column, 0, 0);
     const u32 total = tile::shuffle(until, tile::lanes - 1);
-    copy_strings(memory, column.values + base, place & 0xFFFF, until - before, before, total);
+    copy_strings(staged_bytes_of(memory), strings.streams[warp], column.values + base, place & 0xFFFF, until - before, before, total);
 }
 
 }  // namespace headrace

@@ -17,7 +17,7 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
-constexpr u32 most_records = tile_bytes / 4;
+constexpr u32 most_records = tile_bytes / 8;
 constexpr u32 words_per_thread = tile_bytes / 32 / threads;  // of bits
 constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 3;  // what windows reach behind the tile
@@ -31,13 +31,21 @@ struct RowMemory {
     u32 lines[tile_bytes / 32];    // bits of the tile's bytes that are line ends
     u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
     u32 totals[warps];
-    u32 declined;
-    u64 bases[warps][MOST_ROW_STRINGS];        // where the strings of the rows at hand begin; each warp has its own
-    u32 sums[MOST_ROW_STRINGS];                // bytes of strings that the tile owns
-    u32 added[2][MOST_ROW_STRINGS][warps];     // bytes of each warp's strings, of this round and of the one before
-    u32 places[MOST_ROW_STRINGS][threads];     // of a row's string: its begin, and bytes of the warp's up to its end
-    alignas(4) u8 streams[warps][stream_bytes + 4];
+    u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
 };
+
+// Behind it, where strings are written; `places` for as many columns as there are.
+struct RowStrings {
+    u64 bases[warps][MOST_ROW_STRINGS];     // where the strings of the rows at hand begin; each warp has its own
+    u32 added[2][MOST_ROW_STRINGS][warps];  // bytes of each warp's strings, of this round and of the one before
+    alignas(8) u8 streams[warps][stream_bytes + 4];
+    u32 places[MOST_ROW_STRINGS][threads];  // of a row's string: its begin, and bytes of the warp's up to its end
+};
+static_assert(sizeof(RowMemory) % 4 == 0);
+HR_FN RowStrings& strings_behind(RowMemory& memory) {
+    constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
+    return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);
+}
 
 // Bits of `seen`.
 enum SeenFlag : u32 { SEEN_HIGH = 1, SEEN_QUOTE = 2, SEEN_RETURN = 4 };

@@ -7,32 +7,45 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
+constexpr u32 at_once = 8;  // tiles of a thread: a round takes microseconds, so rounds are to be few
+
 // A block for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out.
 extern "C" __global__ void __launch_bounds__(threads) place_strings(u64* sums, u32 tiles, u32 strings, u64* totals) {
     __shared__ u64 parts[threads / tile::lanes];
     using Op = Sum<u64>;
     u64 before = 0;
-    for (u32 first = 0; first < tiles; first += threads) {
-        const u32 tile = first + threadIdx.x;
+    for (u32 first = 0; first < tiles; first += threads * at_once) {
+        const u32 tile = first + threadIdx.x * at_once;
         u64* const mine = sums + static_cast<u64>(tile) * strings + blockIdx.x;
-        const u64 bytes = tile < tiles ? *mine : 0;
-        const u64 joined = tile::scan_warp<Op>(bytes);
+        u64 bytes[at_once], sum = 0;
+#pragma unroll
+        for (u32 i = 0; i < at_once; ++i) bytes[i] = tile + i < tiles ? mine[u64{i} * strings] : 0;
+#pragma unroll
+        for (u32 i = 0; i < at_once; ++i) sum += bytes[i];
+        const u64 joined = tile::scan_warp<Op>(sum);
         const tile::Before<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
-        if (tile < tiles) *mine = before + warps.before + joined - bytes;
+        u64 place = before + warps.before + joined - sum;
+#pragma unroll
+        for (u32 i = 0; i < at_once; ++i) {
+            if (tile + i < tiles) mine[u64{i} * strings] = place;
+            place += bytes[i];
+        }
         before += warps.total;
         __syncthreads();
     }
     if (threadIdx.x == 0) totals[blockIdx.x] = before;
 }
 
-// A row of blocks for each column: how many of its rows have a value is added to `counts`. Bits behind the rows are 0.
-extern "C" __global__ void __launch_bounds__(threads)
-    count_values(const ConvertColumn* columns, u64 words, u64* counts) {
+// A row of blocks for each column: how many of its rows have a value is added to `counts`. Bits behind the rows are
+// cleared.
+extern "C" __global__ void __launch_bounds__(threads) count_values(const ConvertColumn* columns, u64 rows, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
-    const u32* const validity = columns[blockIdx.y].validity;
+    u32* const validity = columns[blockIdx.y].validity;
     u64 count = 0;
-    for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < words; i += gridDim.x * threads) {
-        count += static_cast<u32>(count_ones(validity[i]));
+    for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i <= rows / 32; i += gridDim.x * threads) {
+        u32 word = validity[i];
+        if (i == rows / 32) validity[i] = word &= (1u << (rows % 32)) - 1;
+        count += static_cast<u32>(count_ones(word));
     }
     count = tile::reduce_block<Sum<u64>, threads>(count, parts);
     if (threadIdx.x == 0 && count != 0) atomicAdd(&counts[blockIdx.y], count);

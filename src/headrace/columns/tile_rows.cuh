@@ -110,6 +110,19 @@ HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
     return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
 }
 
+// Stores which of a warp's 32 rows, `mine` of them, have a value, in the word that they share with other tiles where not
+// all are. All bits are set before the launch.
+HR_FN void put_validity(u32* words, u64 row, u32 mine, u32 present) {
+    if (tile::lane() != 0) return;
+    if (mine == ~0u) {
+        words[row / 32] = present;
+    } else {
+        // Both ways, since the conversion by rows may have said otherwise of a tile that it then declined.
+        if (present != 0) atomicOr(&words[row / 32], present);
+        if ((mine & ~present) != 0) atomicAnd(&words[row / 32], ~(mine & ~present));
+    }
+}
+
 // Sets the bits of a warp's 32 rows, `mine` of them, in the word that they share with other tiles where not all are.
 HR_FN void put_bits(u32* words, u64 row, u32 mine, u32 bits) {
     if (tile::lane() != 0) return;

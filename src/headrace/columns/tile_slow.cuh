@@ -59,16 +59,6 @@ HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
     }
 }
 
-// Whole words of validity are the rule.
-HR_FN void put_validity(const ConvertColumn& column, u64 row, bool here, bool present) {
-    if (__all_sync(tile::all_lanes, present)) {
-        if (tile::lane() == 0) column.validity[row / 32] = ~0u;
-        return;
-    }
-    const u32 rows = __ballot_sync(tile::all_lanes, here);
-    put_bits(column.validity, row, rows, __ballot_sync(tile::all_lanes, present));
-}
-
 // Groups of a unit field by field, by the rules: of irregular tiles, of columns without a fast form, and those in which
 // the fast form declined a field. `groups`: a bit for each.
 HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
@@ -81,9 +71,9 @@ HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const Conv
         const bool here = field.mine || field.missing;
         if (here && column.width == 16) put_value(column, row, made.value);
         if (here && column.width != 16) put_sized(column, row, made.value.low);
-        put_validity(column, row, here, made.present);
-        if (column.type != TypeId::boolean) continue;
         const u32 rows = __ballot_sync(tile::all_lanes, here);
+        put_validity(column.validity, row, rows, __ballot_sync(tile::all_lanes, made.present));
+        if (column.type != TypeId::boolean) continue;
         const u32 set = __ballot_sync(tile::all_lanes, made.value.low != 0);
         put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
     }

@@ -195,8 +195,8 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
             copy_pieces(memory, to, begin, raw_size, until - size, raw);
             const bool here = found.mine || found.missing;
             if (here) put_offset(column, row + 1, base + done + until);
-            put_bits(column.validity, row, __ballot_sync(tile::all_lanes, here),
-                     __ballot_sync(tile::all_lanes, present));
+            put_validity(column.validity, row, __ballot_sync(tile::all_lanes, here),
+                         __ballot_sync(tile::all_lanes, present));
         }
         done += tile::shuffle(until, tile::lanes - 1);
     }

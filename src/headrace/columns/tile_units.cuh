@@ -80,7 +80,7 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
     i32 slot = unit.slot;
     const u32 count = window.count;
     T* to = reinterpret_cast<T*>(fast.values) + unit.row;
-    u32 kept = 0, declined = 0;
+    u32 kept = 0, rows = 0, declined = 0;
 #pragma unroll 1
     for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
         const bool mine = static_cast<u32>(slot) < count;
@@ -93,14 +93,19 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
             continue;
         }
         if (mine) *to = present ? value : T{};
-        const u32 bits = __ballot_sync(tile::all_lanes, present);
-        if (tile::lane() == group) kept = bits;
+        const u32 bits = __ballot_sync(tile::all_lanes, present), all = __ballot_sync(tile::all_lanes, mine);
+        if (tile::lane() == group) {
+            kept = bits;
+            rows = all;
+        }
     }
+    // As put_validity, of a group a lane.
     u32* const word = fast.validity + (unit.row / 32 + tile::lane());
-    if (kept == ~0u) {
+    if (rows == ~0u) {
         *word = kept;
-    } else if (kept != 0) {
-        atomicOr(word, kept);
+    } else if (rows != 0) {
+        if (kept != 0) atomicOr(word, kept);
+        if ((rows & ~kept) != 0) atomicAnd(word, ~(rows & ~kept));
     }
     if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
 }

@@ -214,7 +214,7 @@ class _Tables:
 
 
 def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
-    made: dict[str, NDArray[Any]] = {"validity": np.zeros(rows // 32 + 1, np.uint32)}
+    made: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
     made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
     if has_offsets(type_):
         made["offsets"] = np.zeros(rows + 1, np.int64 if type_.bits == 64 else np.int32)
@@ -241,13 +241,13 @@ class _Launches:
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            self._launch("measure_strings", [columns, sums], tables)
+            self._launch("measure_strings", [columns, sums, None], tables)
         for number, column in enumerate(columns[:strings]):
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
         totals: NDArray[Any] = np.zeros(1, np.uint64)
-        self._launch("convert_tiles", [tables.table(), begins, faults, totals], tables)
+        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
 

@@ -1,0 +1,132 @@
+"""What columns/convert_rows.cu is told, and whether a load's columns can be read that way.
+
+Types here are those of columns/row_task.hpp, byte for byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.convert_gpu import BIG_INT, EMPTY, Family, Flag
+from headrace.core.launcher import Entry, Shape
+
+MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP32s")
+CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPP32s")
+ROW_COLUMN = np.dtype(
+    [
+        ("values", "u8"),
+        ("validity", "u8"),
+        ("more", "u8"),
+        ("largest", "u4"),
+        ("kind", "u1"),
+        ("flags", "u1"),
+        ("string", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("width", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
+MOST_STRINGS = 16
+_STREAM_BYTES = 1024
+_SKIP, _INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT = 0, 1, 5, 6, 7, 8, 9
+_KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
+_EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
+_ASCII, _QUOTED = 1, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowShape:
+    """Macros of columns/convert_rows.cu: threads of a block, bytes of a tile and of the text before it, and blocks that a
+    multiprocessor holds.
+    """
+
+    threads: int = 128
+    tile: int = 16384
+    head: int = 512
+    blocks: int = 8
+
+    def launch(self, tiles: int, strings: int, *, writes: bool) -> Shape:
+        """Of ``convert_rows``, which writes, or of ``measure_rows``."""
+        names = ("HR_THREADS", "HR_TILE", "HR_HEAD", "HR_BLOCKS", "HR_WRITES")
+        defines = dict(zip(names, (self.threads, self.tile, self.head, self.blocks, int(writes)), strict=True))
+        return Shape(defines, tiles, self.threads, self._shared(strings if writes else 0))
+
+    def _shared(self, strings: int) -> int:
+        warps = self.threads // 32
+        size = self.tile + self.head + 48 + self.tile // 8 + self.tile // 4 + 4 + 4 * warps + 4 * MOST_STRINGS
+        size = -(-size // 16) * 16
+        if strings:
+            size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps + warps * (_STREAM_BYTES + 4) + 4 * self.threads * strings
+        return size
+
+
+def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArray[np.void] | None:
+    """The table of all fields of a record.
+
+    Parameters
+    ----------
+    table
+        Wanted columns as ``pack_columns`` has them.
+    width
+        Fields of a record.
+    measures
+        For ``measure_rows``, to which only strings matter.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``width`` of ROW_COLUMN; None if a column is not one that rows can be read by.
+    """
+    made: NDArray[np.void] = np.zeros(width, ROW_COLUMN)
+    strings = 0
+    for column in table:
+        kind = _kind(column)
+        if measures and kind != _TEXT and column["family"] != Family.TEXT:
+            continue
+        if kind == _SKIP or strings == MOST_STRINGS:
+            return None
+        text = kind == _TEXT
+        flags, inferred = int(column["flags"]), bool(column["flags"] & Flag.INFERRED)
+        own = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (inferred and not text)
+        own += _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * (text and column["width"] == 8)
+        more = column["offsets"] if text else np.uint64(int(column["units_per_second"]))
+        values = (column["values"], column["validity"], more, column["largest"], kind, own, strings if text else 0, 0)
+        made[int(column["position"])] = values
+        strings += text
+    return made
+
+
+def _kind(column: np.void) -> int:
+    """RowKind; that of a column to skip if its fields cannot be read by their common shapes alone."""
+    flags, family = int(column["flags"]), int(column["family"])
+    inferred = bool(flags & Flag.INFERRED)
+    if family == Family.TEXT:
+        plain = not flags & Flag.NULL_WORDS and not (inferred and int(column["guess"]) in (EMPTY, BIG_INT))
+        return _TEXT if plain else _SKIP
+    if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
+        return _SKIP
+    if family == Family.INTEGER:
+        return _INTEGER + int(column["width"]).bit_length() - 1
+    return _KINDS.get(Family(family), _SKIP)
+
+
+def row_task(columns: NDArray[np.void], dialect: np.void, *, size: int, tiles: int, checks: bool) -> np.void:
+    """What all tiles share.
+
+    Parameters
+    ----------
+    columns
+        As ``row_columns`` made them.
+    dialect
+        PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have.
+    size, tiles
+        Of the text.
+    checks
+        Whether some string must be UTF-8.
+    """
+    task: NDArray[np.void] = np.zeros(1, ROW_TASK)
+    strings = int((columns["kind"] == _TEXT).sum())
+    task[0] = (size, tiles, len(columns), strings, _ASCII * checks + _QUOTED * bool(dialect["flags"] & 8), dialect.tobytes())
+    return task[0]
