@@ -42,8 +42,8 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, Row
 
 // The record of a lane; where there is none, some text.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
-    Cursor cursor{head_bytes, head_bytes, record < tile.records, record >= tile.records};
-    if (!cursor.active) return cursor;
+    Cursor cursor{head_bytes, head_bytes, record < tile.records};
+    if (!cursor.live) return cursor;
     cursor.at = memory.starts[record];
     cursor.end = memory.starts[record + 1] - 1u;
     if ((tile.seen & SEEN_RETURN) && cursor.end > cursor.at && staged_bytes_of(memory)[cursor.end - 1] == '\r') {
@@ -52,62 +52,83 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     return cursor;
 }
 
+// Sixteen bytes at a time.
+HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
+    union {
+        uint4 words[2];
+        RowColumn column;
+    };
+    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
+    words[0] = __ldg(from);
+    words[1] = __ldg(from + 1);
+    return column;
+}
+
 #if HR_WRITES
-// Reads the fields of 32 records. Strings are put behind a barrier.
+// Reads the fields of a warp's records. Strings are put behind a barrier.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor& cursor, u32 round) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const Round& round) {
     const u32* const text = staged_words(memory);
-    const u32 separator = tile::repeated(task.dialect.separator) ^ zeros;
-    for (u32 number = 0; number < task.width; ++number) {
-        const RowColumn column = columns[number];
-        const bool last = number + 1 == task.width;
-        switch (column.kind) {
-            case RowKind::int1:
-                read_integers<u8>(text, column, group, cursor, last, separator);
-                break;
-            case RowKind::int2:
-                read_integers<u16>(text, column, group, cursor, last, separator);
-                break;
-            case RowKind::int4:
-                read_integers<u32>(text, column, group, cursor, last, separator);
-                break;
-            case RowKind::int8:
-                read_integers<u64>(text, column, group, cursor, last, separator);
+    OwnColumn own{load_column(columns, 0), false, tile::repeated(task.dialect.separator) ^ zeros};
+    for (u32 number = 1; number <= task.width; ++number) {
+        own.last = number == task.width;
+        const RowColumn next = load_column(columns, own.last ? 0 : number);
+        switch (own.column.kind) {
+            case RowKind::integer:
+                read_integers<u32>(text, own, group, cursors);
                 break;
             case RowKind::float4:
-                read_reals<float>(text, column, group, cursor, last, separator);
+                read_reals<float>(text, own, group, cursors);
+                break;
+            case RowKind::long_integer:
+                read_integers<u64>(text, own, group, cursors);
                 break;
             case RowKind::float8:
-                read_reals<double>(text, column, group, cursor, last, separator);
+                read_reals<double>(text, own, group, cursors);
                 break;
             case RowKind::date:
-                read_dates(text, column, group, cursor, last, separator);
+                read_dates(text, own, group, cursors);
                 break;
             case RowKind::timestamp:
-                read_timestamps(text, column, group, cursor, last, separator);
+                read_timestamps(text, own, group, cursors);
                 break;
-            default: {
-                const u32 n = field_length(text, cursor, last, separator, tile.seen & SEEN_RETURN);
-                if (column.kind == RowKind::text) {
-                    read_strings(strings_behind(memory), column, group, cursor, n, round);
-                    if (group.row == tile.entry.record && cursor.active) {
-                        memory.sums[column.string] = n - owned_bytes(tile, cursor.at, cursor.at + n, false);
-                    }
+            case RowKind::text: {
+                const u32 begin = cursors[0].at;
+                read_strings(strings_behind(memory), text, own, group, cursors, round);
+                if (group.row == tile.entry.record && cursors[0].live) {
+                    const u32 end = cursors[0].at - 1;
+                    memory.sums[own.column.string] = end - begin - owned_bytes(tile, begin, end, false);
                 }
-                if (!cursor.bad) cursor.at += n + 1;
+                break;
             }
+            default:
+#pragma unroll
+                for (u32 i = 0; i < per_lane; ++i) {
+                    const u32 n = field_length(text, cursors[i], own, round.returns);
+                    if (cursors[i].live) cursors[i].at += n + 1;
+                }
         }
+        own.column = next;
     }
-    // A record ends with its last field, which has no separator behind it.
-    if (cursor.active && cursor.at != cursor.end + 1) cursor.bad = true;
+}
+
+// Whether all records that a lane has read are whole: they end with their last field, which has no separator behind it.
+HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records) {
+    bool whole = true;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const bool fine = cursors[i].live && cursors[i].at == cursors[i].end + 1;
+        whole &= fine || record + i * tile::lanes >= records;
+    }
+    return whole;
 }
 
 HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowGroup& group,
-                           const Cursor& cursor, u32 round) {
+                           u32 rows, const Round& round) {
     for (u32 number = 0; number < task.width; ++number) {
-        if (columns[number].kind != RowKind::text) continue;
-        const RowColumn column = columns[number];
-        put_strings(memory, column, group, cursor, round);
+        const RowColumn column = load_column(columns, number);
+        if (column.kind != RowKind::text) continue;
+        put_strings(memory, column, group, rows, round, round.number == 0 ? memory.sums[column.string] : 0);
     }
 }
 
@@ -118,20 +139,22 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     if (tile::lane() < task.strings) {
         strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
     }
-    bool bad = false;
-    u32 round = 0;
-    for (u32 first = 0; first < tile.records; first += threads, ++round) {
-        const u32 own = first + tile::warp() * tile::lanes;
+    bool whole = true;
+    Round round{0, (tile.seen & SEEN_RETURN) != 0};
+    for (u32 first = 0; first < tile.records; first += per_round, ++round.number) {
+        const u32 own = first + tile::warp() * per_warp;
         const u32 record = own + tile::lane();
         const RowGroup group{tile.entry.record + own, tile.entry.record + record};
-        Cursor cursor = cursor_at(memory, tile, record);
-        if (task.strings != 0 || own < tile.records) read_records(memory, task, columns, tile, group, cursor, round);
-        bad |= cursor.active && cursor.bad;
+        Cursor cursors[per_lane];
+#pragma unroll
+        for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
+        if (task.strings != 0 || own < tile.records) read_records(memory, task, columns, tile, group, cursors, round);
+        whole &= are_whole(cursors, record, tile.records);
         if (task.strings == 0) continue;
-        if (__syncthreads_or(bad)) return false;
-        put_all_strings(memory, task, columns, group, cursor, round);
+        if (!__syncthreads_and(whole)) return false;
+        put_all_strings(memory, task, columns, group, tile.records > own ? tile.records - own : 0, round);
     }
-    return !__syncthreads_or(bad);
+    return __syncthreads_and(whole);
 }
 
 // `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned.
@@ -150,20 +173,22 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i) marks[i] = 1;
 }
 #else
-// A column of the records, and of what there is of the record that is open at the tile's end.
-HR_FN u32 measure_fields(const u32* text, const RowTile& tile, Cursor& cursor, bool open, bool last, u32 separator) {
-    if (cursor.at > cursor.end) return 0;  // the open record has no such field here
-    const u32 plain = separator ^ zeros;
-    if (!open) {
-        const u32 n = field_length(text, cursor, last, separator, tile.seen & SEEN_RETURN);
-        const u32 begin = cursor.at;
-        if (!cursor.bad) cursor.at += n + 1;
-        return cursor.active && !cursor.bad ? owned_bytes(tile, begin, begin + n, false) : 0;
-    }
+// A column of the records, and of what there is of the record that is open at the tile's end: how many bytes of it the
+// tile owns.
+HR_FN u32 measure_field(const u32* text, const RowTile& tile, Cursor& cursor, bool open, const OwnColumn& own) {
     const u32 begin = cursor.at;
-    const u32 end = find_end(text, begin, cursor.end, plain, tile.seen & SEEN_RETURN ? tile::repeated('\r') : plain);
+    const bool returns = tile.seen & SEEN_RETURN;
+    if (!open) {
+        const u32 n = field_length(text, cursor, own, returns);
+        if (!cursor.live) return 0;
+        cursor.at += n + 1;
+        return owned_bytes(tile, begin, begin + n, false);
+    }
+    if (begin > cursor.end) return 0;  // it has no such field here
+    const u32 plain = own.separator ^ zeros;
+    const u32 end = find_end(text, begin, cursor.end, plain, returns ? tile::repeated('\r') : plain);
     const bool ends = end < cursor.end;
-    if (ends && (last || reinterpret_cast<const u8*>(text)[end] != (plain & 0xFF))) cursor.bad = true;
+    if (ends && (own.last || reinterpret_cast<const u8*>(text)[end] != (plain & 0xFF))) cursor.live = false;
     cursor.at = ends ? end + 1 : cursor.end + 1;
     return owned_bytes(tile, begin, end, !ends);
 }
@@ -174,24 +199,23 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     if (tile.records == 0 || !open_tile(memory, text, task, tile, totals)) return false;
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
     const u32 separator = tile::repeated(task.dialect.separator) ^ zeros;
-    bool bad = false;
+    bool whole = true;
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {memory.starts[record], tile.end, true, false};
+        if (open) cursor = {memory.starts[record], tile.end, true};
         for (u32 number = 0; number < task.width; ++number) {
-            const RowColumn column = columns[number];
-            const u32 size =
-                measure_fields(staged_words(memory), tile, cursor, open, number + 1 == task.width, separator);
-            if (column.kind != RowKind::text) continue;
+            const OwnColumn own{load_column(columns, number), number + 1 == task.width, separator};
+            const u32 size = measure_field(staged_words(memory), tile, cursor, open, own);
+            if (own.column.kind != RowKind::text) continue;
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
-            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
+            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[own.column.string], sum);
         }
-        if (cursor.active && !open && cursor.at != cursor.end + 1) cursor.bad = true;
-        bad |= cursor.active && cursor.bad;
+        const bool fine = cursor.live && (open || cursor.at == cursor.end + 1);
+        whole &= fine || (record >= tile.records && !open);
     }
-    return !__syncthreads_or(bad);
+    return __syncthreads_and(whole);
 }
 
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each tile,

@@ -56,12 +56,15 @@ class GpuShape:
     blocks: int = 4
     row_threads: int = 128
     row_head: int = 512
+    row_records: int = 2
     row_blocks: int = 8
 
     @property
     def rows(self) -> RowShape:
         """Of the conversion by rows."""
-        return RowShape(threads=self.row_threads, tile=self.find.tile, head=self.row_head, blocks=self.row_blocks)
+        return RowShape(
+            threads=self.row_threads, tile=self.find.tile, head=self.row_head, records=self.row_records, blocks=self.row_blocks
+        )
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""

@@ -17,8 +17,13 @@ constexpr u32 far_field = 8;  // a length of a field that does not end in its wi
 struct Cursor {
     u32 at;   // staged byte where the next field begins
     u32 end;  // of the record
-    bool active;
-    bool bad;  // not what a row's fields have to be: the tile is declined
+    bool live;  // there is one, and so far it is as a record has to be
+};
+
+// The records that a warp reads: row `first + 32 * i + lane` by cursor i of each lane.
+struct RowGroup {
+    u64 first;
+    u64 row;  // of this lane's first cursor
 };
 
 // A field's first bytes, each ^ '0', and how many it has.
@@ -26,6 +31,17 @@ struct Window {
     u32 low, high;
     u32 n;
 };
+
+// Place of the lowest bit; of 0, something above 31.
+HR_FN u32 first_bit(u32 bits) {
+#if defined(__CUDACC__)
+    u32 place;
+    asm("{ .reg .u32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(place) : "r"(bits));
+    return place;
+#else
+    return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
+#endif
+}
 
 template <u32 count>
 HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
@@ -39,11 +55,10 @@ HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
     }
 }
 
-// Bytes before the first that `separators` marks of eight: bit 7 of its byte; 8 if there is none.
+// Bytes before the first that is marked in eight, by bit 7 of its byte; 8 or more if there is none.
 HR_FN u32 bytes_before(u32 low, u32 high) {
     const u32 first = low != 0 ? low : high;
-    const u32 bit = static_cast<u32>(__clz(static_cast<int>(__brev(first)))) + (low != 0 ? 0 : 32);
-    return bit / 8;
+    return first_bit(first) / 8 + (low != 0 ? 0 : 4);
 }
 
 // `separator`: that of the dialect, ^ '0', in all bytes.
@@ -51,12 +66,9 @@ HR_FN Window open_window(const u32* text, const Cursor& cursor, bool last, u32 s
     u32 words[2];
     load_from(text, cursor.at, words);
     Window window{words[0] ^ zeros, words[1] ^ zeros, 0};
-    if (last) {
-        window.n = cursor.end - cursor.at;
-    } else {
-        window.n = bytes_before(tile::borrows(window.low ^ separator) & tile::top_bits,
-                                tile::borrows(window.high ^ separator) & tile::top_bits);
-    }
+    const u32 n = bytes_before(tile::borrows(window.low ^ separator) & tile::top_bits,
+                               tile::borrows(window.high ^ separator) & tile::top_bits);
+    window.n = last ? cursor.end - cursor.at : n;
     return window;
 }
 
@@ -89,21 +101,22 @@ HR_FN bool are_digits(Digits d) {
 
 HR_FN u32 number_of(Digits d) { return four_digits(d.low) * 10000 + four_digits(d.high); }
 
-// Takes the point out of digits at their window's end. Returns eight times how many digits follow it; ~0 if there is
-// none.
+// Takes the point out of digits at their window's end. Returns eight times how many digits follow it, or no_point.
+constexpr u32 no_point = ~0u;
 HR_FN u32 close_point(Digits& d) {
     constexpr u32 point = 0x1E1E1E1E;  // '.' ^ '0'
     const u32 low = tile::borrows(d.low ^ point) & tile::top_bits;
     const u32 high = tile::borrows(d.high ^ point) & tile::top_bits;
-    if ((low | high) == 0) return ~0u;
+    
     // Of the first point: bytes behind it stay, those before it move over it.
     const u64 found = u64{high} << 32 | low;
     const u64 first = found & (0 - found);
-    const u64 behind = 0 - (first << 1);
+    const u64 behind = found != 0 ? 0 - (first << 1) : ~u64{0};
     const u64 digits = u64{d.high} << 32 | d.low;
     const u64 closed = (digits & behind) | ((digits << 8) & ~behind);
     d = {static_cast<u32>(closed), static_cast<u32>(closed >> 32)};
-    return static_cast<u32>(__popc(static_cast<u32>(behind)) + __popc(static_cast<u32>(behind >> 32)));
+    const u32 bits = static_cast<u32>(__popc(static_cast<u32>(behind)) + __popc(static_cast<u32>(behind >> 32)));
+    return found != 0 ? bits : no_point;
 }
 
 // Whether a number has a zero before other digits, which inference takes for text.

@@ -6,8 +6,8 @@
 
 HR_BEGIN_NAMESPACE
 
-// What a field is read as. `skip`: it is stepped over, because it is not wanted or another kernel converts it.
-enum class RowKind : u8 { skip, int1, int2, int4, int8, float4, float8, date, timestamp, text };
+// What a field is read as. `skip`: it is stepped over, because it is not wanted.
+enum class RowKind : u8 { integer, long_integer, float4, float8, date, timestamp, text, skip };
 
 enum RowFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -26,7 +26,7 @@ struct RowColumn {
     RowKind kind;
     u8 flags;
     u8 string;  // strings: which of them
-    u8 reserved;
+    u8 width;   // bytes of a value
 };
 static_assert(sizeof(RowColumn) == 32);
 

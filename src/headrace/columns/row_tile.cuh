@@ -14,6 +14,9 @@ namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
+constexpr u32 per_lane = HR_RECORDS;               // records that a lane reads side by side
+constexpr u32 per_warp = per_lane * tile::lanes;   // and a warp
+constexpr u32 per_round = per_lane * threads;      // and a block
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
@@ -37,9 +40,9 @@ struct RowMemory {
 // Behind it, where strings are written; `places` for as many columns as there are.
 struct RowStrings {
     u64 bases[warps][MOST_ROW_STRINGS];     // where the strings of the rows at hand begin; each warp has its own
-    u32 added[2][MOST_ROW_STRINGS][warps];  // bytes of each warp's strings, of this round and of the one before
+    u32 added[2][MOST_ROW_STRINGS][warps * per_lane];  // bytes of 32 rows, of this round and of the one before
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    u32 places[MOST_ROW_STRINGS][threads];  // of a row's string: its begin, and bytes of the warp's up to its end
+    u32 places[MOST_ROW_STRINGS][per_round];  // of a row's string: its begin, and bytes of the 32 rows' up to its end
 };
 static_assert(sizeof(RowMemory) % 4 == 0);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {

@@ -24,13 +24,13 @@ ROW_COLUMN = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),
         ("string", "u1"),
-        ("reserved", "u1"),
+        ("width", "u1"),
     ]
 )
 ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("width", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
 MOST_STRINGS = 16
 _STREAM_BYTES = 1024
-_SKIP, _INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT = 0, 1, 5, 6, 7, 8, 9
+_INTEGER, _LONG_INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(8)
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
 _ASCII, _QUOTED = 1, 2
@@ -38,19 +38,20 @@ _ASCII, _QUOTED = 1, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowShape:
-    """Macros of columns/convert_rows.cu: threads of a block, bytes of a tile and of the text before it, and blocks that a
-    multiprocessor holds.
+    """Macros of columns/convert_rows.cu: threads of a block, bytes of a tile and of the text before it, records that a thread
+    reads side by side, and blocks that a multiprocessor holds.
     """
 
     threads: int = 128
     tile: int = 16384
     head: int = 512
+    records: int = 2
     blocks: int = 8
 
     def launch(self, tiles: int, strings: int, *, writes: bool) -> Shape:
         """Of ``convert_rows``, which writes, or of ``measure_rows``."""
-        names = ("HR_THREADS", "HR_TILE", "HR_HEAD", "HR_BLOCKS", "HR_WRITES")
-        defines = dict(zip(names, (self.threads, self.tile, self.head, self.blocks, int(writes)), strict=True))
+        names = ("HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
+        defines = dict(zip(names, (self.threads, self.tile, self.head, self.records, self.blocks, int(writes)), strict=True))
         return Shape(defines, tiles, self.threads, self._shared(strings if writes else 0))
 
     def _shared(self, strings: int) -> int:
@@ -58,7 +59,8 @@ class RowShape:
         size = self.tile + self.head + 48 + self.tile // 8 + self.tile // 4 + 4 + 4 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16
         if strings:
-            size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps + warps * (_STREAM_BYTES + 4) + 4 * self.threads * strings
+            size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
+            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 4 * self.threads * self.records * strings
         return size
 
 
@@ -80,6 +82,7 @@ def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArr
         ``width`` of ROW_COLUMN; None if a column is not one that rows can be read by.
     """
     made: NDArray[np.void] = np.zeros(width, ROW_COLUMN)
+    made["kind"] = _SKIP
     strings = 0
     for column in table:
         kind = _kind(column)
@@ -92,7 +95,16 @@ def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArr
         own = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (inferred and not text)
         own += _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * (text and column["width"] == 8)
         more = column["offsets"] if text else np.uint64(int(column["units_per_second"]))
-        values = (column["values"], column["validity"], more, column["largest"], kind, own, strings if text else 0, 0)
+        values = (
+            column["values"],
+            column["validity"],
+            more,
+            column["largest"],
+            kind,
+            own,
+            strings if text else 0,
+            column["width"],
+        )
         made[int(column["position"])] = values
         strings += text
     return made
@@ -108,7 +120,7 @@ def _kind(column: np.void) -> int:
     if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
         return _SKIP
     if family == Family.INTEGER:
-        return _INTEGER + int(column["width"]).bit_length() - 1
+        return _LONG_INTEGER if column["width"] == 8 else _INTEGER
     return _KINDS.get(Family(family), _SKIP)
 
 
