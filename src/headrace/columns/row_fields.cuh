@@ -80,8 +80,8 @@ HR_FN u32 find_end(const u32* text, u32 at, u32 limit, u32 separator, u32 also) 
         load_from(text, at, words);
         const u32 low = (tile::borrows(words[0] ^ separator) | tile::borrows(words[0] ^ also)) & tile::top_bits;
         const u32 high = (tile::borrows(words[1] ^ separator) | tile::borrows(words[1] ^ also)) & tile::top_bits;
-        at += bytes_before(low, high);
-        if ((low | high) != 0) break;
+        if ((low | high) != 0) return at + bytes_before(low, high);
+        at += 8;
     }
     return at;
 }
