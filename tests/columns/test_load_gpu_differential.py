@@ -13,19 +13,20 @@ from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu, why_not
+from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Part
 from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 
+ROWS = {"threads": 32, "tile": 1024, "head": 256, "blocks": 1}
 SHAPE = GpuShape(
     find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32),
     threads=32,
     window=64,
-    row_threads=32,
-    row_head=256,
-    row_blocks=1,
+    rows=RowShape(**ROWS),
+    quoted_rows=RowShape(quotes=True, **ROWS),
 )
 
 

@@ -1,7 +1,7 @@
-// Text in device memory to typed columns where it is as most texts are: no quotes in the tile, every record with all its
-// fields, every field of a common shape. A lane takes a record and reads its fields from left to right, so that a warp
-// reads one column of 32 rows at a time, its stores lie side by side, and no index of fields is made. (The record by
-// thread of Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
+// Text in device memory to typed columns where it is as most texts are: every record has all its fields, and every field
+// a common shape. A lane takes a record and reads its fields from left to right, so that a warp reads one column of 32
+// rows at a time, its stores lie side by side, and no index of fields is made. (The record by thread of Kumaigorodski et
+// al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
 //
 // A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it that
 // its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
@@ -10,7 +10,13 @@
 
 using namespace headrace;
 
-HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task) {
+// What the search met: of the form that read the text.
+HR_FN u32 found_flags(const FindTotals* totals) {
+    const u32 flags = totals[0].flags;
+    return flags & FIND_REDO ? totals[1].flags : flags;
+}
+
+HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, u32 found) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile_begin(blockIdx.x, tile_bytes, skew), next = tile_begin(blockIdx.x + 1, tile_bytes, skew);
     RowTile tile{};
@@ -21,22 +27,17 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
-    const bool ends_text = blockIdx.x + 1 == task.tiles && tile.next.open;
-    if (ends_text) ++tile.records;
+    if (ends_text(task, tile)) ++tile.records;
+    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found & FIND_RETURN);
     return tile;
 }
 
-// What the search met: of the form that read the text.
-HR_FN u32 found_flags(const FindTotals* totals) {
-    const u32 flags = totals[0].flags;
-    return flags & FIND_REDO ? totals[1].flags : flags;
-}
-
 // Stages the tile and lists its records; false if it is not one to be read by rows.
-HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, RowTile& tile, const FindTotals* totals) {
-    if (!is_readable(task, tile)) return false;
-    tile.seen = stage_rows(memory, text, task, tile, found_flags(totals));
-    if (tile.seen & SEEN_QUOTE || ((tile.seen & SEEN_HIGH) && (task.flags & ROWS_ASCII))) return false;
+HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile, u32 found) {
+    const bool quotes = (task.flags & ROWS_QUOTED) && (found & FIND_QUOTES);
+    if (!is_readable(tile) || (found & (FIND_REDO | FIND_STRAY | FIND_UNCLOSED))) return false;
+    if (!stage_rows(memory, text, task, tile, quotes && !may_quote)) return false;
+    if constexpr (may_quote) settle_tile(memory, task, tile);
     return list_records(memory, task, tile);
 }
 
@@ -46,73 +47,64 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     if (!cursor.live) return cursor;
     cursor.at = memory.starts[record];
     cursor.end = memory.starts[record + 1] - 1u;
-    if ((tile.seen & SEEN_RETURN) && cursor.end > cursor.at && staged_bytes_of(memory)[cursor.end - 1] == '\r') {
-        --cursor.end;
-    }
+    if (tile.returns && cursor.end > cursor.at && staged_text(memory)[cursor.end - 1] == '\r') --cursor.end;
     return cursor;
 }
 
 // Sixteen bytes at a time.
 HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
-    union {
-        uint4 words[2];
-        RowColumn column;
+    struct Halves {
+        uint4 low, high;
     };
     const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
-    words[0] = __ldg(from);
-    words[1] = __ldg(from + 1);
-    return column;
+    return bits_as<RowColumn>(Halves{__ldg(from), __ldg(from + 1)});
 }
 
 #if HR_WRITES
 // Reads the fields of a warp's records. Strings are put behind a barrier.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const Round& round) {
-    const u32* const text = staged_words(memory);
-    OwnColumn own{load_column(columns, 0), false, tile::repeated(task.dialect.separator) ^ zeros};
+                        const RowGroup& group, Cursor (&cursors)[per_lane], u32 round) {
+    RowColumn column = load_column(columns, 0);
     for (u32 number = 1; number <= task.width; ++number) {
-        own.last = number == task.width;
-        const RowColumn next = load_column(columns, own.last ? 0 : number);
-        switch (own.column.kind) {
+        const RowColumn next = load_column(columns, number < task.width ? number : 0);
+        switch (column.kind) {
             case RowKind::integer:
-                read_integers<u32>(text, own, group, cursors);
+                read_integers<u32>(memory, task, column, group, cursors);
                 break;
             case RowKind::float4:
-                read_reals<float>(text, own, group, cursors);
+                read_reals<float>(memory, task, column, group, cursors);
                 break;
             case RowKind::long_integer:
-                read_integers<u64>(text, own, group, cursors);
+                read_integers<u64>(memory, task, column, group, cursors);
                 break;
             case RowKind::float8:
-                read_reals<double>(text, own, group, cursors);
+                read_reals<double>(memory, task, column, group, cursors);
                 break;
             case RowKind::date:
-                read_dates(text, own, group, cursors);
+                read_dates(memory, task, column, group, cursors);
                 break;
             case RowKind::timestamp:
-                read_timestamps(text, own, group, cursors);
+                read_timestamps(memory, task, column, group, cursors);
                 break;
             case RowKind::text: {
                 const u32 begin = cursors[0].at;
-                read_strings(strings_behind(memory), text, own, group, cursors, round);
+                read_strings(memory, task, column, group, cursors, round);
                 if (group.row == tile.entry.record && cursors[0].live) {
                     const u32 end = cursors[0].at - 1;
-                    memory.sums[own.column.string] = end - begin - owned_bytes(tile, begin, end, false);
+                    memory.sums[column.string] =
+                        kept_bytes(memory, begin, end) - owned_bytes(memory, tile, begin, end, false);
                 }
                 break;
             }
             default:
 #pragma unroll
-                for (u32 i = 0; i < per_lane; ++i) {
-                    const u32 n = field_length(text, cursors[i], own, round.returns);
-                    if (cursors[i].live) cursors[i].at += n + 1;
-                }
+                for (u32 i = 0; i < per_lane; ++i) next_field(memory, task, cursors[i]);
         }
-        own.column = next;
+        column = next;
     }
 }
 
-// Whether all records that a lane has read are whole: they end with their last field, which has no separator behind it.
+// Whether all records that a lane has read are whole: the last field's end is theirs.
 HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records) {
     bool whole = true;
 #pragma unroll
@@ -123,36 +115,36 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
     return whole;
 }
 
-HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowGroup& group,
-                           u32 rows, const Round& round) {
+HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, u64 first, u32 rows,
+                           u32 round) {
     for (u32 number = 0; number < task.width; ++number) {
         const RowColumn column = load_column(columns, number);
         if (column.kind != RowKind::text) continue;
-        put_strings(memory, column, group, rows, round, round.number == 0 ? memory.sums[column.string] : 0);
+        put_strings(memory, task, column, first, rows, round, round == 0 ? memory.sums[column.string] : 0);
     }
 }
 
 // Whether all rows were read.
-HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns, RowTile& tile,
-                        const FindTotals* totals, const u64* string_begins) {
-    if (!open_tile(memory, text, task, tile, totals)) return false;
+HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
+                        const RowTile& tile, u32 found, const u64* string_begins) {
+    if (!open_tile(memory, text, task, tile, found)) return false;
     if (tile::lane() < task.strings) {
         strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
     }
     bool whole = true;
-    Round round{0, (tile.seen & SEEN_RETURN) != 0};
-    for (u32 first = 0; first < tile.records; first += per_round, ++round.number) {
+    u32 round = 0;
+    for (u32 first = 0; first < tile.records; first += per_round, ++round) {
         const u32 own = first + tile::warp() * per_warp;
         const u32 record = own + tile::lane();
         const RowGroup group{tile.entry.record + own, tile.entry.record + record};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
-        if (task.strings != 0 || own < tile.records) read_records(memory, task, columns, tile, group, cursors, round);
+        if (own < tile.records) read_records(memory, task, columns, tile, group, cursors, round);
         whole &= are_whole(cursors, record, tile.records);
         if (task.strings == 0) continue;
         if (!__syncthreads_and(whole)) return false;
-        put_all_strings(memory, task, columns, group, tile.records > own ? tile.records - own : 0, round);
+        put_all_strings(memory, task, columns, tile.entry.record + first, tile.records - first, round);
     }
     return __syncthreads_and(whole);
 }
@@ -163,42 +155,37 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    RowTile tile = row_tile_of(entries, text, task);
+    const u32 found = found_flags(totals);
+    const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
-    if (convert_tile(*memory, text, task, columns, tile, totals, begins)) return;
+    if (convert_tile(*memory, text, task, columns, tile, found, begins)) return;
     if (threadIdx.x != 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i) marks[i] = 1;
 }
 #else
-// A column of the records, and of what there is of the record that is open at the tile's end: how many bytes of it the
-// tile owns.
-HR_FN u32 measure_field(const u32* text, const RowTile& tile, Cursor& cursor, bool open, const OwnColumn& own) {
+// A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
+// owns.
+HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
     const u32 begin = cursor.at;
-    const bool returns = tile.seen & SEEN_RETURN;
     if (!open) {
-        const u32 n = field_length(text, cursor, own, returns);
-        if (!cursor.live) return 0;
-        cursor.at += n + 1;
-        return owned_bytes(tile, begin, begin + n, false);
+        next_field(memory, task, cursor);
+        return cursor.live ? owned_bytes(memory, tile, begin, cursor.at - 1, false) : 0;
     }
     if (begin > cursor.end) return 0;  // it has no such field here
-    const u32 plain = own.separator ^ zeros;
-    const u32 end = find_end(text, begin, cursor.end, plain, returns ? tile::repeated('\r') : plain);
+    const u32 end = find_end(memory, begin);
     const bool ends = end < cursor.end;
-    if (ends && (own.last || reinterpret_cast<const u8*>(text)[end] != (plain & 0xFF))) cursor.live = false;
     cursor.at = ends ? end + 1 : cursor.end + 1;
-    return owned_bytes(tile, begin, end, !ends);
+    return owned_bytes(memory, tile, begin, end, !ends);
 }
 
-HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns, RowTile& tile,
-                        const FindTotals* totals) {
+HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
+                        const RowTile& tile, u32 found) {
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
-    if (tile.records == 0 || !open_tile(memory, text, task, tile, totals)) return false;
+    if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
-    const u32 separator = tile::repeated(task.dialect.separator) ^ zeros;
     bool whole = true;
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
@@ -206,14 +193,15 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         Cursor cursor = cursor_at(memory, tile, record);
         if (open) cursor = {memory.starts[record], tile.end, true};
         for (u32 number = 0; number < task.width; ++number) {
-            const OwnColumn own{load_column(columns, number), number + 1 == task.width, separator};
-            const u32 size = measure_field(staged_words(memory), tile, cursor, open, own);
-            if (own.column.kind != RowKind::text) continue;
+            const RowColumn column = load_column(columns, number);
+            const u32 size = measure_field(memory, task, tile, cursor, open);
+            if (column.kind != RowKind::text) continue;
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
-            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[own.column.string], sum);
+            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
         }
-        const bool fine = cursor.live && (open || cursor.at == cursor.end + 1);
-        whole &= fine || (record >= tile.records && !open);
+        // Behind what there is of an open record there is nothing.
+        const bool fine = cursor.live && cursor.at == cursor.end + 1;
+        whole &= fine || (open && find_end(memory, cursor.at) >= cursor.end) || (record >= tile.records && !open);
     }
     return __syncthreads_and(whole);
 }
@@ -224,8 +212,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
                  const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    RowTile tile = row_tile_of(entries, text, task);
-    const bool fine = measure_tile(*memory, text, task, columns, tile, totals);
+    const u32 found = found_flags(totals);
+    const RowTile tile = row_tile_of(entries, text, task, found);
+    const bool fine = measure_tile(*memory, text, task, columns, tile, found);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine && threadIdx.x < task.strings) sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
 }

@@ -54,17 +54,8 @@ class GpuShape:
     threads: int = 256
     window: int = 4096
     blocks: int = 4
-    row_threads: int = 128
-    row_head: int = 512
-    row_records: int = 2
-    row_blocks: int = 8
-
-    @property
-    def rows(self) -> RowShape:
-        """Of the conversion by rows."""
-        return RowShape(
-            threads=self.row_threads, tile=self.find.tile, head=self.row_head, records=self.row_records, blocks=self.row_blocks
-        )
+    rows: RowShape = field(default_factory=RowShape)
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, blocks=6))
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""
@@ -218,16 +209,18 @@ class _Load:
 
     def _by_rows(self, table: NDArray[np.void], taken: Sequence[Taken], *, writes: bool) -> Room | None:
         """Launch the kernel that reads plain tiles by rows; which tiles are left, or None if all are."""
-        columns = row_columns(table, len(self._plan.columns) - self._plan.rows.collect_long, measures=not writes)
-        if columns is None or not self._plainly:
+        shape = self._shape.rows if self._plainly else self._shape.quoted_rows
+        width = len(self._plan.columns) - self._plan.rows.collect_long
+        columns = row_columns(table, width, quotes=shape.quotes, measures=not writes)
+        if columns is None:
             return None
         launcher = self._launcher
         marks = launcher.room(self._tiles * 4, fill=0)
         checks = any(one.type.is_string for one in taken)
         task = row_task(columns, self._masks, size=self._size, tiles=self._tiles, checks=checks)
-        shape = self._shape.rows.launch(self._tiles, int(task["strings"]), writes=writes)
         args = [self._at, self._entries, launcher.put(columns), self._sums, marks, self._totals, task]
-        launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, shape, args)
+        entry = CONVERT_ROWS if writes else MEASURE_ROWS
+        launcher.launch(entry, shape.launch(self._tiles, int(task["strings"]), writes=writes), args)
         return marks
 
     def _convert_shape(self, *, writes: bool) -> Shape:

@@ -1,22 +1,22 @@
-// Fields of a record, one behind the other, as a lane reads them from staged text: a window of eight bytes tells where
-// the field ends and holds its digits. No index of fields is made: what a field costs is its window.
+// Fields of a record, one behind the other, as a lane reads them from staged text: the bits of fields' ends tell how long
+// a field is, and a window of eight bytes holds its digits. No index of fields is made.
 //
 // "12.5,7,": bytes are taken as distances from '0', so that digits are 0 to 9 and what is shifted in is a digit 0. The
-// field has 4 bytes; moved to the window's end it is 0000'12.5; without its point 00000125, and three digits less one
-// stand behind the point.
+// field has 4 bytes; moved to the window's end it is 0000'12.5; without its point 00000125, and one digit stands behind
+// the point.
 #pragma once
 
-#include "columns/row_tile.cuh"
+#include "columns/row_quotes.cuh"
 
 namespace headrace {
 
 constexpr u32 zeros = 0x30303030;
-constexpr u32 far_field = 8;  // a length of a field that does not end in its window
+constexpr u32 window_bytes = 8;
 
 // A lane's record, and how far it is read.
 struct Cursor {
-    u32 at;   // staged byte where the next field begins
-    u32 end;  // of the record
+    u32 at;     // staged byte where the next field begins
+    u32 end;    // of the record
     bool live;  // there is one, and so far it is as a record has to be
 };
 
@@ -26,22 +26,40 @@ struct RowGroup {
     u64 row;  // of this lane's first cursor
 };
 
-// A field's first bytes, each ^ '0', and how many it has.
-struct Window {
-    u32 low, high;
-    u32 n;
+// A field: its text without enclosing quotes.
+struct Field {
+    u32 begin, n;
+    u32 next;  // where the next one begins
+    bool quoted;
 };
 
-// Place of the lowest bit; of 0, something above 31.
-HR_FN u32 first_bit(u32 bits) {
-#if defined(__CUDACC__)
-    u32 place;
-    asm("{ .reg .u32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(place) : "r"(bits));
-    return place;
-#else
-    return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
-#endif
+// How far it is to the end of the field that goes on at `at`: up to 31, or more.
+HR_FN u32 to_end(const RowMemory& memory, u32 at) {
+    const u32* const from = memory.ends + at / 32;
+    return first_bit(__funnelshift_r(from[0], from[1], at));
 }
+
+// Where a field of any length ends.
+HR_FN u32 find_end(const RowMemory& memory, u32 at) {
+    u32 n = to_end(memory, at);
+    while (n > 31) {
+        at += 32;
+        n = to_end(memory, at);
+    }
+    return at + n;
+}
+
+// The field of `raw` bytes at `at`.
+HR_FN Field field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 raw) {
+    if constexpr (!may_quote) return {at, raw, at + raw + 1, false};
+    const bool quoted = staged_text(memory)[at] == task.dialect.quote && raw - 2 < staged_bytes;
+    return {quoted ? at + 1 : at, quoted ? raw - 2 : raw, at + raw + 1, quoted};
+}
+
+// Eight bytes from a field's first on, each ^ '0'.
+struct Window {
+    u32 low, high;
+};
 
 template <u32 count>
 HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
@@ -50,48 +68,23 @@ HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
 #pragma unroll
     for (u32 i = 0; i < count; ++i) {
         const u32 high = from[i + 1];
-        words[i] = __funnelshift_r(low, high, 8 * (at % 4));
+        words[i] = __funnelshift_r(low, high, 8 * at);
         low = high;
     }
 }
 
-// Bytes before the first that is marked in eight, by bit 7 of its byte; 8 or more if there is none.
-HR_FN u32 bytes_before(u32 low, u32 high) {
-    const u32 first = low != 0 ? low : high;
-    return first_bit(first) / 8 + (low != 0 ? 0 : 4);
-}
-
-// `separator`: that of the dialect, ^ '0', in all bytes.
-HR_FN Window open_window(const u32* text, const Cursor& cursor, bool last, u32 separator) {
+HR_FN Window open_window(const u32* text, u32 at) {
     u32 words[2];
-    load_from(text, cursor.at, words);
-    Window window{words[0] ^ zeros, words[1] ^ zeros, 0};
-    const u32 n = bytes_before(tile::borrows(window.low ^ separator) & tile::top_bits,
-                               tile::borrows(window.high ^ separator) & tile::top_bits);
-    window.n = last ? cursor.end - cursor.at : n;
-    return window;
+    load_from(text, at, words);
+    return {words[0] ^ zeros, words[1] ^ zeros};
 }
 
-// Where a field of any length ends: at the first separator from `at` on, or behind `limit` if there is none before it.
-// `also`: another byte to stop at, or the separator again.
-HR_FN u32 find_end(const u32* text, u32 at, u32 limit, u32 separator, u32 also) {
-    while (at < limit) {
-        u32 words[2];
-        load_from(text, at, words);
-        const u32 low = (tile::borrows(words[0] ^ separator) | tile::borrows(words[0] ^ also)) & tile::top_bits;
-        const u32 high = (tile::borrows(words[1] ^ separator) | tile::borrows(words[1] ^ also)) & tile::top_bits;
-        if ((low | high) != 0) return at + bytes_before(low, high);
-        at += 8;
-    }
-    return at;
-}
-
-// The digits of a window's first n bytes, at its end; n up to 8.
+// The digits of a window's first n bytes, at its end; n from 1 to 8.
 struct Digits {
     u32 low, high;
 };
-HR_FN Digits align(const Window& window) {
-    const u64 moved = (u64{window.high} << 32 | window.low) << ((64 - 8 * window.n) & 63);
+HR_FN Digits align(const Window& window, u32 n) {
+    const u64 moved = (u64{window.high} << 32 | window.low) << ((64 - 8 * n) & 63);
     return {static_cast<u32>(moved), static_cast<u32>(moved >> 32)};
 }
 
@@ -107,7 +100,6 @@ HR_FN u32 close_point(Digits& d) {
     constexpr u32 point = 0x1E1E1E1E;  // '.' ^ '0'
     const u32 low = tile::borrows(d.low ^ point) & tile::top_bits;
     const u32 high = tile::borrows(d.high ^ point) & tile::top_bits;
-    
     // Of the first point: bytes behind it stay, those before it move over it.
     const u64 found = u64{high} << 32 | low;
     const u64 first = found & (0 - found);
@@ -120,8 +112,8 @@ HR_FN u32 close_point(Digits& d) {
 }
 
 // Whether a number has a zero before other digits, which inference takes for text.
-HR_FN bool has_zero_first(const Window& window) {
-    return window.n > 1 && (window.low & 0xFF) == 0 && (window.low >> 8 & 0xFF) <= 9;
+HR_FN bool has_zero_first(const Window& window, u32 n) {
+    return n > 1 && (window.low & 0xFF) == 0 && (window.low >> 8 & 0xFF) <= 9;
 }
 
 }  // namespace headrace

@@ -1,49 +1,50 @@
-// Strings of rows: where each warp's go, and their bytes, gathered in shared memory so that stores are side by side.
+// Strings of rows: where each warp's go, and their bytes. Short ones are gathered in shared memory, so that stores are
+// side by side; long ones are copied by all warps.
 #pragma once
 
 #include "columns/row_values.cuh"
 
 namespace headrace {
 
-// Rows that a block reads at a time.
-struct Round {
-    u32 number;
-    bool returns;  // there are carriage returns in the tile
-};
-
-// Bytes of a field of any length; a record that does not have it is no longer live, and then they are 0.
-HR_FN u32 field_length(const u32* text, Cursor& cursor, const OwnColumn& own, bool returns) {
-    const u32 plain = own.separator ^ zeros;
-    const u32 end = find_end(text, cursor.at, cursor.end, plain, returns ? tile::repeated('\r') : plain);
-    const bool fine = own.last ? end >= cursor.end && cursor.at <= cursor.end
-                               : end < cursor.end && reinterpret_cast<const u8*>(text)[end] == (plain & 0xFF);
-    cursor.live = cursor.live && fine;
-    return !cursor.live ? 0 : own.last ? cursor.end - cursor.at : end - cursor.at;
+// Bytes that are part of the text of fields.
+HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
+    return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
-// Bytes of a field that this tile copies by the rule of tile_strings.cuh, by which strings are placed. A field that is
-// open at the tile's end ends behind it.
-HR_FN u32 owned_bytes(const RowTile& tile, u32 begin, u32 end, bool open) {
+// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are placed.
+// A field that is open at the tile's end ends behind it.
+HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;
-    return (open || end >= tile.begin) && until > from ? until - from : 0;
+    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
+}
+
+// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
+HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+    const u32 end = find_end(memory, cursor.at);
+    cursor.live = cursor.live && end <= cursor.end;
+    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
+    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
+    cursor.at = field.next;
+    return field;
 }
 
 // Notes a column's strings of a warp: their places, and how many bytes they have.
-HR_FN void read_strings(RowStrings& strings, const u32* text, const OwnColumn& own, const RowGroup& group,
-                        Cursor (&cursors)[per_lane], const Round& round) {
-    const u32 number = own.column.string;
+HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                        Cursor (&cursors)[per_lane], u32 round) {
+    RowStrings& strings = strings_behind(memory);
+    const u32 number = column.string;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
-        const u32 n = field_length(text, cursors[i], own, round.returns);
+        const Field field = next_field(memory, task, cursors[i]);
+        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 part = tile::warp() * per_lane + i;
-        strings.places[number][part * tile::lanes + tile::lane()] = cursors[i].at | until << 16;
-        if (tile::lane() == tile::lanes - 1) strings.added[round.number % 2][number][part] = until;
-        const bool null = n == 0 && cursors[i].live && (own.column.flags & ROW_EMPTY_IS_NULL);
+        strings.places[number][part * tile::lanes + tile::lane()] = {field.begin | field.n << 16, until};
+        if (tile::lane() == tile::lanes - 1) strings.added[round % 2][number][part] = until;
+        const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
-        if (nulls != 0) clear_bits(own.column.validity, group.first + i * tile::lanes, nulls);
-        if (cursors[i].live) cursors[i].at += n + 1;
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
 }
 
@@ -68,57 +69,83 @@ HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     }
 }
 
-// Copies each lane's n bytes from `begin`, the warp's one behind the other, to `to`.
-HR_FN void copy_strings(const u8* text, u8* stream, u8* to, u32 begin, u32 n, u32 before, u32 total) {
-    if (total <= stream_bytes - 4) {
-        const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-        u8* const own = stream + skew + before;
-        for (u32 i = 0; i < n; ++i) own[i] = text[begin + i];
-        __syncwarp();
-        put_stream(stream, to - skew, skew, skew + total);
-        __syncwarp();
-        return;
+// A row's string: staged bytes, of which some may be dropped, and where its bytes go behind those of 32 rows' first.
+struct RowString {
+    u32 begin, raw;
+    u32 before, until;
+};
+HR_FN RowString string_of(const uint2* places, u32 row) {
+    const uint2 own = places[row];
+    return {own.x & 0xFFFF, own.x >> 16, row % tile::lanes == 0 ? 0 : places[row - 1].y, own.y};
+}
+
+// Copies each lane's string, all together less than a stream, to `to` and behind it.
+HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own, u32 total) {
+    const u8* const text = staged_text(memory) + own.begin;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
+    u8* at = stream + skew + own.before;
+    for (u32 i = 0; i < own.raw; ++i) {
+        const u8 byte = text[i];
+        *at++ = byte;
+        if (may_quote && byte == task.dialect.quote) ++i;  // of two quotes, one
     }
-    for (u32 owner = 0; owner < tile::lanes; ++owner) {
-        const u8* const from = text + tile::shuffle(begin, owner);
-        u8* const own = to + tile::shuffle(before, owner);
-        const u32 size = tile::shuffle(n, owner);
-        for (u32 i = tile::lane(); i < size; i += tile::lanes) own[i] = from[i];
+    __syncwarp();
+    put_stream(stream, to - skew, skew, skew + total);
+    __syncwarp();
+}
+
+// Copies one string by a warp, four bytes a lane.
+HR_FN void copy_long(const RowMemory& memory, u8* to, const RowString& own) {
+    const u8* const text = staged_text(memory);
+    for (u32 i = 4 * tile::lane(); i < own.raw; i += 4 * tile::lanes) {
+        const u32 count = min(own.raw - i, 4u), at = own.begin + i;
+        u8* place = to + own.before + i;
+        u32 gone = 0;
+        if constexpr (may_quote) {
+            place -= dropped_until(memory, at) - dropped_until(memory, own.begin);
+            const u32* const dropped = memory.dropped + at / 32;
+            gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
+        }
+        if (gone == 0) {
+            for (u32 k = 0; k < count; ++k) place[k] = text[at + k];
+            continue;
+        }
+        for (u32 k = 0; k < count; ++k) {
+            if (!(gone >> k & 1)) *place++ = text[at + k];
+        }
     }
 }
 
-// Stores a warp's strings of one column; behind the barrier that all warps' sizes wait for. `before`: bytes of the first
-// row's that other tiles own.
-HR_FN void put_strings(RowMemory& memory, const RowColumn& column, const RowGroup& group, u32 rows, const Round& round,
+// Stores a round's strings of one column; behind the barrier that all warps' sizes wait for. `rows`: of the round, the
+// first of which is `first`; `before`: bytes of its string that other tiles own.
+HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, u64 first, u32 rows, u32 round,
                        u32 before) {
     RowStrings& strings = strings_behind(memory);
     const u32 number = column.string, warp = tile::warp();
+    const uint2* const places = strings.places[number];
     u64 base = strings.bases[warp][number] - before;
-    u64 next = base;
-    const u32(&added)[warps * per_lane] = strings.added[round.number % 2][number];
-#pragma unroll
-    for (u32 i = 0; i < warps * per_lane; ++i) {
-        if (i < warp * per_lane) base += added[i];
-        next += added[i];
-    }
-    __syncwarp();
-    if (tile::lane() == 0) strings.bases[warp][number] = next;
 #pragma unroll 1
-    for (u32 i = 0; i < per_lane && i * tile::lanes < rows; ++i) {
-        const u32 place = strings.places[number][(warp * per_lane + i) * tile::lanes + tile::lane()];
-        const u32 until = place >> 16;
-        const u32 until_lane = tile::shuffle_up(until, 1);
-        const u32 own_before = tile::lane() == 0 ? 0 : until_lane;
-        const u64 row = group.row + i * tile::lanes;
-        if (i * tile::lanes + tile::lane() < rows) {
-            put_offset(column, row + 1, base + until);
-            if (row == 0) put_offset(column, 0, 0);
+    for (u32 part = 0; part < warps * per_lane && part * tile::lanes < rows; ++part) {
+        const u32 total = strings.added[round % 2][number][part];
+        const u32 row = part * tile::lanes + tile::lane();
+        const bool is_long = total > stream_bytes;
+        if (part / per_lane == warp) {
+            const RowString own = string_of(places, row);
+            if (row < rows) {
+                put_offset(column, first + row + 1, base + own.until);
+                if (first + row == 0) put_offset(column, 0, 0);
+            }
+            if (!is_long) copy_short(memory, task, strings.streams[warp], column.values + base, own, total);
         }
-        const u32 total = tile::shuffle(until, tile::lanes - 1);
-        copy_strings(staged_bytes_of(memory), strings.streams[warp], column.values + base, place & 0xFFFF,
-                     until - own_before, own_before, total);
+        if (is_long) {
+            for (u32 owner = warp; owner < tile::lanes; owner += warps) {
+                copy_long(memory, column.values + base, string_of(places, part * tile::lanes + owner));
+            }
+        }
         base += total;
     }
+    __syncwarp();
+    if (tile::lane() == 0) strings.bases[warp][number] = base;
 }
 
 }  // namespace headrace

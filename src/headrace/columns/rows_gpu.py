@@ -38,10 +38,11 @@ _ASCII, _QUOTED = 1, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowShape:
-    """Macros of columns/convert_rows.cu: threads of a block, bytes of a tile and of the text before it, records that a thread
+    """Macros of columns/convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text before it, records that a thread
     reads side by side, and blocks that a multiprocessor holds.
     """
 
+    quotes: bool = False
     threads: int = 128
     tile: int = 16384
     head: int = 512
@@ -50,21 +51,24 @@ class RowShape:
 
     def launch(self, tiles: int, strings: int, *, writes: bool) -> Shape:
         """Of ``convert_rows``, which writes, or of ``measure_rows``."""
-        names = ("HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
-        defines = dict(zip(names, (self.threads, self.tile, self.head, self.records, self.blocks, int(writes)), strict=True))
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
+        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
+        defines = dict(zip(names, values, strict=True))
         return Shape(defines, tiles, self.threads, self._shared(strings if writes else 0))
 
     def _shared(self, strings: int) -> int:
-        warps = self.threads // 32
-        size = self.tile + self.head + 48 + self.tile // 8 + self.tile // 4 + 4 + 4 * warps + 4 * MOST_STRINGS
-        size = -(-size // 16) * 16
+        """RowMemory, and RowStrings behind it."""
+        warps, chunks = self.threads // 32, (self.tile + self.head) // 32
+        size = self.tile + self.head + 48 + 4 * (chunks + 2) + self.tile // 8 + self.tile // 4 + 4
+        size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
+        size = -(-size // 16) * 16 + 16
         if strings:
             size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
-            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 4 * self.threads * self.records * strings
+            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 8 * self.threads * self.records * strings
         return size
 
 
-def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArray[np.void] | None:
+def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> NDArray[np.void] | None:
     """The table of all fields of a record.
 
     Parameters
@@ -73,6 +77,8 @@ def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArr
         Wanted columns as ``pack_columns`` has them.
     width
         Fields of a record.
+    quotes
+        Whether fields with quotes are read, too.
     measures
         For ``measure_rows``, to which only strings matter.
 
@@ -85,7 +91,7 @@ def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArr
     made["kind"] = _SKIP
     strings = 0
     for column in table:
-        kind = _kind(column)
+        kind = _kind(column, quotes=quotes)
         if measures and kind != _TEXT and column["family"] != Family.TEXT:
             continue
         if kind == _SKIP or strings == MOST_STRINGS:
@@ -110,12 +116,13 @@ def row_columns(table: NDArray[np.void], width: int, *, measures: bool) -> NDArr
     return made
 
 
-def _kind(column: np.void) -> int:
+def _kind(column: np.void, *, quotes: bool) -> int:
     """RowKind; that of a column to skip if its fields cannot be read by their common shapes alone."""
     flags, family = int(column["flags"]), int(column["family"])
     inferred = bool(flags & Flag.INFERRED)
     if family == Family.TEXT:
-        plain = not flags & Flag.NULL_WORDS and not (inferred and int(column["guess"]) in (EMPTY, BIG_INT))
+        odd = Flag.NULL_WORDS | (Flag.RAW | Flag.QUOTED_NULL if quotes else 0)
+        plain = not flags & odd and not (inferred and int(column["guess"]) in (EMPTY, BIG_INT))
         return _TEXT if plain else _SKIP
     if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
         return _SKIP
