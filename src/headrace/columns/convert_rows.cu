@@ -65,8 +65,8 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
                         const RowGroup& group, Cursor (&cursors)[per_lane], u32 round) {
     RowColumn column = load_column(columns, 0);
-    for (u32 number = 1; number <= task.width; ++number) {
-        const RowColumn next = load_column(columns, number < task.width ? number : 0);
+    for (u32 number = 1; number <= task.columns; ++number) {
+        const RowColumn next = load_column(columns, number < task.columns ? number : 0);
         switch (column.kind) {
             case RowKind::integer:
                 read_integers<u32>(memory, task, column, group, cursors);
@@ -98,7 +98,7 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             }
             default:
 #pragma unroll
-                for (u32 i = 0; i < per_lane; ++i) next_field(memory, task, cursors[i]);
+                for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
         }
         column = next;
     }
@@ -117,7 +117,7 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
 
 HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, u64 first, u32 rows,
                            u32 round) {
-    for (u32 number = 0; number < task.width; ++number) {
+    for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
         if (column.kind != RowKind::text) continue;
         put_strings(memory, task, column, first, rows, round, round == 0 ? memory.sums[column.string] : 0);
@@ -181,6 +181,14 @@ HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowT
     return owned_bytes(memory, tile, begin, end, !ends);
 }
 
+// The same of fields that are skipped; nothing is left of an open record that ends among them.
+HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
+    skip_fields(memory, cursor, count);
+    if (!open || cursor.live) return;
+    cursor.live = true;
+    cursor.at = cursor.end + 1;
+}
+
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, u32 found) {
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
@@ -192,16 +200,19 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
         if (open) cursor = {memory.starts[record], tile.end, true};
-        for (u32 number = 0; number < task.width; ++number) {
+        for (u32 number = 0; number < task.columns; ++number) {
             const RowColumn column = load_column(columns, number);
+            if (column.kind != RowKind::text) {
+                measure_skipped(memory, cursor, open, column.largest);
+                continue;
+            }
             const u32 size = measure_field(memory, task, tile, cursor, open);
-            if (column.kind != RowKind::text) continue;
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
         }
         // Behind what there is of an open record there is nothing.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
-        whole &= fine || (open && find_end(memory, cursor.at) >= cursor.end) || (record >= tile.records && !open);
+        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) || (record >= tile.records && !open);
     }
     return __syncthreads_and(whole);
 }

@@ -35,8 +35,9 @@ _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPP48s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
+_PLACING = {"HR_THREADS": 1024}
 _MOST_STRING_BYTES = 0x7FFFFFFF
-_COUNT_BLOCKS = 32
+_COUNT_BLOCKS = 528
 _UPLOAD_BYTES = 64 << 20
 _SAMPLED_BYTES = 4096
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
@@ -55,7 +56,7 @@ class GpuShape:
     window: int = 4096
     blocks: int = 4
     rows: RowShape = field(default_factory=RowShape)
-    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, blocks=6))
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=1024, records=1, blocks=7))
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""
@@ -205,7 +206,7 @@ class _Load:
         args = [self._at, self._entries, launcher.put(table), self._sums, marks, self._task(taken)]
         launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
         args = [self._sums, self._tiles, len(strings), totals]
-        launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
+        launcher.launch(_PLACE, Shape(_PLACING, len(strings), _PLACING["HR_THREADS"]), args)
 
     def _by_rows(self, table: NDArray[np.void], taken: Sequence[Taken], *, writes: bool) -> Room | None:
         """Launch the kernel that reads plain tiles by rows; which tiles are left, or None if all are."""
@@ -263,7 +264,8 @@ class _Load:
         faults = self._faults.room()
         args = [self._at, self._entries, table, self._sums, faults, outcome, marks, self._task(taken)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
-        shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
+        blocks = min(_COUNT_BLOCKS // count + 1, rows // 32 // _SMALL["HR_THREADS"] + 1)
+        shape = Shape(_SMALL, (blocks, count, 1), _SMALL["HR_THREADS"])
         launcher.launch(_COUNT, shape, [table, rows, Part(outcome, 8, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1

@@ -29,6 +29,26 @@ HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cur
     return field;
 }
 
+// Goes on behind some fields, at least one.
+HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
+    u32 at = cursor.at, left = count;
+    while (at <= cursor.end) {
+        const u32* const from = memory.ends + at / 32;
+        u32 ends = __funnelshift_r(from[0], from[1], at);
+        const u32 here = static_cast<u32>(__popc(ends));
+        if (here >= left) {
+            for (; left > 1; --left) ends &= ends - 1;
+            at += first_bit(ends) + 1;
+            left = 0;
+            break;
+        }
+        left -= here;
+        at += 32;
+    }
+    cursor.live = cursor.live && left == 0;
+    if (cursor.live) cursor.at = at;
+}
+
 // Notes a column's strings of a warp: their places, and how many bytes they have.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                         Cursor (&cursors)[per_lane], u32 round) {
@@ -40,7 +60,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn&
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 part = tile::warp() * per_lane + i;
-        strings.places[number][part * tile::lanes + tile::lane()] = {field.begin | field.n << 16, until};
+        strings.places[number][part * tile::lanes + tile::lane()] = field.begin | until << 16;
         if (tile::lane() == tile::lanes - 1) strings.added[round % 2][number][part] = until;
         const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
@@ -74,9 +94,13 @@ struct RowString {
     u32 begin, raw;
     u32 before, until;
 };
-HR_FN RowString string_of(const uint2* places, u32 row) {
-    const uint2 own = places[row];
-    return {own.x & 0xFFFF, own.x >> 16, row % tile::lanes == 0 ? 0 : places[row - 1].y, own.y};
+HR_FN RowString string_of(const RowMemory& memory, const RowTask& task, const u32* places, u32 row) {
+    const u32 own = places[row], begin = own & 0xFFFF;
+    const u32 before = row % tile::lanes == 0 ? 0 : places[row - 1] >> 16;
+    if constexpr (!may_quote) return {begin, (own >> 16) - before, before, own >> 16};
+    if (own >> 16 == before) return {begin, 0, before, before};
+    const u32 closing = staged_text(memory)[begin - 1] == task.dialect.quote ? 1 : 0;
+    return {begin, find_end(memory, begin) - begin - closing, before, own >> 16};
 }
 
 // Copies each lane's string, all together less than a stream, to `to` and behind it.
@@ -122,7 +146,7 @@ HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& 
                        u32 before) {
     RowStrings& strings = strings_behind(memory);
     const u32 number = column.string, warp = tile::warp();
-    const uint2* const places = strings.places[number];
+    const u32* const places = strings.places[number];
     u64 base = strings.bases[warp][number] - before;
 #pragma unroll 1
     for (u32 part = 0; part < warps * per_lane && part * tile::lanes < rows; ++part) {
@@ -130,7 +154,7 @@ HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& 
         const u32 row = part * tile::lanes + tile::lane();
         const bool is_long = total > stream_bytes;
         if (part / per_lane == warp) {
-            const RowString own = string_of(places, row);
+            const RowString own = string_of(memory, task, places, row);
             if (row < rows) {
                 put_offset(column, first + row + 1, base + own.until);
                 if (first + row == 0) put_offset(column, 0, 0);
@@ -139,7 +163,8 @@ HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& 
         }
         if (is_long) {
             for (u32 owner = warp; owner < tile::lanes; owner += warps) {
-                copy_long(memory, column.values + base, string_of(places, part * tile::lanes + owner));
+                const RowString own = string_of(memory, task, places, part * tile::lanes + owner);
+                copy_long(memory, column.values + base, own);
             }
         }
         base += total;

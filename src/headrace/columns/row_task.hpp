@@ -6,7 +6,7 @@
 
 HR_BEGIN_NAMESPACE
 
-// What a field is read as. `skip`: it is stepped over, because it is not wanted.
+// What a field is read as. `skip`: so many fields as `largest` says are stepped over, because nobody wants them.
 enum class RowKind : u8 { integer, long_integer, float4, float8, date, timestamp, text, skip };
 
 enum RowFlag : u8 {
@@ -16,13 +16,13 @@ enum RowFlag : u8 {
     ROW_LONG_OFFSETS = 8  // strings: 64 bits
 };
 
-// A column of the table, wanted or not; there is one for each field of a record. Row r of the result is record r of the
+// A column of the table, or fields of a record that are stepped over. Row r of the result is record r of the
 // text. `validity` is all ones before the launch: it is cleared where there is no value.
 struct RowColumn {
     u8* values;
     u32* validity;
     u64 more;     // strings: address of the offsets; timestamps: units a second
-    u32 largest;  // integers: of 8 digits, or of the type if that is less
+    u32 largest;  // integers: of 8 digits, or of the type if that is less; fields to skip
     RowKind kind;
     u8 flags;
     u8 string;  // strings: which of them
@@ -39,7 +39,7 @@ enum RowTaskFlag : u32 {
 struct RowTask {
     u64 size;     // bytes of text
     u32 tiles;    // entries[tiles] speaks of the text's end
-    u32 width;    // fields of a record
+    u32 columns;  // of the table, which hold a record's fields from left to right
     u32 strings;  // columns of kind text
     u32 flags;    // RowTaskFlag
     PlainDialect dialect;

@@ -25,10 +25,11 @@ constexpr u32 staged_bytes = head_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // words of bits
 constexpr u32 head_chunks = head_bytes / 32;
 constexpr u32 own_chunks = tile_bytes / 32 / threads;  // a thread's, which follow each other
-constexpr u32 most_records = tile_bytes / 8;
+constexpr u32 most_records = may_quote ? tile_bytes / 16 : tile_bytes / 8;
 constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 3;    // what windows reach behind the tile
-constexpr u32 stream_bytes = 1024;
+constexpr u32 pad_chunks = 3;
+constexpr u32 stream_bytes = 768;
 // Strings that began further before the tile are copied by several (tile_strings.cuh).
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % (32 * threads) == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
@@ -36,11 +37,13 @@ static_assert(head_chunks <= threads);
 
 struct RowMemory {
     uint4 text[staged_bytes / 16 + pad_vectors];
-    u32 ends[chunks + 2];                       // of fields; all ones behind the tile, so that searches end
+    u32 ends[chunks + pad_chunks];              // of fields; all ones behind the tile, so that searches end
     u32 dropped[may_quote ? chunks + 2 : 1];    // quotes that are no part of their field's text
-    u32 lines[tile_bytes / 32];                 // line ends outside quotes, of the tile
     u16 dropped_before[may_quote ? chunks + 2 : 2];  // in all words before
-    u16 starts[most_records + 2];               // of records, and one more: behind the last one's end
+    union {
+        u32 lines[tile_bytes / 32];    // line ends outside quotes, of the tile; then
+        u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
+    };
     u64 totals[warps];
     u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
 };
@@ -50,7 +53,7 @@ struct RowStrings {
     u64 bases[warps][MOST_ROW_STRINGS];                // where strings of the rows at hand begin; each warp has its own
     u32 added[2][MOST_ROW_STRINGS][warps * per_lane];  // bytes of 32 rows, of this round and of the one before
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    uint2 places[MOST_ROW_STRINGS][per_round];  // of a row's string: its begin, its bytes as they stand; its end
+    u32 places[MOST_ROW_STRINGS][per_round];  // of a row's string: where it begins, and bytes of 32 rows' up to its end
 };
 static_assert(sizeof(RowMemory) % 4 == 0);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {
@@ -156,10 +159,8 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         const u32 other = tile::repeated(task.dialect.other);
         memory.text[vectors + threadIdx.x] = {other, other, other, other};
     }
-    if (threadIdx.x < 2) {
-        memory.ends[chunks + threadIdx.x] = ~0u;
-        if constexpr (may_quote) memory.dropped[chunks + threadIdx.x] = 0;
-    }
+    if (threadIdx.x < pad_chunks) memory.ends[chunks + threadIdx.x] = ~0u;
+    if (may_quote && threadIdx.x < 2) memory.dropped[chunks + threadIdx.x] = 0;
     return !__syncthreads_or(odd);
 }
 
@@ -176,17 +177,20 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
 // Lists the records; false if line ends are not theirs. Ends with a barrier.
 HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     const u32 first = threadIdx.x * own_chunks;
-    u32 count = 0;
+    u32 lines[own_chunks], count = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) count += static_cast<u32>(__popc(memory.lines[first + i]));
+    for (u32 i = 0; i < own_chunks; ++i) {
+        lines[i] = memory.lines[first + i];
+        count += static_cast<u32>(__popc(lines[i]));
+    }
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
     if (block.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
-    u32 slot = block.before + joined - count + 1;
+    u32 slot = block.before + joined - count + 1;  // all have read their lines before the scan's barrier
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        for (u32 left = memory.lines[first + i]; left != 0; left &= left - 1) {
+        for (u32 left = lines[i]; left != 0; left &= left - 1) {
             memory.starts[slot++] = static_cast<u16>(head_bytes + 32 * (first + i) + first_bit(left) + 1);
         }
     }

@@ -27,9 +27,9 @@ ROW_COLUMN = np.dtype(
         ("width", "u1"),
     ]
 )
-ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("width", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
+ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("columns", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
 MOST_STRINGS = 16
-_STREAM_BYTES = 1024
+_STREAM_BYTES = 768
 _INTEGER, _LONG_INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(8)
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
@@ -59,12 +59,12 @@ class RowShape:
     def _shared(self, strings: int) -> int:
         """RowMemory, and RowStrings behind it."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = self.tile + self.head + 48 + 4 * (chunks + 2) + self.tile // 8 + self.tile // 4 + 4
+        size = self.tile + self.head + 48 + 4 * (chunks + 3) + self.tile // (8 if self.quotes else 4) + 4
         size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
             size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
-            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 8 * self.threads * self.records * strings
+            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 4 * self.threads * self.records * strings
         return size
 
 
@@ -85,35 +85,34 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
     Returns
     -------
     numpy.ndarray
-        ``width`` of ROW_COLUMN; None if a column is not one that rows can be read by.
+        ROW_COLUMN, from left to right, with those between for the fields that nobody wants; None if a column is not one that
+        rows can be read by.
     """
-    made: NDArray[np.void] = np.zeros(width, ROW_COLUMN)
-    made["kind"] = _SKIP
-    strings = 0
-    for column in table:
+    order = np.argsort(table["position"])
+    rows: list[tuple[int, ...]] = []
+    strings = behind = 0
+    for number in order.tolist():
+        column = table[number]
         kind = _kind(column, quotes=quotes)
-        if measures and kind != _TEXT and column["family"] != Family.TEXT:
+        if measures and column["family"] != Family.TEXT:
             continue
         if kind == _SKIP or strings == MOST_STRINGS:
             return None
-        text = kind == _TEXT
+        position, text = int(column["position"]), kind == _TEXT
+        if position > behind:
+            rows.append((0, 0, 0, position - behind, _SKIP, 0, 0, 0))
+        behind = position + 1
         flags, inferred = int(column["flags"]), bool(column["flags"] & Flag.INFERRED)
         own = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (inferred and not text)
         own += _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * (text and column["width"] == 8)
-        more = column["offsets"] if text else np.uint64(int(column["units_per_second"]))
-        values = (
-            column["values"],
-            column["validity"],
-            more,
-            column["largest"],
-            kind,
-            own,
-            strings if text else 0,
-            column["width"],
-        )
-        made[int(column["position"])] = values
+        more = int(column["offsets"] if text else column["units_per_second"])
+        places = int(column["values"]), int(column["validity"]), more
+        # Strings come first in `table`: their numbers there are those of the other kernels.
+        rows.append((*places, int(column["largest"]), kind, own, number if text else 0, int(column["width"])))
         strings += text
-    return made
+    if width > behind:
+        rows.append((0, 0, 0, width - behind, _SKIP, 0, 0, 0))
+    return np.array(rows, ROW_COLUMN)
 
 
 def _kind(column: np.void, *, quotes: bool) -> int:
