@@ -56,7 +56,7 @@ class GpuShape:
     window: int = 4096
     blocks: int = 4
     rows: RowShape = field(default_factory=RowShape)
-    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=1024, records=1, blocks=7))
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, records=1, blocks=8))
 
     def convert(self, *, quotes: bool) -> ConvertShape:
         """The conversion's."""

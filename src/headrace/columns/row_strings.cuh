@@ -60,7 +60,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn&
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 part = tile::warp() * per_lane + i;
-        strings.places[number][part * tile::lanes + tile::lane()] = field.begin | until << 16;
+        strings.places[number][part * tile::lanes + tile::lane()] = {
+            static_cast<u16>(field.begin), static_cast<u16>(field.n), static_cast<u16>(until)};
         if (tile::lane() == tile::lanes - 1) strings.added[round % 2][number][part] = until;
         const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
@@ -89,33 +90,55 @@ HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     }
 }
 
-// A row's string: staged bytes, of which some may be dropped, and where its bytes go behind those of 32 rows' first.
+// A row's string, and where its bytes go behind those of 32 rows' first.
 struct RowString {
     u32 begin, raw;
     u32 before, until;
 };
-HR_FN RowString string_of(const RowMemory& memory, const RowTask& task, const u32* places, u32 row) {
-    const u32 own = places[row], begin = own & 0xFFFF;
-    const u32 before = row % tile::lanes == 0 ? 0 : places[row - 1] >> 16;
-    if constexpr (!may_quote) return {begin, (own >> 16) - before, before, own >> 16};
-    if (own >> 16 == before) return {begin, 0, before, before};
-    const u32 closing = staged_text(memory)[begin - 1] == task.dialect.quote ? 1 : 0;
-    return {begin, find_end(memory, begin) - begin - closing, before, own >> 16};
+HR_FN RowString string_of(const StringPlace* places, u32 row) {
+    const StringPlace own = places[row];
+    return {own.begin, own.raw, row % tile::lanes == 0 ? 0u : places[row - 1].until, own.until};
 }
 
-// Copies each lane's string, all together less than a stream, to `to` and behind it.
-HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own, u32 total) {
-    const u8* const text = staged_text(memory) + own.begin;
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    u8* at = stream + skew + own.before;
-    for (u32 i = 0; i < own.raw; ++i) {
-        const u8 byte = text[i];
-        *at++ = byte;
-        if (may_quote && byte == task.dialect.quote) ++i;  // of two quotes, one
+// How far a lane has copied its string.
+struct Copied {
+    u32 from;  // staged byte
+    u32 end;
+    u32 to;  // among the bytes of the 32 rows
+};
+
+// Copies on until `to` reaches `until`, four bytes at a time where no quote is among them.
+HR_FN void copy_on(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
+    const u8* const text = staged_text(memory);
+    const u32 quotes = tile::repeated(task.dialect.quote);
+    while (copied.from < copied.end && copied.to < until) {
+        u32 words[1];
+        load_from(staged_words(memory), copied.from, words);
+        const bool quoted = may_quote && (tile::borrows(words[0] ^ quotes) & tile::top_bits) != 0;
+        if (!quoted && copied.from + 4 <= copied.end && copied.to + 4 <= until) {
+#pragma unroll
+            for (u32 k = 0; k < 4; ++k) stream[copied.to + k] = static_cast<u8>(words[0] >> (8 * k));
+            copied.from += 4;
+            copied.to += 4;
+            continue;
+        }
+        stream[copied.to++] = text[copied.from];
+        copied.from += may_quote && text[copied.from] == task.dialect.quote ? 2 : 1;  // of two quotes, one
     }
-    __syncwarp();
-    put_stream(stream, to - skew, skew, skew + total);
-    __syncwarp();
+}
+
+// Copies each lane's string to `to` and behind it, all lanes' at once, through shared memory.
+HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
+                      u32 total) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
+    Copied copied{own.begin, own.begin + own.raw, own.before};
+    for (u32 first = 0; first < total; first += stream_bytes) {
+        const u32 until = min(first + stream_bytes, total);
+        copy_on(memory, task, stream + skew - first, copied, until);
+        __syncwarp();
+        put_stream(stream, to + first - skew, skew, skew + until - first);
+        __syncwarp();
+    }
 }
 
 // Copies one string by a warp, four bytes a lane.
@@ -146,15 +169,15 @@ HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& 
                        u32 before) {
     RowStrings& strings = strings_behind(memory);
     const u32 number = column.string, warp = tile::warp();
-    const u32* const places = strings.places[number];
+    const StringPlace* const places = strings.places[number];
     u64 base = strings.bases[warp][number] - before;
 #pragma unroll 1
     for (u32 part = 0; part < warps * per_lane && part * tile::lanes < rows; ++part) {
         const u32 total = strings.added[round % 2][number][part];
         const u32 row = part * tile::lanes + tile::lane();
-        const bool is_long = total > stream_bytes;
+        const bool is_long = total > long_strings;
         if (part / per_lane == warp) {
-            const RowString own = string_of(memory, task, places, row);
+            const RowString own = string_of(places, row);
             if (row < rows) {
                 put_offset(column, first + row + 1, base + own.until);
                 if (first + row == 0) put_offset(column, 0, 0);
@@ -163,7 +186,7 @@ HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& 
         }
         if (is_long) {
             for (u32 owner = warp; owner < tile::lanes; owner += warps) {
-                const RowString own = string_of(memory, task, places, part * tile::lanes + owner);
+                const RowString own = string_of(places, part * tile::lanes + owner);
                 copy_long(memory, column.values + base, own);
             }
         }

@@ -29,7 +29,8 @@ constexpr u32 most_records = may_quote ? tile_bytes / 16 : tile_bytes / 8;
 constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 3;    // what windows reach behind the tile
 constexpr u32 pad_chunks = 3;
-constexpr u32 stream_bytes = 768;
+constexpr u32 stream_bytes = 512;
+constexpr u32 long_strings = 64 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
 // Strings that began further before the tile are copied by several (tile_strings.cuh).
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % (32 * threads) == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
@@ -48,12 +49,18 @@ struct RowMemory {
     u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
 };
 
+// A row's string: staged bytes, of which some may be dropped, and how many bytes the strings of its 32 rows have up to
+// its end.
+struct StringPlace {
+    u16 begin, raw, until;
+};
+
 // Behind it, where strings are written; `places` for as many columns as there are.
 struct RowStrings {
     u64 bases[warps][MOST_ROW_STRINGS];                // where strings of the rows at hand begin; each warp has its own
     u32 added[2][MOST_ROW_STRINGS][warps * per_lane];  // bytes of 32 rows, of this round and of the one before
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    u32 places[MOST_ROW_STRINGS][per_round];  // of a row's string: where it begins, and bytes of 32 rows' up to its end
+    StringPlace places[MOST_ROW_STRINGS][per_round];
 };
 static_assert(sizeof(RowMemory) % 4 == 0);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {

@@ -29,7 +29,7 @@ ROW_COLUMN = np.dtype(
 )
 ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("columns", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
 MOST_STRINGS = 16
-_STREAM_BYTES = 768
+_STREAM_BYTES = 512
 _INTEGER, _LONG_INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(8)
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
@@ -64,7 +64,7 @@ class RowShape:
         size = -(-size // 16) * 16 + 16
         if strings:
             size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
-            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 4 * self.threads * self.records * strings
+            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 6 * self.threads * self.records * strings
         return size
 
 
