@@ -16,6 +16,7 @@ from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -124,10 +125,18 @@ class Loaded:
     device: str = "cpu"
 
 
+_dialects: Recent[_native.Dialect] = Recent()
+
+
+def native_dialect(dialect: Dialect) -> _native.Dialect:
+    """The dialect as the native part has it."""
+    return _dialects.of(lambda: _native.Dialect.make(dialect), dialect)
+
+
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
     """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
     with native_errors():
-        found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, count)
+        found = _native.peek(source.native, native_dialect(dialect), context.isa, begin, count)
     return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
 
 
@@ -184,7 +193,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         The source could not be read to its end as it was when it was opened.
     """
     with native_errors():
-        made = _native.load(source.native, _native.Dialect.make(dialect), plan)
+        made = _native.load(source.native, native_dialect(dialect), plan)
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}

@@ -7,26 +7,25 @@ record or a field), they say so, and the caller takes it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace import _native
-from headrace.columns.before_gpu import find_data
-from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_task
+from headrace.columns.before_gpu import find_data, no_rejects
+from headrace.columns.column import Column
+from headrace.columns.columns_gpu import Group, MadeColumns, plan_on_gpu, validity_words
+from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, ConvertShape, pack_task
 from headrace.columns.faults_gpu import FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
-from headrace.columns.load import Loaded, LoadPlan
+from headrace.columns.load import Loaded, LoadPlan, native_dialect
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
+from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
@@ -39,8 +38,7 @@ _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
-_COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
+_LEFT = int(Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT)
 """What is left to the native loader."""
 
 
@@ -140,134 +138,154 @@ class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
-        self._launcher, self._text, self._shape = place.launcher, place.text, place.shape
+        self._launcher, self._shape = place.launcher, place.shape
         self._dialect, self._plan = dialect, plan
-        before = find_data(source, dialect, plan)
-        self._counts = dict.fromkeys(_COUNTS, 0) | before.counts
-        self._begin = before.begin
-        self._size = min(plan.end, source.size) - self._begin
-        self._inference = Inference(source, dialect, plan, self._begin)
-        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
+        self._known = plan_on_gpu(plan)
+        native = native_dialect(dialect)
+        begin, self._counts = find_data(source, native, plan)
+        self._size = min(plan.end, source.size) - begin
+        self._text = Part(place.text, begin, self._size)
+        self._inference = Inference(source, native, plan, self._known, begin)
+        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=begin, none=no_rejects())
         self._rows = 0
         self._quotes = dialect.quote is not None
 
     def run(self) -> Loaded | None:
         if self._size <= 0:
             return None
-        taken = self._inference.first()
-        self._prepare(len(strings_of(taken)))
-        self._measure(taken, Part(self._totals, _FORMS_BYTES))
-        if not self._learn(taken):
+        known = self._known
+        group = known.group(known.wanted, self._inference.first())
+        self._start(group)
+        fetched = self._launcher.fetch(self._totals)
+        if not self._learn(fetched[:_FORMS_BYTES].view(TOTALS)):
             return None
-        columns: dict[int, Taken] = {}
-        while taken:
-            if columns and strings_of(taken):
-                totals = self._launcher.room(len(taken) * 8, fill=0)
-                self._measure(taken, totals)
-                self._learn_strings(taken, self._launcher.fetch(totals).view(np.uint64))
-            if not self._convert(taken):
+        strings = fetched[_FORMS_BYTES:].view(np.uint64).tolist()[: group.strings]
+        taken: dict[int, int] = {}
+        columns: dict[int, Column] = {}
+        while True:
+            group = self._with_large_offsets(group, strings)
+            converted = self._convert(group, strings)
+            if converted is None:
                 return None
-            columns.update((one.position, one) for one in taken)
-            taken = self._inference.changed(columns)
-        return self._loaded(columns)
+            columns.update(converted.columns(self._launcher))
+            taken.update(zip(group.positions, group.kinds, strict=True))
+            again = self._inference.changed(taken)
+            if not again:
+                return self._loaded(columns)
+            group = known.group(tuple(again), bytes(again.values()))
+            strings = self._measure_again(group)
 
-    def _prepare(self, strings: int) -> None:
-        launcher = self._launcher
-        self._at = Part(self._text, self._begin, self._size)
-        # Of each form of the search, then of strings.
-        self._totals = launcher.room(_FORMS_BYTES + strings * 8, fill=0)
-        found = find_tiles(launcher, self._at, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
+    def _start(self, group: Group) -> None:
+        """Launch the search for structure, and the measuring of strings; the counts will be in `_totals`."""
+        launcher, tiles = self._launcher, tile_count(self._text, self._shape.find)
+        tables = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
+        # Counts of each form of the search, then of strings.
+        zeroed = [_FORMS_BYTES + group.strings * 8, tiles * group.strings * 8]
+        self._totals, self._sums, self._tables = launcher.rooms(zeroed, [tables])
+        self._tables_there = False
+        found = find_tiles(launcher, self._text, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
         assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
-        # The rules hold addresses of what they point to, so their place must be known before they are made.
-        self._rules_room = launcher.room(len(_native.pack_rules(self._plan, 0)))
-        self._rules = _native.pack_rules(self._plan, self._rules_room.address)
-        launcher.put(np.frombuffer(self._rules, np.uint8), self._rules_room)
+        self._measure(group, Part(self._totals, _FORMS_BYTES))
 
-    def _measure(self, taken: Sequence[Taken], totals: Room) -> None:
+    def _measure(self, group: Group, totals: Room) -> None:
         """How many bytes the strings of each tile have, and where they go."""
-        launcher = self._launcher
-        strings = strings_of(taken)
-        self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
-        if not strings:
+        if not group.strings:
             return
-        args = [self._at, self._entries, launcher.put(self._table(taken)), self._sums, self._task(taken)]
+        launcher = self._launcher
+        table = self._put_table(group.table(self._tables.address))
+        args = [self._text, self._entries, table, self._sums, self._task(group)]
         launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
-        args = [self._sums, self._tiles, len(strings), totals]
-        launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
+        args = [self._sums, self._tiles, group.strings, totals]
+        launcher.launch(_PLACE, Shape(_SMALL, group.strings, _SMALL["HR_THREADS"]), args)
+
+    def _measure_again(self, group: Group) -> list[int]:
+        """The same, once the text's structure is known; wait for it."""
+        if not group.strings:
+            return []
+        totals, self._sums = self._launcher.rooms([group.strings * 8, self._tiles * group.strings * 8])
+        self._measure(group, totals)
+        strings: list[int] = self._launcher.fetch(totals).view(np.uint64).tolist()
+        return strings
+
+    def _put_table(self, table: NDArray[np.void]) -> Room:
+        """The table of columns in memory, behind the rules that it points to; one upload for both."""
+        rules = self._known.rules_bytes
+        place = Part(self._tables, rules, table.nbytes)
+        if self._tables_there:
+            self._launcher.put(table, place)
+        else:
+            both = np.concatenate([self._known.rules(self._tables.address).view(np.uint8), table.view(np.uint8)])
+            self._launcher.put(both, Part(self._tables, 0, both.nbytes))
+            self._tables_there = True
+        return place
 
     def _convert_shape(self, *, writes: bool) -> Shape:
         shape = self._shape.convert(quotes=self._quotes)
         return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
 
-    def _learn(self, taken: Sequence[Taken]) -> bool:
-        """Wait for the counts; whether the kernels can go on."""
-        fetched = self._launcher.fetch(self._totals)
-        totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
-        if form == "steps" or Found(int(totals["flags"])) & _LEFT:
+    def _learn(self, found: NDArray[np.void]) -> bool:
+        """Take the counts; whether the kernels can go on."""
+        totals, form = self._found.answer(found)
+        if form == "steps" or int(totals["flags"]) & _LEFT:
             return False
         self._quotes = form == "quoted"
         self._rows = int(totals["records"])
         self._counts["records"] = self._counts["rows"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
         self._counts["comment"] += int(totals["comments"])
-        self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
         return True
 
-    def _learn_strings(self, taken: Sequence[Taken], totals: NDArray[np.uint64]) -> None:
-        for one, total in zip(strings_of(taken), totals.tolist(), strict=False):
-            one.large = total > _MOST_STRING_BYTES and one.type.bits == 32
-            one.rooms["values"] = self._launcher.room(total)
+    def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
+        """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
+        many = [number for number, size in enumerate(strings) if size > _MOST_STRING_BYTES and group.types[number].bits == 32]
+        if not many:
+            return group
+        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in many))
 
-    def _convert(self, taken: Sequence[Taken]) -> bool:
-        """Launch the conversion, and wait for what it met; whether there was no fault."""
-        launcher, rows, count = self._launcher, self._rows, len(taken)
-        words = validity_words(rows)
+    def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
+        """Launch the conversion, and wait for what it met; None if there was a fault that is left to the native loader."""
+        launcher, rows, count = self._launcher, self._rows, len(group.rooms)
         counts = 8 + count * 8
         # Faults, values of each column, sightings of each column.
-        outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
-        launcher.fill(Part(outcome, counts), 0xFF)
-        in_order = ordered(taken)
-        for number, one in enumerate(in_order):
-            one.make_rooms(launcher, rows)
-            one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
-        table = launcher.put(self._table(in_order))
+        (outcome,) = launcher.rooms([counts + (count * _SEEN_BYTES if group.infers else 0)])
+        if group.infers:
+            launcher.fill(Part(outcome, counts), 0xFF)
+        made = group.make_room(launcher, rows, strings)
+        sightings = outcome.address + counts if group.infers else None
+        table = self._put_table(made.table(self._tables.address, sightings, _SEEN_BYTES))
         faults = self._faults.room()
-        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
+        args = [self._text, self._entries, table, self._sums, faults, outcome, self._task(group)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
-        fetched = launcher.fetch(outcome).view(np.uint64)
+        launcher.launch(_COUNT, shape, [table, validity_words(rows), Part(outcome, 8, count * 8)])
+        fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
-        if not self._faults.take(faults, int(fetched[0]), {one.position for one in taken}):
-            return False
-        met = fetched[1 + count :].reshape(count, 2, SIGHTINGS)
-        for number, one in enumerate(in_order):
-            one.nulls = rows - int(fetched[1 + number])
-            if one.guess is not None:
-                self._inference.see(one.position, met[number])
-        return True
+        found, *values = fetched[:counts].view(np.uint64).tolist()
+        if not self._faults.take(faults, found, set(group.positions)):
+            return None
+        made.nulls = [rows - there for there in values]
+        self._see(group, fetched[counts:])
+        return made
 
-    def _table(self, taken: Sequence[Taken]) -> NDArray[np.void]:
-        return pack_columns(self._plan, [one.described() for one in taken], self._rules_room.address, self._rules)
+    def _see(self, group: Group, met: NDArray[np.uint8]) -> None:
+        if group.infers:
+            seen = met.reshape(len(group.rooms), _SEEN_BYTES)[[number for number, _ in group.inferred]]
+            self._inference.see([position for _, position in group.inferred], seen.tobytes())
 
-    def _task(self, taken: Sequence[Taken]) -> NDArray[np.void]:
+    def _task(self, group: Group) -> NDArray[np.void]:
         dialect = plain_dialect(self._dialect, quoted=self._quotes)
         assert dialect is not None
-        rooms = [one.described() for one in taken]
         limit = self._faults.limit
-        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
+        return pack_task(self._plan, group.rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
 
-    def _loaded(self, columns: dict[int, Taken]) -> Loaded:
+    def _loaded(self, columns: dict[int, Column]) -> Loaded:
         count = len(self._plan.columns)
-        types = [columns[position].made if position in columns else None for position in range(count)]
-        made = [
-            columns[position].column(self._launcher, self._rows) if position in columns else None for position in range(count)
-        ]
+        made = tuple([columns.get(position) for position in range(count)])
         return Loaded(
-            columns=tuple(made),
+            columns=made,
             evidence=self._inference.evidence(),
-            rejects=self._faults.rejects(types),
+            rejects=self._faults.rejects([None if column is None else column.type for column in made]),
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.core.arrays import Array
 from headrace.core.crossings import Crossings
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
+from headrace.core.device_parts import take_together
 from headrace.core.gpu import Gpu, checked, driver
 from headrace.core.kernels import kernel
 from headrace.core.staging import staging
@@ -80,6 +80,9 @@ class Launcher(Protocol):
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
         """Memory, each byte `fill` if that is given."""
 
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> Sequence[Room]:
+        """Memory in several rooms of so many bytes, the first of them zero: cheaper than one by one."""
+
     def fill(self, room: Room, byte: int) -> None:
         """Make each byte the same."""
 
@@ -117,6 +120,7 @@ class GpuLauncher:
         self._stream = card.stream if stream is None else stream
         self._budget = budget
         self._crossings = crossings
+        self._staging = staging(card)
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """As `Launcher.room`.
@@ -131,6 +135,16 @@ class GpuLauncher:
             self.fill(made, fill)
         return made
 
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> list[DeviceBuffer]:
+        """As `Launcher.rooms`.
+
+        Raises
+        ------
+        MemoryLimitError
+            They do not fit the budget, or the card.
+        """
+        return take_together(device_pool(self._card), zeroed, others, self._stream, self._budget)
+
     def fill(self, room: Room, byte: int) -> None:
         """As `Launcher.fill`."""
         if room.nbytes:
@@ -141,8 +155,7 @@ class GpuLauncher:
         plain = np.ascontiguousarray(values)
         made = self.room(plain.nbytes) if room is None else room
         if plain.nbytes:
-            view = plain.view(np.uint8).reshape(-1).data
-            staging(self._card).upload_to(made.address, self._stream, view, counted=self._crossings)
+            self._staging.upload_to(made.address, self._stream, plain.view(np.uint8).reshape(-1), counted=self._crossings)
         return made
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
@@ -154,10 +167,9 @@ class GpuLauncher:
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
         self.waits += 1
-        host: NDArray[np.uint8] = np.empty(room.nbytes, np.uint8)
-        if room.nbytes:
-            staging(self._card).download_from(room.address, self._stream, host.data, counted=self._crossings)
-        return host
+        if not room.nbytes:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings), np.uint8)
 
     def result(self, room: Room) -> Room:
         """The room itself."""
@@ -165,8 +177,11 @@ class GpuLauncher:
 
 
 def _packed(arg: Any) -> Any:
+    if isinstance(arg, int | bytes):
+        return arg
     if arg is None:
         return 0
-    if isinstance(arg, DeviceBuffer | Array | Part):
-        return arg.address
-    return arg.tobytes() if isinstance(arg, np.ndarray | np.void) else arg
+    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
+
+
+_STRUCTURES = (np.ndarray, np.void)

@@ -74,6 +74,11 @@ class TileStructure:
         return totals[number], self.forms[number]
 
 
+def tile_count(text: Room, shape: FindShape) -> int:
+    """Tiles of a text: of whole 16 bytes in memory, so that of the first a part may lie before the text."""
+    return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
+
+
 def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape) -> TileStructure | None:
     """Start to find the structure of a text; nothing is waited for.
 
@@ -98,7 +103,7 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
     forms = _forms(dialect)
     if forms is None:
         return None
-    search = _Search(launcher, text, totals, shape)
+    search = _Search(launcher, text, totals, shape, [form for form, _ in forms])
     for form, described in forms:
         search.launch(form, described)
     return TileStructure(search.entries, tuple(form for form, _ in forms), search.tiles)
@@ -119,14 +124,17 @@ def _forms(dialect: Dialect) -> list[tuple[str, np.void]] | None:
 class _Search:
     """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
 
-    def __init__(self, launcher: Launcher, text: Room, totals: Room, shape: FindShape) -> None:
+    def __init__(self, launcher: Launcher, text: Room, totals: Room, shape: FindShape, forms: list[str]) -> None:
         self._launcher, self._text, self._shape = launcher, text, shape
         self._skew = text.address % 16
-        self.tiles = -(-(text.nbytes + self._skew) // shape.tile) if text.nbytes else 0
+        self.tiles = tile_count(text, shape)
         self._scan_blocks = self.tiles // shape.scan_threads + 1
-        self.entries = launcher.room((self.tiles + 1) * ENTRY.itemsize)
         self._totals = totals
-        self._tallies = launcher.room(max(2 * self.tiles, 1) * TALLY.itemsize)
+        scans = [*forms, "maps"] if "steps" in forms else forms
+        memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
+        sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
+        *scan_rooms, self.entries, self._tallies = launcher.rooms(memory, sizes)
+        self._scan_memory = dict(zip(scans, scan_rooms, strict=True))
         self._launched = 0
 
     def launch(self, form: str, described: np.void) -> None:
@@ -142,8 +150,7 @@ class _Search:
             args = [self._text, self._text.nbytes, described, self._tallies, totals, before]
             self._launch(_TALLY_PLAIN, self._shape.plain(quoted=form == "quoted"), args)
         sizes = [self._text.nbytes, self._shape.tile, self._skew]
-        memory = self._scan_memory(form)
-        args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, memory]
+        args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, self._scan_memory[form]]
         self._scan(_SCAN_TILES, args)
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
@@ -156,7 +163,7 @@ class _Search:
             head = [self._text, self._text.nbytes, table, chunks]
             defines = self._shape.steps(tables["steps"].shape[1])
             self._launch(_MAP_TILES, defines, [*head, maps, before])
-            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory("maps")])
+            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
         return states
 
@@ -166,6 +173,3 @@ class _Search:
     def _scan(self, entry: Entry, args: list[object]) -> None:
         threads = self._shape.scan_threads
         self._launcher.launch(entry, Shape({"HR_THREADS": threads}, self._scan_blocks, threads), args)
-
-    def _scan_memory(self, form: str) -> Room:
-        return self._launcher.room((self._scan_blocks + 1) * _STATE_BYTES[form], fill=0)

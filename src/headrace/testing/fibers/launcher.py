@@ -56,6 +56,10 @@ class FiberLauncher:
             self._rooms.append(array)
         return HostRoom(array)
 
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> list[HostRoom]:
+        """As `headrace.core.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
+        return [*(self.room(nbytes, fill=0) for nbytes in zeroed), *(self.room(nbytes) for nbytes in others)]
+
     def fill(self, room: Room, byte: int) -> None:
         """As `headrace.core.launcher.Launcher.fill`."""
         _array(room)[:] = byte
