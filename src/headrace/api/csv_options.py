@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from headrace.columns.date_format import date_options
@@ -11,11 +12,13 @@ from headrace.columns.extent import ExtentOptions, header_indexes
 from headrace.columns.load import Progress, ValueOptions
 from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
+from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.options import Given
+from headrace.core.options import PLAIN, Given, frozen
+from headrace.core.recent import Recent
 from headrace.encode.texts import FORMS
 from headrace.sources.compressed import COMPRESSIONS
 from headrace.sources.encoding import TextEncoding
@@ -101,21 +104,40 @@ class CsvOptions:
 
 
 def parse_options(values: dict[str, object]) -> CsvOptions:
-    """Options by name, aliases resolved, as `CsvOptions`.
+    """Options by name, aliases resolved, as `CsvOptions`. What was parsed is kept for the next call that says the same.
 
     Raises
     ------
     OptionError
         A value is none that its option takes, or two options contradict each other.
     """
+    context = Context() if values["context"] is None else Given(values).instance("context", Context)
+    # What one call copies is counted by itself, for its report.
+    crossings = context.crossings.part()
+    progress = _progress(values["progress"])
+    rest = {**values, "context": None, "progress": None}
+    key = frozen((*rest.values(), context.device, context.threads, context.memory_limit, context.isa), _PLAIN)
+    # What is kept has copies of lists and the like, which are the caller's to change.
+    parsed = _parse(rest, context) if key is None else _parsed.of(lambda: _parse(deepcopy(rest), context), key=key)
+    return replace(
+        parsed,
+        context=replace(parsed.context, crossings=crossings),
+        source=replace(parsed.source, crossings=crossings),
+        progress=progress,
+    )
+
+
+_PLAIN = PLAIN | {DataType, Device}
+_parsed: Recent[CsvOptions] = Recent()
+
+
+def _parse(values: dict[str, object], context: Context) -> CsvOptions:
+    """The options, but for what is a call's own: `progress`, and where copies are counted."""
     given = Given(values)
     if values["dialect"] is not None:
         given.choice("dialect", ("auto",))
-    context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
-    # What one call copies is counted by itself, for its report.
-    context = replace(context, crossings=context.crossings.part())
     if values["device"] is not None:
         context = replace(context, device=Device.parse(values["device"]))  # type: ignore[arg-type]  # it says what it takes
     indexes = header_indexes(values["header"])
@@ -149,7 +171,6 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         files=_files_options(values, given),
         context=context,
         chunk_bytes=given.count("chunk_bytes"),
-        progress=_progress(values["progress"]),
     )
 
 

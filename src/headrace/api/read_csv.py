@@ -268,6 +268,8 @@ def read_csv(
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    report = replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed)
+    report = make_report(opened, prepared, loaded, options, seconds)
+    if sniffed is not None:
+        report = replace(report, sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
-    return table.to(device, context=options.context)
+    return table if loaded.device == str(device) else table.to(device, context=options.context)
