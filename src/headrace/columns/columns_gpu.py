@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import ColumnRoom, has_offsets, pack_columns
+from headrace.columns.convert_gpu import ColumnRoom, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Room
 from headrace.core.recent import Recent
+from headrace.structure.dialect import Dialect
+from headrace.structure.gpu_tables import plain_dialect
 
 GIVEN, SETTLED = 254, 255
 """In place of a kind: the column's type is given; it is text, whatever is in it."""
@@ -40,6 +42,18 @@ class PlanOnGpu:
         # Pointers are where the address makes a difference.
         self._words, self._pointers = words, np.flatnonzero(words != far)
         self._groups: Recent[Group] = Recent(_MOST_GROUPS)
+        self._tasks: Recent[NDArray[np.void]] = Recent(_MOST_GROUPS)
+
+    def task(self, group: Group, dialect: Dialect, *, quoted: bool, size: int, tiles: int, fault_room: int) -> NDArray[np.void]:
+        """What all tiles share; `dialect` is one that masks can read."""
+        task = self._tasks.of(lambda: self._new_task(group, dialect, quoted), group, dialect, key=quoted).copy()
+        task["size"], task["tiles"], task["fault_room"] = size, tiles, fault_room
+        return task
+
+    def _new_task(self, group: Group, dialect: Dialect, quoted: bool) -> NDArray[np.void]:
+        described = plain_dialect(dialect, quoted=quoted)
+        assert described is not None  # why_not has asked
+        return pack_task(self._plan, group.rooms, described.tobytes(), size=0, tiles=0, fault_room=0)
 
     @property
     def rules_bytes(self) -> int:
@@ -146,14 +160,16 @@ class Group:
             table["zone"][self._zoned] += np.uint64(rules)
         return table
 
-    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> MadeColumns:
-        """Room for so many rows, and bytes of each column of strings."""
+    def make_room(
+        self, launcher: Launcher, rows: int, string_bytes: Sequence[int], outcome_bytes: int
+    ) -> tuple[Room, MadeColumns]:
+        """Room for so many rows, and bytes of each column of strings; and so many zeros for what a conversion meets."""
         count, words = len(self.rooms), validity_words(rows) * 4
-        zeroed = [words] * (count + self._booleans) + [(rows + 1) * width for width in self._offset_bytes]
-        rooms = launcher.rooms(zeroed, [*string_bytes, *(rows * bits // 8 for bits in self._bits)])
+        zeroed = [outcome_bytes, *[words] * (count + self._booleans), *[(rows + 1) * width for width in self._offset_bytes]]
+        outcome, *rooms = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits]])
         first = count + self._booleans
         values = [rooms[place] for place in self._places]
-        return MadeColumns(self, rows, values, rooms[:count], rooms[first : first + self.strings])
+        return outcome, MadeColumns(self, rows, values, rooms[:count], rooms[first : first + self.strings])
 
 
 @dataclass(slots=True, eq=False)

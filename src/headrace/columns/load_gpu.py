@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from headrace.columns.before_gpu import find_data, no_rejects
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Group, MadeColumns, plan_on_gpu, validity_words
-from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, ConvertShape, pack_task
+from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, ConvertShape
 from headrace.columns.faults_gpu import FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan, native_dialect
@@ -23,6 +23,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, tile_count
@@ -71,11 +72,18 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
         return f"text in {source.codec}"
     if dialect.lenient:
         return "lenient quotes"
-    if plain_dialect(dialect, quoted=dialect.quote is not None) is None:
+    if not _masks_read(dialect):
         return "a dialect that masks cannot read"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
     return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
+
+
+_readable: Recent[bool] = Recent()
+
+
+def _masks_read(dialect: Dialect) -> bool:
+    return _readable.of(lambda: plain_dialect(dialect, quoted=dialect.quote is not None) is not None, dialect)
 
 
 def load_text(
@@ -248,10 +256,9 @@ class _Load:
         launcher, rows, count = self._launcher, self._rows, len(group.rooms)
         counts = 8 + count * 8
         # Faults, values of each column, sightings of each column.
-        (outcome,) = launcher.rooms([counts + (count * _SEEN_BYTES if group.infers else 0)])
+        outcome, made = group.make_room(launcher, rows, strings, counts + (count * _SEEN_BYTES if group.infers else 0))
         if group.infers:
             launcher.fill(Part(outcome, counts), 0xFF)
-        made = group.make_room(launcher, rows, strings)
         sightings = outcome.address + counts if group.infers else None
         table = self._put_table(made.table(self._tables.address, sightings, _SEEN_BYTES))
         faults = self._faults.room()
@@ -274,10 +281,8 @@ class _Load:
             self._inference.see([position for _, position in group.inferred], seen.tobytes())
 
     def _task(self, group: Group) -> NDArray[np.void]:
-        dialect = plain_dialect(self._dialect, quoted=self._quotes)
-        assert dialect is not None
-        limit = self._faults.limit
-        return pack_task(self._plan, group.rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
+        found = {"size": self._size, "tiles": self._tiles, "fault_room": self._faults.limit}
+        return self._known.task(group, self._dialect, quoted=self._quotes, **found)
 
     def _loaded(self, columns: dict[int, Column]) -> Loaded:
         count = len(self._plan.columns)

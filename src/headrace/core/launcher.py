@@ -100,7 +100,7 @@ class Launcher(Protocol):
 
 
 class GpuLauncher:
-    """A card's.
+    """A card's, for the thread that makes it.
 
     Parameters
     ----------
@@ -121,6 +121,7 @@ class GpuLauncher:
         self._budget = budget
         self._crossings = crossings
         self._staging = staging(card)
+        card.make_current()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """As `Launcher.room`.
@@ -161,8 +162,8 @@ class GpuLauncher:
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""
         found = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
-        packed = [_packed(arg) for arg in args]
-        found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream)
+        packed = [arg if type(arg) is int else _packed(arg) for arg in args]
+        found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""

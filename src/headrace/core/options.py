@@ -180,5 +180,10 @@ def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
     kinds = tuple(map(type, several))
     if plain.issuperset(kinds):
         return kind, kinds, several
-    parts = tuple([frozen(one, plain) for one in several])
-    return None if None in parts else (kind, parts)
+    parts: list[object] = []
+    for one, its_kind in zip(several, kinds, strict=True):
+        part = one if its_kind in plain else frozen(one, plain)
+        if part is None and one is not None:
+            return None
+        parts.append(part)
+    return kind, kinds, tuple(parts)

@@ -133,7 +133,7 @@ class Staging:
         counted.count(to_host=view.nbytes)
 
     def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings) -> bytes:
-        """A copy on the host of what lies at an address of the card, behind the work of a stream; little of it costs one wait.
+        """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
 
         Parameters
         ----------
@@ -146,12 +146,11 @@ class Staging:
             target = bytearray(nbytes)
             self.download_from(address, stream, target, counted=counted)
             return bytes(target)
-        self.gpu.make_current()
         chunk = self._take_chunk()
         try:
             chunk.under_way = True
             checked(driver().cuMemcpyDtoHAsync(chunk.address, address, nbytes, stream))
-            chunk.event.record(stream).wait()
+            chunk.event.record(stream, is_current=True).wait()
             chunk.under_way = False
             fetched = ctypes.string_at(chunk.address, nbytes)
         finally:
@@ -219,14 +218,14 @@ def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     ctypes.memmove(chunk.address, host, size)
     chunk.under_way = True
     checked(driver().cuMemcpyHtoDAsync(device, chunk.address, size, stream))
-    chunk.event.record(stream)
+    chunk.event.record(stream, is_current=True)
 
 
 def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     host, device, size = piece
     chunk.under_way = True
     checked(driver().cuMemcpyDtoHAsync(chunk.address, device, size, stream))
-    chunk.event.record(stream).wait()
+    chunk.event.record(stream, is_current=True).wait()
     chunk.under_way = False
     ctypes.memmove(host, chunk.address, size)
 

@@ -59,6 +59,7 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
         if not head and 0 < offset + count <= _HEAD_BYTES:
+            card.make_current()  # any thread may read
             head = staged.fetch(text.address, stream, min(_HEAD_BYTES, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)

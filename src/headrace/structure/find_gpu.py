@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
 
@@ -100,7 +101,7 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
     TileStructure or None
         None where no form reads the dialect: quotes are lenient, or the automaton has more than sixteen states.
     """
-    forms = _forms(dialect)
+    forms = _known_forms.of(lambda: _forms(dialect), dialect)
     if forms is None:
         return None
     search = _Search(launcher, text, totals, shape, [form for form, _ in forms])
@@ -119,6 +120,9 @@ def _forms(dialect: Dialect) -> list[tuple[str, np.void]] | None:
         return [*forms, ("quoted", quoted)]
     steps = step_tables(dialect)
     return None if steps is None else [*forms, ("steps", steps)]
+
+
+_known_forms: Recent[list[tuple[str, np.void]] | None] = Recent()
 
 
 class _Search:
@@ -147,7 +151,7 @@ class _Search:
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tiles:
-            args = [self._text, self._text.nbytes, described, self._tallies, totals, before]
+            args = [self._text, self._text.nbytes, described.tobytes(), self._tallies, totals, before]
             self._launch(_TALLY_PLAIN, self._shape.plain(quoted=form == "quoted"), args)
         sizes = [self._text.nbytes, self._shape.tile, self._skew]
         args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, self._scan_memory[form]]
