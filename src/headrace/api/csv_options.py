@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from headrace.columns.date_format import date_options
 from headrace.columns.extent import ExtentOptions, header_indexes
@@ -103,8 +104,13 @@ class CsvOptions:
     progress: Progress | None = None
 
 
-def parse_options(values: dict[str, object]) -> CsvOptions:
+_NO_DEFAULTS: Mapping[str, object] = MappingProxyType({})
+
+
+def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _NO_DEFAULTS) -> CsvOptions:
     """Options by name, aliases resolved, as `CsvOptions`. What was parsed is kept for the next call that says the same.
+
+    `defaults` are values that nobody can change, of options that need not be looked at if they have them.
 
     Raises
     ------
@@ -116,7 +122,8 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
     crossings = context.crossings.part()
     progress = _progress(values["progress"])
     rest = {**values, "context": None, "progress": None}
-    key = frozen((*rest.values(), context.device, context.threads, context.memory_limit, context.isa), _PLAIN)
+    given = {name: value for name, value in rest.items() if value is not defaults.get(name, _NO_DEFAULTS)}
+    key = frozen((given, context.device, context.threads, context.memory_limit, context.isa), _PLAIN)
     # What is kept has copies of lists and the like, which are the caller's to change.
     parsed = _parse(rest, context) if key is None else _parsed.of(lambda: _parse(deepcopy(rest), context), key=key)
     return replace(

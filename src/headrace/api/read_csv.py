@@ -252,7 +252,7 @@ def read_csv(
     given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
-    options = parse_options(values)
+    options = parse_options(values, defaults)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
         settle = partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None

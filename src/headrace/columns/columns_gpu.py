@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import ColumnRoom, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import COLUMN, ColumnRoom, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Room
@@ -28,6 +28,8 @@ GIVEN, SETTLED = 254, 255
 """In place of a kind: the column's type is given; it is text, whatever is in it."""
 _MOST_GROUPS = 16
 _FAR = 1 << 40
+_WORD = {name: (COLUMN.fields or {})[name][1] // 8 for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
+"""Which word of a column in the kernels' table holds an address."""
 
 
 class PlanOnGpu:
@@ -130,7 +132,8 @@ class Group:
     """
 
     def __init__(self, positions: tuple[int, ...], kinds: bytes, rooms: list[ColumnRoom], table: NDArray[np.void]) -> None:
-        self.positions, self.kinds, self.rooms, self._table = positions, kinds, rooms, table
+        self.positions, self.kinds, self.rooms = positions, kinds, rooms
+        self._words = table.view(np.uint64).reshape(len(rooms), -1)
         self.types = [room.type for room in rooms]
         self.strings = sum(map(has_offsets, self.types))
         self.infers = any(room.guess is not None for room in rooms)
@@ -152,13 +155,13 @@ class Group:
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
         return places
 
-    def table(self, rules: int) -> NDArray[np.void]:
-        """For the kernels that make no column; `rules` is where those lie."""
-        table = self._table.copy()
-        table["rules"] += np.uint64(rules)
+    def table(self, rules: int) -> NDArray[np.uint64]:
+        """For the kernels that make no column, as words; `rules` is where those lie."""
+        words = self._words.copy()
+        words[:, _WORD["rules"]] += np.uint64(rules)
         if self._zoned.size:
-            table["zone"][self._zoned] += np.uint64(rules)
-        return table
+            words[self._zoned, _WORD["zone"]] += np.uint64(rules)
+        return words
 
     def make_room(
         self, launcher: Launcher, rows: int, string_bytes: Sequence[int], outcome_bytes: int
@@ -183,15 +186,16 @@ class MadeColumns:
     offsets: Sequence[Room]
     nulls: Sequence[int] = ()
 
-    def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.void]:
+    def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.uint64]:
         """For the kernels; the sightings of each column have so many bytes, from an address on."""
-        table = self.group.table(rules)
-        table["values"] = [room.address for room in self.values]
-        table["validity"] = [room.address for room in self.validity]
-        table["offsets"][: len(self.offsets)] = [room.address for room in self.offsets]
+        words = self.group.table(rules)
+        words[:, _WORD["values"]] = [room.address for room in self.values]
+        words[:, _WORD["validity"]] = [room.address for room in self.validity]
+        if self.offsets:
+            words[: len(self.offsets), _WORD["offsets"]] = [room.address for room in self.offsets]
         if sightings is not None:
-            table["sightings"] = sightings + seen_bytes * np.arange(len(table), dtype=np.uint64)
-        return table
+            words[:, _WORD["sightings"]] = range(sightings, sightings + seen_bytes * len(words), seen_bytes)
+        return words
 
     def columns(self, launcher: Launcher) -> Iterable[tuple[int, Column]]:
         """The columns made, by position."""

@@ -8,6 +8,7 @@ record or a field), they say so, and the caller takes it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +58,23 @@ class GpuShape:
         return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, quotes=quotes, blocks=self.blocks)
 
 
+@cache
+def _convert_program(shape: GpuShape, quotes: bool, writes: bool) -> tuple[dict[str, int], int, int]:
+    """Macros, threads, and shared memory."""
+    found = shape.convert(quotes=quotes)
+    return found.defines(writes=writes), found.threads, found.shared_bytes
+
+
+_SHAPE = GpuShape()
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where kernels run, the text there, and the shape of their tiles."""
 
     launcher: Launcher
     text: Room
-    shape: GpuShape = field(default_factory=GpuShape)
+    shape: GpuShape = _SHAPE
 
 
 def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
@@ -216,21 +227,21 @@ class _Load:
         strings: list[int] = self._launcher.fetch(totals).view(np.uint64).tolist()
         return strings
 
-    def _put_table(self, table: NDArray[np.void]) -> Room:
+    def _put_table(self, table: NDArray[np.uint64]) -> Room:
         """The table of columns in memory, behind the rules that it points to; one upload for both."""
         rules = self._known.rules_bytes
         place = Part(self._tables, rules, table.nbytes)
         if self._tables_there:
             self._launcher.put(table, place)
         else:
-            both = np.concatenate([self._known.rules(self._tables.address).view(np.uint8), table.view(np.uint8)])
-            self._launcher.put(both, Part(self._tables, 0, both.nbytes))
+            both = self._known.rules(self._tables.address).tobytes() + table.tobytes()
+            self._launcher.put(np.frombuffer(both, np.uint8), Part(self._tables, 0, len(both)))
             self._tables_there = True
         return place
 
     def _convert_shape(self, *, writes: bool) -> Shape:
-        shape = self._shape.convert(quotes=self._quotes)
-        return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
+        defines, threads, shared = _convert_program(self._shape, self._quotes, writes)
+        return Shape(defines, self._tiles, threads, shared)
 
     def _learn(self, found: NDArray[np.void]) -> bool:
         """Take the counts; whether the kernels can go on."""

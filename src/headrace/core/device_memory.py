@@ -185,7 +185,9 @@ class DevicePool:
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
 
-    def take(self, nbytes: int, stream: int | None = None, budget: Budget | None = None) -> DeviceBuffer:
+    def take(
+        self, nbytes: int, stream: int | None = None, budget: Budget | None = None, *, is_current: bool = False
+    ) -> DeviceBuffer:
         """A buffer whose contents are anything.
 
         Parameters
@@ -196,6 +198,8 @@ class DevicePool:
             Handle of the stream that uses it; None for the card's own.
         budget
             What it is counted in.
+        is_current
+            Whether the caller has made the card current.
 
         Raises
         ------
@@ -208,6 +212,8 @@ class DevicePool:
         if budget is not None:
             budget.charge(nbytes)
         try:
+            if not is_current:
+                self.gpu.make_current()
             address = self._take(nbytes, stream)
         except BaseException:
             if budget is not None:
@@ -217,7 +223,6 @@ class DevicePool:
 
     def _take(self, nbytes: int, stream: int) -> int:
         functions = driver()
-        self.gpu.make_current()
         status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
         if status:
             self.gpu.synchronize()  # other streams may be about to give some back

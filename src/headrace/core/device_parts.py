@@ -50,7 +50,7 @@ class DevicePart(DeviceBuffer):
 def take_together(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None
 ) -> list[DeviceBuffer]:
-    """Buffers of so many bytes each; those of `zeroed` come first, and are zero behind what the stream was told.
+    """Buffers of so many bytes each, on a card that is current; those of `zeroed` come first, and are zero.
 
     Parameters
     ----------
@@ -68,38 +68,43 @@ def take_together(
     MemoryLimitError
         They do not fit the budget, or the card. Nothing was taken.
     """
+    sizes = [*zeroed, *others]
     made: list[DeviceBuffer] = []
-    waiting: list[int] = []
-    size = zero = 0
-    last_zeroed = len(zeroed)
-    for number, nbytes in enumerate([*zeroed, *others]):
-        if nbytes > LARGE or size + nbytes > SLAB:
-            made += _slab(pool, waiting, (size, zero), stream, budget)
-            waiting, size, zero = [], 0, 0
-        if nbytes > LARGE:
-            made += _slab(pool, [nbytes], (nbytes, nbytes if number < last_zeroed else 0), stream, budget)
-            continue
-        waiting.append(nbytes)
+    first = 0
+    for behind in _slab_ends(sizes):
+        zero = min(max(len(zeroed) - first, 0), behind - first)
+        made += _slab(pool, sizes[first:behind], zero, stream, budget)
+        first = behind
+    return made
+
+
+def _slab_ends(sizes: Sequence[int]) -> list[int]:
+    """Behind which buffer each slab ends."""
+    if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE:
+        return [len(sizes)]
+    ends = []
+    size = 0
+    for number, nbytes in enumerate(sizes):
+        if size and (nbytes > LARGE or size + nbytes > SLAB):
+            ends.append(number)
+            size = 0
         size += (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-        if number < last_zeroed:
-            zero = size
-    made += _slab(pool, waiting, (size, zero), stream, budget)
-    return made
+        if nbytes > LARGE:
+            ends.append(number + 1)
+            size = 0
+    return [*ends, len(sizes)] if size else ends
 
 
-def _slab(pool: DevicePool, sizes: list[int], extents: tuple[int, int], stream: int, budget: Budget | None) -> list[DeviceBuffer]:
-    """Buffers side by side; `extents`: bytes that they take, and how many of them are to be zero."""
-    if not sizes:
-        return []
-    size, zero = extents
-    whole = pool.take(size, stream, budget)
-    if zero:
-        checked(driver().cuMemsetD8Async(whole.address, 0, zero, stream))
-    if len(sizes) == 1 and sizes[0] == size:
-        return [whole]
-    made: list[DeviceBuffer] = []
-    begin = 0
+def _slab(pool: DevicePool, sizes: Sequence[int], zeroed: int, stream: int, budget: Budget | None) -> list[DeviceBuffer]:
+    """Buffers side by side, the first of them zero."""
+    begins = [0]
     for nbytes in sizes:
-        made.append(DevicePart(whole, begin, nbytes))
-        begin += (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-    return made
+        begins.append((begins[-1] + nbytes + ALIGNMENT - 1) & -ALIGNMENT)
+    if len(sizes) == 1:
+        begins[1] = sizes[0]
+    whole = pool.take(begins[-1], stream, budget, is_current=True)
+    if begins[zeroed]:
+        checked(driver().cuMemsetD8Async(whole.address, 0, begins[zeroed], stream))
+    if len(sizes) == 1:
+        return [whole]
+    return [DevicePart(whole, begin, nbytes) for begin, nbytes in zip(begins, sizes, strict=False)]

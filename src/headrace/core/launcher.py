@@ -17,7 +17,8 @@ from headrace.core.crossings import Crossings
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.device_parts import take_together
 from headrace.core.gpu import Gpu, checked, driver
-from headrace.core.kernels import kernel
+from headrace.core.kernels import Kernel, kernel
+from headrace.core.recent import Recent
 from headrace.core.staging import staging
 
 
@@ -30,11 +31,11 @@ class Entry:
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Shape:
     """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
 
-    defines: Mapping[str, int]
+    defines: Mapping[str, int]  # the same object for the same program, so that it is found at once
     blocks: int | tuple[int, int, int]
     threads: int
     shared: int = 0
@@ -52,7 +53,7 @@ class Room(Protocol):
         """How many bytes it has."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Part:
     """Bytes of a room from `begin` on; all that are left, or `size` of them."""
 
@@ -99,6 +100,9 @@ class Launcher(Protocol):
         """The room as a buffer of a column."""
 
 
+_LITTLE = 256 << 10
+
+
 class GpuLauncher:
     """A card's, for the thread that makes it.
 
@@ -121,6 +125,7 @@ class GpuLauncher:
         self._budget = budget
         self._crossings = crossings
         self._staging = staging(card)
+        self._pool = device_pool(card)
         card.make_current()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
@@ -131,7 +136,7 @@ class GpuLauncher:
         MemoryLimitError
             It does not fit the budget, or the card.
         """
-        made = device_pool(self._card).take(nbytes, self._stream, self._budget)
+        made = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
             self.fill(made, fill)
         return made
@@ -144,7 +149,7 @@ class GpuLauncher:
         MemoryLimitError
             They do not fit the budget, or the card.
         """
-        return take_together(device_pool(self._card), zeroed, others, self._stream, self._budget)
+        return take_together(self._pool, zeroed, others, self._stream, self._budget)
 
     def fill(self, room: Room, byte: int) -> None:
         """As `Launcher.fill`."""
@@ -153,15 +158,19 @@ class GpuLauncher:
 
     def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
         """As `Launcher.put`."""
-        plain = np.ascontiguousarray(values)
-        made = self.room(plain.nbytes) if room is None else room
-        if plain.nbytes:
-            self._staging.upload_to(made.address, self._stream, plain.view(np.uint8).reshape(-1), counted=self._crossings)
+        made = self.room(values.nbytes) if room is None else room
+        if 0 < values.nbytes <= _LITTLE:
+            self._staging.put(made.address, self._stream, values.tobytes(), counted=self._crossings)
+        elif values.nbytes:
+            plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+            self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""
-        found = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+        found = _kernels.of(
+            lambda: kernel(entry.file, entry.name, entry.signature, shape.defines, self._card), entry, shape.defines, self._card
+        )
         packed = [arg if type(arg) is int else _packed(arg) for arg in args]
         found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
@@ -175,6 +184,9 @@ class GpuLauncher:
     def result(self, room: Room) -> Room:
         """The room itself."""
         return room
+
+
+_kernels: Recent[Kernel] = Recent(256)
 
 
 def _packed(arg: Any) -> Any:

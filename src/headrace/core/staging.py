@@ -132,6 +132,21 @@ class Staging:
         self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
         counted.count(to_host=view.nbytes)
 
+    def put(self, address: int, stream: int, source: bytes, *, counted: Crossings) -> None:
+        """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
+
+        Parameters
+        ----------
+        address, stream, source, counted
+            As in `upload_to`.
+        """
+        chunk = self._take_chunk()
+        try:
+            _upload(chunk, (source, address, len(source)), stream)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_gpu=len(source))
+
     def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings) -> bytes:
         """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
 
@@ -213,7 +228,7 @@ class Staging:
             raise
 
 
-def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+def _upload(chunk: _Chunk, piece: tuple[int | bytes, int, int], stream: int) -> None:
     host, device, size = piece
     ctypes.memmove(chunk.address, host, size)
     chunk.under_way = True

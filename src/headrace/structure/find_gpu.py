@@ -8,6 +8,7 @@ unless it did. So the form is chosen from the bytes, and nobody waits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,21 @@ class FindShape:
     def steps(self, states: int) -> dict[str, int]:
         """Macros of find_steps.cu, for tables of so many states."""
         return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+
+
+@cache
+def _plain_defines(shape: FindShape, quoted: bool) -> dict[str, int]:
+    return shape.plain(quoted=quoted)
+
+
+@cache
+def _steps_defines(shape: FindShape, states: int) -> dict[str, int]:
+    return shape.steps(states)
+
+
+@cache
+def _scan_defines(threads: int) -> dict[str, int]:
+    return {"HR_THREADS": threads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +168,7 @@ class _Search:
             states = self._by_steps(described, totals, before)
         elif self.tiles:
             args = [self._text, self._text.nbytes, described.tobytes(), self._tallies, totals, before]
-            self._launch(_TALLY_PLAIN, self._shape.plain(quoted=form == "quoted"), args)
+            self._launch(_TALLY_PLAIN, _plain_defines(self._shape, form == "quoted"), args)
         sizes = [self._text.nbytes, self._shape.tile, self._skew]
         args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, self._scan_memory[form]]
         self._scan(_SCAN_TILES, args)
@@ -165,7 +181,7 @@ class _Search:
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
             head = [self._text, self._text.nbytes, table, chunks]
-            defines = self._shape.steps(tables["steps"].shape[1])
+            defines = _steps_defines(self._shape, tables["steps"].shape[1])
             self._launch(_MAP_TILES, defines, [*head, maps, before])
             self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
@@ -176,4 +192,4 @@ class _Search:
 
     def _scan(self, entry: Entry, args: list[object]) -> None:
         threads = self._shape.scan_threads
-        self._launcher.launch(entry, Shape({"HR_THREADS": threads}, self._scan_blocks, threads), args)
+        self._launcher.launch(entry, Shape(_scan_defines(threads), self._scan_blocks, threads), args)
