@@ -28,8 +28,16 @@ GIVEN, SETTLED = 254, 255
 """In place of a kind: the column's type is given; it is text, whatever is in it."""
 _MOST_GROUPS = 16
 _FAR = 1 << 40
-_WORD = {name: (COLUMN.fields or {})[name][1] // 8 for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
-"""Which word of a column in the kernels' table holds an address."""
+
+
+def _word(name: str) -> int:
+    """Which word of a column in the kernels' table holds an address."""
+    fields = COLUMN.fields
+    assert fields is not None
+    return int(fields[name][1]) // 8
+
+
+_WORD = {name: _word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
 class PlanOnGpu:
