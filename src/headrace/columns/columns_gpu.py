@@ -172,15 +172,17 @@ class Group:
         return words
 
     def make_room(
-        self, launcher: Launcher, rows: int, string_bytes: Sequence[int], outcome_bytes: int
-    ) -> tuple[Room, MadeColumns]:
-        """Room for so many rows, and bytes of each column of strings; and so many zeros for what a conversion meets."""
+        self, launcher: Launcher, rows: int, string_bytes: Sequence[int], own: tuple[int, int]
+    ) -> tuple[Room, Room, MadeColumns]:
+        """Room for so many rows, and bytes of each column of strings; before it what is the conversion's own: so many zeros for
+        what it meets, and so many bytes for what it is told.
+        """
         count, words = len(self.rooms), validity_words(rows) * 4
-        zeroed = [outcome_bytes, *[words] * (count + self._booleans), *[(rows + 1) * width for width in self._offset_bytes]]
-        outcome, *rooms = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits]])
+        zeroed = [own[0], *[words] * (count + self._booleans), *[(rows + 1) * width for width in self._offset_bytes]]
+        outcome, *rooms, told = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits], own[1]])
         first = count + self._booleans
         values = [rooms[place] for place in self._places]
-        return outcome, MadeColumns(self, rows, values, rooms[:count], rooms[first : first + self.strings])
+        return outcome, told, MadeColumns(self, rows, values, rooms[:count], rooms[first : first + self.strings])
 
 
 @dataclass(slots=True, eq=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -242,14 +241,20 @@ def _parse_error(rejects: dict[str, Column]) -> ParseError:
     )
 
 
-@contextmanager
-def native_errors() -> Iterator[None]:
-    """The native part's errors as the package's own."""
-    try:
-        yield
-    except _native.SourceFailure as error:
-        raise SourceError(str(error)) from None
-    except _native.RecordTooLong as error:
-        raise HeadraceError(str(error)) from None
-    except MemoryError as error:
-        raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None
+class native_errors:  # noqa: N801  # used as a block
+    """A block in which the native part's errors are the package's own."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        if isinstance(error, _native.SourceFailure):
+            raise SourceError(str(error)) from None
+        if isinstance(error, _native.RecordTooLong):
+            raise HeadraceError(str(error)) from None
+        if isinstance(error, MemoryError):
+            raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None

@@ -27,8 +27,8 @@ from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Sha
 from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, tile_count
-from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
+from headrace.structure.find_gpu import FORMS_BYTES, FindShape, find_tiles
+from headrace.structure.gpu_tables import Found, plain_dialect
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
@@ -38,7 +38,6 @@ _SMALL = {"HR_THREADS": 256}
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
-_FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _LEFT = int(Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT)
 """What is left to the native loader."""
@@ -173,12 +172,16 @@ class _Load:
         if self._size <= 0:
             return None
         known = self._known
+        # Counts of each form of the search, then of strings, which each column may be of; a guess is made while it runs.
+        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, len(known.wanted) * 8)
+        assert found is not None  # why_not has asked
+        self._found, self._entries, self._tiles = found, found.entries, found.tiles
         group = known.group(known.wanted, self._inference.first())
-        self._start(group)
-        fetched = self._launcher.fetch(self._totals)
-        if not self._learn(fetched[:_FORMS_BYTES].view(TOTALS)):
+        self._measure(group, Part(found.totals, FORMS_BYTES, group.strings * 8))
+        fetched = self._launcher.fetch(Part(found.totals, 0, FORMS_BYTES + group.strings * 8))
+        if not self._learn(fetched):
             return None
-        strings = fetched[_FORMS_BYTES:].view(np.uint64).tolist()[: group.strings]
+        strings = fetched[FORMS_BYTES:].view(np.uint64).tolist()
         taken: dict[int, int] = {}
         columns: dict[int, Column] = {}
         while True:
@@ -194,25 +197,15 @@ class _Load:
             group = known.group(tuple(again), bytes(again.values()))
             strings = self._measure_again(group)
 
-    def _start(self, group: Group) -> None:
-        """Launch the search for structure, and the measuring of strings; the counts will be in `_totals`."""
-        launcher, tiles = self._launcher, tile_count(self._text, self._shape.find)
-        tables = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
-        # Counts of each form of the search, then of strings.
-        zeroed = [_FORMS_BYTES + group.strings * 8, tiles * group.strings * 8]
-        self._totals, self._sums, self._tables = launcher.rooms(zeroed, [tables])
-        self._tables_there = False
-        found = find_tiles(launcher, self._text, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
-        assert found is not None  # why_not has asked
-        self._found, self._entries, self._tiles = found, found.entries, found.tiles
-        self._measure(group, Part(self._totals, _FORMS_BYTES))
-
     def _measure(self, group: Group, totals: Room) -> None:
-        """How many bytes the strings of each tile have, and where they go."""
+        """How many bytes the strings of each tile have, and where they go; `totals` is zero."""
+        self._sums: Room | None = None
         if not group.strings:
             return
         launcher = self._launcher
-        table = self._put_table(group.table(self._tables.address))
+        tables = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
+        self._sums, room = launcher.rooms([self._tiles * group.strings * 8], [tables])
+        table = self._put_table(room, group.table(room.address))
         args = [self._text, self._entries, table, self._sums, self._task(group)]
         launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
         args = [self._sums, self._tiles, group.strings, totals]
@@ -220,39 +213,30 @@ class _Load:
 
     def _measure_again(self, group: Group) -> list[int]:
         """The same, once the text's structure is known; wait for it."""
-        if not group.strings:
-            return []
-        totals, self._sums = self._launcher.rooms([group.strings * 8, self._tiles * group.strings * 8])
+        totals = self._launcher.room(group.strings * 8, fill=0)
         self._measure(group, totals)
-        strings: list[int] = self._launcher.fetch(totals).view(np.uint64).tolist()
+        strings: list[int] = self._launcher.fetch(totals).view(np.uint64).tolist() if group.strings else []
         return strings
 
-    def _put_table(self, table: NDArray[np.uint64]) -> Room:
+    def _put_table(self, room: Room, table: NDArray[np.uint64]) -> Room:
         """The table of columns in memory, behind the rules that it points to; one upload for both."""
-        rules = self._known.rules_bytes
-        place = Part(self._tables, rules, table.nbytes)
-        if self._tables_there:
-            self._launcher.put(table, place)
-        else:
-            both = self._known.rules(self._tables.address).tobytes() + table.tobytes()
-            self._launcher.put(np.frombuffer(both, np.uint8), Part(self._tables, 0, len(both)))
-            self._tables_there = True
-        return place
+        rules = self._known.rules(room.address)
+        self._launcher.put(np.concatenate((rules, table.reshape(-1))), room)
+        return Part(room, rules.nbytes, table.nbytes)
 
     def _convert_shape(self, *, writes: bool) -> Shape:
         defines, threads, shared = _convert_program(self._shape, self._quotes, writes)
         return Shape(defines, self._tiles, threads, shared)
 
-    def _learn(self, found: NDArray[np.void]) -> bool:
+    def _learn(self, found: NDArray[np.uint8]) -> bool:
         """Take the counts; whether the kernels can go on."""
         totals, form = self._found.answer(found)
-        if form == "steps" or int(totals["flags"]) & _LEFT:
+        if form == "steps" or totals["flags"] & _LEFT:
             return False
         self._quotes = form == "quoted"
-        self._rows = int(totals["records"])
-        self._counts["records"] = self._counts["rows"] = self._rows
-        self._counts["blank"] += int(totals["blank_lines"])
-        self._counts["comment"] += int(totals["comments"])
+        self._rows = self._counts["records"] = self._counts["rows"] = totals["records"]
+        self._counts["blank"] += totals["blank_lines"]
+        self._counts["comment"] += totals["comments"]
         return True
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
@@ -267,11 +251,13 @@ class _Load:
         launcher, rows, count = self._launcher, self._rows, len(group.rooms)
         counts = 8 + count * 8
         # Faults, values of each column, sightings of each column.
-        outcome, made = group.make_room(launcher, rows, strings, counts + (count * _SEEN_BYTES if group.infers else 0))
+        tables = self._known.rules_bytes + count * COLUMN.itemsize
+        own = counts + (count * _SEEN_BYTES if group.infers else 0), tables
+        outcome, room, made = group.make_room(launcher, rows, strings, own)
         if group.infers:
             launcher.fill(Part(outcome, counts), 0xFF)
         sightings = outcome.address + counts if group.infers else None
-        table = self._put_table(made.table(self._tables.address, sightings, _SEEN_BYTES))
+        table = self._put_table(room, made.table(room.address, sightings, _SEEN_BYTES))
         faults = self._faults.room()
         args = [self._text, self._entries, table, self._sums, faults, outcome, self._task(group)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)

@@ -124,7 +124,7 @@ class DeviceBuffer:
                 checked(driver().cuMemFreeAsync(address, self.stream))
             if self._budget is not None:
                 self._budget.refund(self.nbytes)
-        self._users = {}
+            self._users = {}
         self.nbytes = 0
 
     def _hold_for_all(self) -> None:

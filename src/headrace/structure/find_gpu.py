@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,10 @@ _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
 MOST_FORMS = 3
+_TOTALS_BYTES = TOTALS.itemsize
+FORMS_BYTES = MOST_FORMS * _TOTALS_BYTES
+_COUNTS = TOTALS.names or ()
+_FLAGS = _COUNTS.index("flags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,8 @@ class TileStructure:
 
     Parameters
     ----------
+    totals
+        MOST_FORMS of TOTALS, one for each of the forms, of which the first without `Found.REDO` holds; and zeros behind them.
     entries
         One ENTRY for each tile, and one for the text's end.
     forms
@@ -81,22 +88,20 @@ class TileStructure:
         How many there are.
     """
 
+    totals: Room
     entries: Room
     forms: tuple[str, ...]
     tiles: int
 
-    def answer(self, totals: NDArray[np.void]) -> tuple[np.void, str]:
-        """The totals that hold, and the form that read the text."""
-        number = next(i for i in range(len(self.forms)) if not int(totals[i]["flags"]) & Found.REDO)
-        return totals[number], self.forms[number]
+    def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
+        """What the bytes of `totals` say, and the form that read the text."""
+        for form, known in zip(self.forms, totals[:FORMS_BYTES].view(TOTALS).tolist(), strict=False):
+            if not known[_FLAGS] & Found.REDO:
+                return dict(zip(_COUNTS, known, strict=True)), form
+        raise AssertionError("the last form reads every text")
 
 
-def tile_count(text: Room, shape: FindShape) -> int:
-    """Tiles of a text: of whole 16 bytes in memory, so that of the first a part may lie before the text."""
-    return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
-
-
-def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape) -> TileStructure | None:
+def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: int = 0) -> TileStructure | None:
     """Start to find the structure of a text; nothing is waited for.
 
     Parameters
@@ -107,10 +112,10 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
         The bytes, there.
     dialect
         How the text is written.
-    totals
-        Room for MOST_FORMS of TOTALS, zeroed: one for each of the forms; the first without `Found.REDO` will hold.
     shape
         Of the kernels.
+    more
+        So many zeros are wanted behind the totals, for what is to be fetched with them.
 
     Returns
     -------
@@ -120,58 +125,59 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
     forms = _known_forms.of(lambda: _forms(dialect), dialect)
     if forms is None:
         return None
-    search = _Search(launcher, text, totals, shape, [form for form, _ in forms])
+    search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
         search.launch(form, described)
-    return TileStructure(search.entries, tuple(form for form, _ in forms), search.tiles)
+    return TileStructure(search.totals, search.entries, tuple([form for form, _ in forms]), search.tiles)
 
 
-def _forms(dialect: Dialect) -> list[tuple[str, np.void]] | None:
-    """The forms to launch, in order. The last one reads every text of the dialect."""
+_Forms = list[tuple[str, Any]]
+
+
+def _forms(dialect: Dialect) -> _Forms | None:
+    """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms = [] if bare is None else [("bare", bare)]
+    forms: _Forms = [] if bare is None else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:
-        return [*forms, ("quoted", quoted)]
+        return [*forms, ("quoted", quoted.tobytes())]
     steps = step_tables(dialect)
     return None if steps is None else [*forms, ("steps", steps)]
 
 
-_known_forms: Recent[list[tuple[str, np.void]] | None] = Recent()
+_known_forms: Recent[_Forms | None] = Recent()
 
 
 class _Search:
     """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
 
-    def __init__(self, launcher: Launcher, text: Room, totals: Room, shape: FindShape, forms: list[str]) -> None:
+    def __init__(self, launcher: Launcher, text: Room, shape: FindShape, forms: list[str], more: int) -> None:
         self._launcher, self._text, self._shape = launcher, text, shape
+        # Tiles are of whole 16 bytes in memory, so that of the first a part may lie before the text.
         self._skew = text.address % 16
-        self.tiles = tile_count(text, shape)
+        self._bytes = text.nbytes
+        self.tiles = -(-(self._bytes + self._skew) // shape.tile) if self._bytes else 0
         self._scan_blocks = self.tiles // shape.scan_threads + 1
-        self._totals = totals
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
         sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
-        *scan_rooms, self.entries, self._tallies = launcher.rooms(memory, sizes)
+        self.totals, *scan_rooms, self.entries, self._tallies = launcher.rooms([FORMS_BYTES + more, *memory], sizes)
+        self._before: Part | None = None
         self._scan_memory = dict(zip(scans, scan_rooms, strict=True))
-        self._launched = 0
 
-    def launch(self, form: str, described: np.void) -> None:
+    def launch(self, form: str, described: Any) -> None:
         """Start a form, behind the one before it."""
-        size = TOTALS.itemsize
-        totals = Part(self._totals, self._launched * size, size)
-        before = Part(self._totals, (self._launched - 1) * size, size) if self._launched else None
-        self._launched += 1
+        before = self._before
+        totals = self._before = Part(self.totals, 0 if before is None else before.begin + _TOTALS_BYTES, _TOTALS_BYTES)
         states = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tiles:
-            args = [self._text, self._text.nbytes, described.tobytes(), self._tallies, totals, before]
+            args = [self._text, self._bytes, described, self._tallies, totals, before]
             self._launch(_TALLY_PLAIN, _plain_defines(self._shape, form == "quoted"), args)
-        sizes = [self._text.nbytes, self._shape.tile, self._skew]
-        args = [self._tallies, int(form == "quoted"), states, *sizes, self.entries, totals, before, self._scan_memory[form]]
-        self._scan(_SCAN_TILES, args)
+        head = [self._tallies, int(form == "quoted"), states, self._bytes, self._shape.tile, self._skew]
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""
@@ -180,7 +186,7 @@ class _Search:
         chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * tables["steps"].shape[1] // 2)
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
-            head = [self._text, self._text.nbytes, table, chunks]
+            head = [self._text, self._bytes, table, chunks]
             defines = _steps_defines(self._shape, tables["steps"].shape[1])
             self._launch(_MAP_TILES, defines, [*head, maps, before])
             self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
