@@ -163,10 +163,12 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads);
 }
 
-void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
-    const LoadPlan plan = plan_from(given);
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
+                 usize bytes) {
+    LoadPlan plan = plan_from(given);
+    plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
     const nb::gil_scoped_release release;
-    sample_kinds(*source.source, dialect.dialect, plan, ledger);
+    sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
 }
 
 // What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT) where its first field begins,

@@ -10,6 +10,9 @@ from headrace.columns.load import Evidence, LoadPlan, native_errors
 from headrace.sources.open import OpenSource
 
 _EMPTY, _BIG_INT = 0, 5
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
+"""Bytes of the first sample. A thread of the host looks at 0.2 GB of them in a second, and the card converts wrong guesses again at
+hundreds: the sample of a small text is small. What is found does not depend on it."""
 
 
 class Inference:
@@ -35,7 +38,10 @@ class Inference:
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
         with native_errors():
-            self._ledger.sample(self._source, self._dialect, self._plan)
+            size = self._plan.end - self._begin
+            least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+            sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+            self._ledger.sample(self._source, self._dialect, self._plan, sample)
         kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
