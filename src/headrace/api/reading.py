@@ -17,6 +17,7 @@ from headrace.columns.value_forms import PlannedForms
 from headrace.columns.zone import LocalTimes
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
@@ -54,12 +55,15 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     header = header_begin(found.first, options.schema)
     if found.first is not None and header is not None:
         check_header(source, found.first)
-    beginning = replace(found, header=header)
+    beginning = found if header is None else replace(found, header=header)
     extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
     collected = COLLECTED if options.rows.long_records == "collect" else None
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
     names = 0 if header is None else len(options.extent.header or (0,))
-    return Prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+    return _prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+
+
+_prepared = quick(Prepared)
 
 
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
@@ -69,7 +73,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     columns, rows, planned_forms, zones = _parts.of(
         lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms
     )
-    return LoadPlan(
+    return _load_plan(
         columns=columns,
         begin=extent.begin,
         end=extent.end,
@@ -87,6 +91,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     )
 
 
+_load_plan = quick(LoadPlan)
 _Parts = tuple[list[tuple[str, DataType | None, bool]], RowRules, PlannedForms, tuple[tuple[LocalTimes, list[int]], ...]]
 _parts: Recent[_Parts] = Recent()
 
@@ -169,7 +174,7 @@ def make_report(
     """Account of the read of one source."""
     counts, context = loaded.counts, options.context
     skipped = skipped_records(prepared, counts)
-    return Report(
+    return _report(
         bytes=source.size,
         unread_bytes=prepared.extent.unread,
         records=counts["records"] + skipped.total,
@@ -188,6 +193,10 @@ def make_report(
         isa=context.isa_name,
         crossings=context.crossings,
     )
+
+
+_report = quick(Report)
+_column_report = quick(ColumnReport)
 
 
 def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
@@ -209,7 +218,6 @@ def _column_reports(planned: PlannedColumns, loaded: Loaded) -> tuple[ColumnRepo
     for position in planned.wanted:
         column = loaded.columns[position]
         if column is not None:
-            inferred = planned.types[position] is None
-            evidence = loaded.evidence[position]
-            reports.append(ColumnReport(planned.names[position], column.type, inferred, evidence, column.null_count))
+            inferred, evidence = planned.types[position] is None, loaded.evidence[position]
+            reports.append(_column_report(planned.names[position], column.type, inferred, evidence, column.null_count))
     return tuple(reports)

@@ -20,6 +20,7 @@ from headrace.columns.convert_gpu import COLUMN, ColumnRoom, has_offsets, pack_c
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Room
+from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import plain_dialect
@@ -214,7 +215,10 @@ class MadeColumns:
         for number, (room, nulls) in enumerate(zip(self.group.rooms, self.nulls, strict=True)):
             validity = result(self.validity[number]) if nulls and room.type.name != "null" else None
             offsets = result(self.offsets[number]) if number < strings else None
-            yield room.position, Column(room.type, self.rows, nulls, result(self.values[number]), validity, offsets)
+            yield room.position, _column(room.type, self.rows, nulls, result(self.values[number]), validity, offsets)
+
+
+_column = quick(Column)
 
 
 def validity_words(rows: int) -> int:

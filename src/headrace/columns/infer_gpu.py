@@ -11,8 +11,8 @@ from headrace.sources.open import OpenSource
 
 _EMPTY, _BIG_INT = 0, 5
 _TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
-"""Bytes of the first sample. A thread of the host looks at 0.2 GB of them in a second, and the card converts wrong guesses again at
-hundreds: the sample of a small text is small. What is found does not depend on it."""
+"""Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
+hundreds, so the sample of a small text is small. What is found does not depend on it."""
 
 
 class Inference:

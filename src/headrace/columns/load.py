@@ -15,6 +15,7 @@ from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -136,7 +137,10 @@ def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Con
     """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
     with native_errors():
         found = _native.peek(source.native, native_dialect(dialect), context.isa, begin, count)
-    return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
+    return [_first_record(begin, tuple(fields), malformed, text) for begin, fields, malformed, text in found]
+
+
+_first_record = quick(FirstRecord)
 
 
 def check_header(source: OpenSource, first: FirstRecord) -> None:

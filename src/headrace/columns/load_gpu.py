@@ -24,6 +24,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -150,6 +151,9 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
         The result does not fit.
     """
     return _Load(place, source, dialect, plan).run()
+
+
+_loaded = quick(Loaded)
 
 
 class _Load:
@@ -284,7 +288,7 @@ class _Load:
     def _loaded(self, columns: dict[int, Column]) -> Loaded:
         count = len(self._plan.columns)
         made = tuple([columns.get(position) for position in range(count)])
-        return Loaded(
+        return _loaded(
             columns=made,
             evidence=self._inference.evidence(),
             rejects=self._faults.rejects([None if column is None else column.type for column in made]),

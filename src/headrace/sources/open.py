@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from headrace import _native
 from headrace.core.crossings import Crossings
 from headrace.core.errors import OptionError, SourceError
+from headrace.core.quick import quick
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
 from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole
 from headrace.sources.on_gpu import host_view, is_on_gpu, text_on_gpu
@@ -92,6 +93,9 @@ class SourceOptions:
     memory_limit: int | None = None
     isa: str = ""
     crossings: Crossings = field(default_factory=Crossings, compare=False)
+
+
+_open_source = quick(OpenSource)
 
 
 @contextmanager
@@ -197,7 +201,7 @@ def _decompressed(opened: OpenSource, start: bytes, options: SourceOptions, most
 def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
     if is_on_gpu(source):
         text = text_on_gpu(source)
-        yield OpenSource(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
+        yield _open_source(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
     elif isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):

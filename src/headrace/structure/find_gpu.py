@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
@@ -128,9 +129,10 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, shape: FindShap
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
         search.launch(form, described)
-    return TileStructure(search.totals, search.entries, tuple([form for form, _ in forms]), search.tiles)
+    return _structure(search.totals, search.entries, tuple([form for form, _ in forms]), search.tiles)
 
 
+_structure = quick(TileStructure)
 _Forms = list[tuple[str, Any]]
 
 
