@@ -112,7 +112,7 @@ _NO_DEFAULTS: Mapping[str, object] = MappingProxyType({})
 def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _NO_DEFAULTS) -> CsvOptions:
     """Options by name, aliases resolved, as `CsvOptions`. What was parsed is kept for the next call that says the same.
 
-    `defaults` are values that nobody can change, of options that need not be looked at if they have them.
+    `defaults` are values that nobody can change, of options that need not be looked at if they have them; None is one anyway.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _N
     crossings = Crossings() if context is _CONTEXT else context.crossings.part()
     progress = _progress(values["progress"])
     rest = {**values, "context": None, "progress": None}
-    told = frozen({name: value for name, value in rest.items() if value is not defaults.get(name, _NO_DEFAULTS)}, _PLAIN)
+    told = frozen({name: value for name, value in rest.items() if value is not defaults.get(name)}, _PLAIN)
     key = None if told is None else (told, context.device, context.threads, context.memory_limit, context.isa)
     # What is kept has copies of lists and the like, which are the caller's to change.
     parsed = _parse(rest, context) if key is None else _parsed.of(lambda: _parse(deepcopy(rest), context), key=key)

@@ -249,7 +249,8 @@ def read_csv(
     >>> table["founded"].to_pylist()
     [-753, None]
     """
-    given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
+    given = dict(locals())
+    del given["source"], given["aliases"]
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
     options = parse_options(values, defaults)

@@ -6,9 +6,10 @@ for all loads that are planned alike, and what a load does for each column is li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import COLUMN, ColumnRoom, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import COLUMN, TASK, ColumnRoom, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.types import DataType
-from headrace.core.launcher import Launcher, Room
+from headrace.core.launcher import Launcher, Room, Rooms
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
@@ -29,6 +30,8 @@ GIVEN, SETTLED = 254, 255
 """In place of a kind: the column's type is given; it is text, whatever is in it."""
 _MOST_GROUPS = 16
 _FAR = 1 << 40
+_OWN = Struct("=QQI")
+"""How a task begins: size, room for faults, tiles."""
 
 
 def _word(name: str) -> int:
@@ -53,18 +56,19 @@ class PlanOnGpu:
         # Pointers are where the address makes a difference.
         self._words, self._pointers = words, np.flatnonzero(words != far)
         self._groups: Recent[Group] = Recent(_MOST_GROUPS)
-        self._tasks: Recent[NDArray[np.void]] = Recent(_MOST_GROUPS)
+        self._tasks: Recent[bytes] = Recent(_MOST_GROUPS)
 
-    def task(self, group: Group, dialect: Dialect, *, quoted: bool, size: int, tiles: int, fault_room: int) -> NDArray[np.void]:
-        """What all tiles share; `dialect` is one that masks can read."""
-        task = self._tasks.of(lambda: self._new_task(group, dialect, quoted), group, dialect, key=quoted).copy()
-        task["size"], task["tiles"], task["fault_room"] = size, tiles, fault_room
-        return task
+    def task(self, group: Group, dialect: Dialect, quoted: bool, own: tuple[int, int, int]) -> bytes:
+        """What all tiles share, as bytes; `dialect` is one that masks can read, `own` size, room for faults, and tiles."""
+        shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted), group, dialect, key=quoted)
+        return _OWN.pack(*own) + shared
 
-    def _new_task(self, group: Group, dialect: Dialect, quoted: bool) -> NDArray[np.void]:
+    def _new_task(self, group: Group, dialect: Dialect, quoted: bool) -> bytes:
         described = plain_dialect(dialect, quoted=quoted)
         assert described is not None  # why_not has asked
-        return pack_task(self._plan, group.rooms, described.tobytes(), size=0, tiles=0, fault_room=0)
+        task = pack_task(self._plan, group.rooms, described.tobytes(), size=0, tiles=0, fault_room=0)
+        assert (TASK.names or ())[:3] == ("size", "fault_room", "tiles")
+        return bytes(task.tobytes()[_OWN.size :])
 
     @property
     def rules_bytes(self) -> int:
@@ -152,11 +156,12 @@ class Group:
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]
         self._bits = [width for width in bits[self.strings :] if width != 1]
         self._booleans = bits[self.strings :].count(1)
-        self._places = self._places_of_values(bits)
+        # Numbers of rooms, as `MadeColumns` has them.
+        self.offsets_at = 1 + len(bits) + self._booleans
+        self.values_at = self._places_of_values(bits)
 
     def _places_of_values(self, bits: list[int]) -> list[int]:
-        """Of each column, the number of its values' room among all: validity, bools, offsets, bytes of strings, values."""
-        boolean = len(bits)
+        boolean = 1 + len(bits)
         fixed = boolean + self._booleans + 2 * self.strings
         places = list(range(boolean + self._booleans + self.strings, fixed))
         for width in bits[self.strings :]:
@@ -180,42 +185,50 @@ class Group:
         """
         count, words = len(self.rooms), validity_words(rows) * 4
         zeroed = [own[0], *[words] * (count + self._booleans), *[(rows + 1) * width for width in self._offset_bytes]]
-        outcome, *rooms, told = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits], own[1]])
-        first = count + self._booleans
-        values = [rooms[place] for place in self._places]
-        return outcome, told, MadeColumns(self, rows, values, rooms[:count], rooms[first : first + self.strings])
+        rooms = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits], own[1]])
+        return rooms[0], rooms[len(rooms) - 1], MadeColumns(self, rows, rooms)
 
 
 @dataclass(slots=True, eq=False)
 class MadeColumns:
-    """The columns of a group in memory, in the kernels' order; offsets are those of strings, which come first."""
+    """The columns of a group in memory, in the kernels' order.
+
+    Parameters
+    ----------
+    group, rows
+        What they are, and how long.
+    rooms
+        What the conversion meets; validity, bools, offsets of strings, bytes of strings, values; what the conversion is told.
+    nulls
+        Rows of each that are null.
+    """
 
     group: Group
     rows: int
-    values: Sequence[Room]
-    validity: Sequence[Room]
-    offsets: Sequence[Room]
+    rooms: Rooms
     nulls: Sequence[int] = ()
 
     def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.uint64]:
         """For the kernels; the sightings of each column have so many bytes, from an address on."""
-        words = self.group.table(rules)
-        words[:, _WORD["values"]] = [room.address for room in self.values]
-        words[:, _WORD["validity"]] = [room.address for room in self.validity]
-        if self.offsets:
-            words[: len(self.offsets), _WORD["offsets"]] = [room.address for room in self.offsets]
+        group, addresses = self.group, self.rooms.addresses
+        words, count = group.table(rules), len(group.rooms)
+        words[:, _WORD["values"]] = [addresses[place] for place in group.values_at]
+        words[:, _WORD["validity"]] = addresses[1 : 1 + count]
+        if group.strings:
+            words[: group.strings, _WORD["offsets"]] = addresses[group.offsets_at : group.offsets_at + group.strings]
         if sightings is not None:
-            words[:, _WORD["sightings"]] = range(sightings, sightings + seen_bytes * len(words), seen_bytes)
+            words[:, _WORD["sightings"]] = range(sightings, sightings + seen_bytes * count, seen_bytes)
         return words
 
-    def columns(self, launcher: Launcher) -> Iterable[tuple[int, Column]]:
+    def columns(self, launcher: Launcher) -> Iterator[tuple[int, Column]]:
         """The columns made, by position."""
         result: Any = launcher.result
-        strings = self.group.strings
-        for number, (room, nulls) in enumerate(zip(self.group.rooms, self.nulls, strict=True)):
-            validity = result(self.validity[number]) if nulls and room.type.name != "null" else None
-            offsets = result(self.offsets[number]) if number < strings else None
-            yield room.position, _column(room.type, self.rows, nulls, result(self.values[number]), validity, offsets)
+        group, rooms, rows = self.group, self.rooms, self.rows
+        strings, first = group.strings, group.offsets_at
+        for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
+            validity = result(rooms[1 + number]) if nulls and room.type.name != "null" else None
+            offsets = result(rooms[first + number]) if number < strings else None
+            yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
 
 
 _column = quick(Column)

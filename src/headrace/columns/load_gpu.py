@@ -281,9 +281,8 @@ class _Load:
             seen = met.reshape(len(group.rooms), _SEEN_BYTES)[[number for number, _ in group.inferred]]
             self._inference.see([position for _, position in group.inferred], seen.tobytes())
 
-    def _task(self, group: Group) -> NDArray[np.void]:
-        found = {"size": self._size, "tiles": self._tiles, "fault_room": self._faults.limit}
-        return self._known.task(group, self._dialect, quoted=self._quotes, **found)
+    def _task(self, group: Group) -> bytes:
+        return self._known.task(group, self._dialect, self._quotes, (self._size, self._faults.limit, self._tiles))
 
     def _loaded(self, columns: dict[int, Column]) -> Loaded:
         count = len(self._plan.columns)

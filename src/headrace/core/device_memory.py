@@ -70,7 +70,42 @@ class Budget:
             self.used -= nbytes
 
 
-class DeviceBuffer:
+class DeviceBytes:
+    """Bytes on a GPU, as other libraries and columns know them."""
+
+    __slots__ = ()
+
+    address: int
+    nbytes: int
+    gpu: Gpu
+    stream: int
+
+    @property
+    def device(self) -> Device:
+        """Where they are."""
+        return self.gpu.device
+
+    def show(self) -> None:
+        """Another library is told the address."""
+        raise NotImplementedError
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        self.show()
+        return {
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+            "data": (self.address, False),
+            "strides": None,
+            "stream": self.stream,
+            "version": 3,
+        }
+
+    def __repr__(self) -> str:
+        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
+
+
+class DeviceBuffer(DeviceBytes):
     """Bytes on a GPU. When nobody holds it, its memory serves the next work of its stream.
 
     It speaks ``__cuda_array_interface__``, as an array of bytes.
@@ -97,11 +132,6 @@ class DeviceBuffer:
         self._budget = budget
         self._users: dict[int, Event] = {}
         self._shown = False
-
-    @property
-    def device(self) -> Device:
-        """Where it is."""
-        return self.gpu.device
 
     def used_by(self, stream: int) -> None:
         """Another stream was told to use it: its memory is given back behind that. To be called after the launch."""
@@ -147,21 +177,6 @@ class DeviceBuffer:
     def show(self) -> None:
         """Another library is told the address."""
         self._shown = True
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        self.show()
-        return {
-            "shape": (self.nbytes,),
-            "typestr": "|u1",
-            "data": (self.address, False),
-            "strides": None,
-            "stream": self.stream,
-            "version": 3,
-        }
-
-    def __repr__(self) -> str:
-        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
 
 
 class DevicePool:

@@ -5,10 +5,10 @@ A slab lives as long as any of its buffers, so it is small: who keeps one column
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from headrace.core.device_memory import Budget, DeviceBuffer, DevicePool
-from headrace.core.gpu import checked, driver
+from headrace.core.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
+from headrace.core.gpu import Gpu, checked, driver
 
 ALIGNMENT = 256
 LARGE = 4 << 20
@@ -16,40 +16,68 @@ LARGE = 4 << 20
 SLAB = 16 << 20
 
 
-class DevicePart(DeviceBuffer):
-    """A buffer inside another one, which is given back when nobody holds any part of it."""
+class DevicePart(DeviceBytes):
+    """Bytes inside a buffer, which is given back when nobody holds any part of it."""
 
-    __slots__ = ("_whole",)
+    __slots__ = ("_whole", "address", "nbytes")
 
     def __init__(self, whole: DeviceBuffer, begin: int, nbytes: int) -> None:
         self.address = whole.address + begin
         self.nbytes = nbytes
-        self.gpu = whole.gpu
-        self.stream = whole.stream
-        self._whole: DeviceBuffer | None = whole
+        self._whole = whole
+
+    @property
+    def gpu(self) -> Gpu:  # type: ignore[override]  # it is not for others to set
+        """The card."""
+        return self._whole.gpu
+
+    @property
+    def stream(self) -> int:  # type: ignore[override]
+        """Handle of the stream that uses it."""
+        return self._whole.stream
 
     def used_by(self, stream: int) -> None:
-        """As of a buffer."""
-        if self._whole is not None:
-            self._whole.used_by(stream)
-
-    def close(self) -> None:
-        """Let go of it; the buffer is empty from then on."""
-        self.address = self.nbytes = 0
-        self._whole = None
+        """Another stream was told to use it; as of a buffer."""
+        self._whole.used_by(stream)
 
     def show(self) -> None:
         """As of a buffer."""
-        if self._whole is not None:
-            self._whole.show()
+        self._whole.show()
 
-    def __del__(self) -> None:
-        """Nothing: the whole is let go of."""
+
+class DeviceParts:
+    """Buffers by number. Each is made when it is asked for: most of a table's columns never need all of theirs."""
+
+    __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
+
+    def __init__(self) -> None:
+        self._wholes: list[DeviceBuffer] = []
+        self._begins: list[int] = []
+        self._sizes: list[int] = []
+        self.addresses: list[int] = []
+        """Where each of them begins."""
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def __getitem__(self, number: int) -> DevicePart:
+        return DevicePart(self._wholes[number], self._begins[number], self._sizes[number])
+
+    def __iter__(self) -> Iterator[DevicePart]:
+        return map(DevicePart, self._wholes, self._begins, self._sizes)
+
+    def add(self, whole: DeviceBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
+        """Some that lie in one buffer."""
+        self._wholes += [whole] * len(sizes)
+        self._begins += begins
+        self._sizes += sizes
+        address = whole.address
+        self.addresses += [address + begin for begin in begins]
 
 
 def take_together(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None
-) -> list[DeviceBuffer]:
+) -> DeviceParts:
     """Buffers of so many bytes each, on a card that is current; those of `zeroed` come first, and are zero.
 
     Parameters
@@ -69,19 +97,26 @@ def take_together(
         They do not fit the budget, or the card. Nothing was taken.
     """
     sizes = [*zeroed, *others]
-    made: list[DeviceBuffer] = []
+    made = DeviceParts()
     first = 0
-    for behind in _slab_ends(sizes):
+    ends = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
+    for behind in ends:
         zero = min(max(len(zeroed) - first, 0), behind - first)
-        made += _slab(pool, sizes[first:behind], zero, stream, budget)
+        own, end, begins = sizes[first:behind], 0, []
+        for nbytes in own:
+            begins.append(end)
+            end = (end + nbytes + ALIGNMENT - 1) & -ALIGNMENT
+        whole = pool.take(end, stream, budget, is_current=True)
+        zeros = begins[zero] if zero < len(own) else end
+        if zeros:
+            checked(driver().cuMemsetD8Async(whole.address, 0, zeros, stream))
+        made.add(whole, begins, own)
         first = behind
     return made
 
 
 def _slab_ends(sizes: Sequence[int]) -> list[int]:
     """Behind which buffer each slab ends."""
-    if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE:
-        return [len(sizes)]
     ends = []
     size = 0
     for number, nbytes in enumerate(sizes):
@@ -92,19 +127,4 @@ def _slab_ends(sizes: Sequence[int]) -> list[int]:
         if nbytes > LARGE:
             ends.append(number + 1)
             size = 0
-    return [*ends, len(sizes)] if size else ends
-
-
-def _slab(pool: DevicePool, sizes: Sequence[int], zeroed: int, stream: int, budget: Budget | None) -> list[DeviceBuffer]:
-    """Buffers side by side, the first of them zero."""
-    begins = [0]
-    for nbytes in sizes:
-        begins.append((begins[-1] + nbytes + ALIGNMENT - 1) & -ALIGNMENT)
-    if len(sizes) == 1:
-        begins[1] = sizes[0]
-    whole = pool.take(begins[-1], stream, budget, is_current=True)
-    if begins[zeroed]:
-        checked(driver().cuMemsetD8Async(whole.address, 0, begins[zeroed], stream))
-    if len(sizes) == 1:
-        return [whole]
-    return [DevicePart(whole, begin, nbytes) for begin, nbytes in zip(begins, sizes, strict=False)]
+    return [*ends, len(sizes)] if not ends or ends[-1] < len(sizes) else ends

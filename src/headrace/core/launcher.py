@@ -6,7 +6,7 @@ contract without one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from headrace.core.crossings import Crossings
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
-from headrace.core.device_parts import take_together
+from headrace.core.device_parts import DeviceParts, take_together
 from headrace.core.gpu import Gpu, checked, driver
 from headrace.core.kernels import Kernel, kernel
-from headrace.core.recent import Recent
 from headrace.core.staging import staging
 
 
@@ -35,7 +34,7 @@ class Entry:
 class Shape:
     """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
 
-    defines: Mapping[str, int]  # the same object for the same program, so that it is found at once
+    defines: Mapping[str, int]
     blocks: int | tuple[int, int, int]
     threads: int
     shared: int = 0
@@ -53,23 +52,28 @@ class Room(Protocol):
         """How many bytes it has."""
 
 
-@dataclass(slots=True, eq=False)
+class Rooms(Protocol):
+    """Several rooms, by number."""
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where each of them is."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Room: ...
+    def __iter__(self) -> Iterator[Room]: ...
+
+
 class Part:
     """Bytes of a room from `begin` on; all that are left, or `size` of them."""
 
-    room: Room
-    begin: int
-    size: int | None = None
+    __slots__ = ("address", "begin", "nbytes", "room")
 
-    @property
-    def address(self) -> int:
-        """Where it is."""
-        return self.room.address + self.begin
-
-    @property
-    def nbytes(self) -> int:
-        """How many bytes it has."""
-        return self.room.nbytes - self.begin if self.size is None else self.size
+    def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
+        self.room = room
+        self.begin = begin
+        self.address = room.address + begin
+        self.nbytes = room.nbytes - begin if size is None else size
 
 
 class Launcher(Protocol):
@@ -81,7 +85,7 @@ class Launcher(Protocol):
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
         """Memory, each byte `fill` if that is given."""
 
-    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> Sequence[Room]:
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> Rooms:
         """Memory in several rooms of so many bytes, the first of them zero: cheaper than one by one."""
 
     def fill(self, room: Room, byte: int) -> None:
@@ -91,7 +95,10 @@ class Launcher(Protocol):
         """A copy of an array of the host, in a room that there is or a new one."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
+        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer.
+
+        The same program has the same entry and the same macros, as objects, each time.
+        """
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """A copy of a room on the host, behind all that was launched."""
@@ -141,7 +148,7 @@ class GpuLauncher:
             self.fill(made, fill)
         return made
 
-    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> list[DeviceBuffer]:
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> DeviceParts:
         """As `Launcher.rooms`.
 
         Raises
@@ -168,11 +175,13 @@ class GpuLauncher:
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""
-        found = _kernels.of(
-            lambda: kernel(entry.file, entry.name, entry.signature, shape.defines, self._card), entry, shape.defines, self._card
-        )
-        packed = [arg if type(arg) is int else _packed(arg) for arg in args]
-        found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
+        program = id(entry), id(shape.defines), self._card.index
+        found = _kernels.get(program)
+        if found is None:
+            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+            found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
+        packed = [arg if (kind := type(arg)) is int or kind is bytes else 0 if arg is None else arg.address for arg in args]
+        found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
@@ -186,15 +195,5 @@ class GpuLauncher:
         return room
 
 
-_kernels: Recent[Kernel] = Recent(256)
-
-
-def _packed(arg: Any) -> Any:
-    if isinstance(arg, int | bytes):
-        return arg
-    if arg is None:
-        return 0
-    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
-
-
-_STRUCTURES = (np.ndarray, np.void)
+_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
+"""By the identities of an entry and of macros, of which there are few."""

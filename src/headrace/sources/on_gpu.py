@@ -37,7 +37,7 @@ def text_on_gpu(source: object) -> Array:
     return text
 
 
-_HEAD_BYTES = 64 << 10
+_HEAD_BYTES = 16 << 10
 """So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
 
 

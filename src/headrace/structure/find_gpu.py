@@ -165,6 +165,7 @@ class _Search:
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
         sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
         self.totals, *scan_rooms, self.entries, self._tallies = launcher.rooms([FORMS_BYTES + more, *memory], sizes)
+        self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
         self._before: Part | None = None
         self._scan_memory = dict(zip(scans, scan_rooms, strict=True))
 
@@ -199,5 +200,4 @@ class _Search:
         self._launcher.launch(entry, Shape(defines, self.tiles, self._shape.threads), args)
 
     def _scan(self, entry: Entry, args: list[object]) -> None:
-        threads = self._shape.scan_threads
-        self._launcher.launch(entry, Shape(_scan_defines(threads), self._scan_blocks, threads), args)
+        self._launcher.launch(entry, self._scan_shape, args)
