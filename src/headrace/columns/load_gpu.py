@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.before_gpu import find_data
 from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_task
+from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_steps, pack_task
 from headrace.columns.faults_gpu import FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan
@@ -26,11 +26,11 @@ from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
+from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, reads
 from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP88s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP88s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
@@ -40,7 +40,7 @@ _UPLOAD_BYTES = 64 << 20
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
+_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED
 """What is left to the native loader."""
 
 
@@ -53,9 +53,10 @@ class GpuShape:
     window: int = 4096
     blocks: int = 4
 
-    def convert(self, *, quotes: bool) -> ConvertShape:
-        """The conversion's."""
-        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, quotes=quotes, blocks=self.blocks)
+    def convert(self, form: str) -> ConvertShape:
+        """The conversion's, of a text that this form of the search reads."""
+        forms = {"quotes": form != "bare", "steps": form == "steps"}
+        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +72,8 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
     if source.codec != "utf-8":
         return f"text in {source.codec}"
-    if dialect.lenient:
-        return "lenient quotes"
-    if plain_dialect(dialect, quoted=dialect.quote is not None) is None:
-        return "a dialect that masks cannot read"
+    if not reads(dialect):
+        return "a dialect whose automaton has more than sixteen states"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
     return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
@@ -148,8 +147,9 @@ class _Load:
         self._size = min(plan.end, source.size) - self._begin
         self._inference = Inference(source, dialect, plan, self._begin)
         self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
+        self._behind = source.size - self._begin - self._size
         self._rows = 0
-        self._quotes = dialect.quote is not None
+        self._form = ""  # of the search, once it is known
 
     def run(self) -> Loaded | None:
         if self._size <= 0:
@@ -176,7 +176,8 @@ class _Load:
         self._at = Part(self._text, self._begin, self._size)
         # Of each form of the search, then of strings.
         self._totals = launcher.room(_FORMS_BYTES + strings * 8, fill=0)
-        found = find_tiles(launcher, self._at, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
+        totals = Part(self._totals, 0, _FORMS_BYTES)
+        found = find_tiles(launcher, self._at, self._dialect, totals, self._shape.find, behind=self._behind)
         assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
         # The rules hold addresses of what they point to, so their place must be known before they are made.
@@ -191,22 +192,33 @@ class _Load:
         self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
         if not strings:
             return
-        args = [self._at, self._entries, launcher.put(self._table(taken)), self._sums, self._task(taken)]
-        launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
+        head = [self._at, self._entries, launcher.put(self._table(taken)), self._sums]
+        for form, totals_before in self._measured_forms():
+            args = [*head, totals_before, self._task(taken, form)]
+            launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
         args = [self._sums, self._tiles, len(strings), totals]
         launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
 
-    def _convert_shape(self, *, writes: bool) -> Shape:
-        shape = self._shape.convert(quotes=self._quotes)
+    def _measured_forms(self) -> list[tuple[str, Room | None]]:
+        """The forms to measure strings by, and the totals that say which of two is the text's."""
+        forms = self._found.forms
+        if self._form or len(forms) == 1 or "steps" not in forms:
+            return [(self._form or forms[-1], None)]
+        size = TOTALS.itemsize
+        before = Part(self._totals, (len(forms) - 2) * size, size)
+        return [(forms[-2], before), ("steps", before)]
+
+    def _convert_shape(self, form: str, *, writes: bool) -> Shape:
+        shape = self._shape.convert(form)
         return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
 
     def _learn(self, taken: Sequence[Taken]) -> bool:
         """Wait for the counts; whether the kernels can go on."""
         fetched = self._launcher.fetch(self._totals)
         totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
-        if form == "steps" or Found(int(totals["flags"])) & _LEFT:
+        if Found(int(totals["flags"])) & _LEFT:
             return False
-        self._quotes = form == "quoted"
+        self._form = form
         self._rows = int(totals["records"])
         self._counts["records"] = self._counts["rows"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
@@ -233,8 +245,8 @@ class _Load:
             one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
         table = launcher.put(self._table(in_order))
         faults = self._faults.room()
-        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
-        launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
+        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken, self._form)]
+        launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
         launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
@@ -251,12 +263,17 @@ class _Load:
     def _table(self, taken: Sequence[Taken]) -> NDArray[np.void]:
         return pack_columns(self._plan, [one.described() for one in taken], self._rules_room.address, self._rules)
 
-    def _task(self, taken: Sequence[Taken]) -> NDArray[np.void]:
-        dialect = plain_dialect(self._dialect, quoted=self._quotes)
-        assert dialect is not None
+    def _task(self, taken: Sequence[Taken], form: str) -> NDArray[np.void]:
+        steps = self._found.steps
+        if form == "steps" and steps is not None:
+            dialect = pack_steps(self._dialect, steps)
+        else:
+            plain = plain_dialect(self._dialect, quoted=form == "quoted")
+            assert plain is not None
+            dialect = plain.tobytes(), b""
         rooms = [one.described() for one in taken]
         limit = self._faults.limit
-        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
+        return pack_task(self._plan, rooms, dialect, size=self._size, tiles=self._tiles, fault_room=limit)[0]
 
     def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)

@@ -14,6 +14,10 @@ HR_FN void report(const TileMemory& memory, const ConvertTask& task, const Field
 // Where the record begins that staged byte `at` is in.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;
+    if constexpr (by_steps) {
+        const u32 begin = at < static_cast<i32>(tile.begin) ? 0 : last_start(memory, static_cast<u32>(at), 0);
+        return begin == 0 ? tile.entry.record_begin : tile_position(tile, begin);
+    }
     if (at >= static_cast<i32>(tile.begin)) {
         u32 word = static_cast<u32>(at) / 32;
         u32 bits = word < chunks ? memory.records[word] & low_mask(static_cast<u32>(at) % 32) : 0;
@@ -62,7 +66,7 @@ HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
         const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
         const bool many = fields > task.width && !(task.rows & ROWS_COLLECT_LONG);
         if (!few && !many) continue;
-        const u32 end = memory.places[last + 1];
+        const u32 end = end_of_field(memory, task, memory.places[last + 1]);
         const u64 record = tile.entry.record + window.records_before + k;
         const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
         const u64 stop = tile_position(tile, end);

@@ -62,6 +62,12 @@ class Automaton:
         behind them.
     unreal_group
         Group of a lenient quote that opens no field, in place of its byte's; None where quotes are strict.
+    dropped
+        Per group one row. Bit 0: the byte is no part of its field's text (a quote that encloses, the first of two that stand for
+        one, an escape, a space at the start that is skipped). The bits above: how many bytes before this one a lenient quote
+        stood that turns out to be text; 0 for none.
+    escaped
+        States behind an escape. Where the input ends in one of them, the escape stands for itself.
     sep_length, line_end_length
         Bytes that an FLD or a REC closes, itself included (CRLF of a universal line end counts as CR: 1).
 
@@ -82,6 +88,8 @@ class Automaton:
     quoted: frozenset[int]
     comment: frozenset[int]
     unfinished: frozenset[int] = frozenset()
+    dropped: tuple[bytes, ...] = ()
+    escaped: frozenset[int] = frozenset()
     unreal_group: int | None = None
     sep_length: int = 1
     line_end_length: int = 1
