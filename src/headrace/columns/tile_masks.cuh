@@ -153,18 +153,17 @@ HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& t
 // The same by the automaton.
 HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, OwnMasks& own,
                       u32 (&head_dropped)[head_chunks]) {
-    const bool lenient = task.steps.flags & STEPS_LENIENT;
     run_tile(memory, task, tile, own.first);
     __syncthreads();
-    const u32* const rare = rare_bits(memory);
+    if (task.steps.flags & STEPS_LENIENT) keep_quotes(memory, task.dialect, own.first);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         const u32 word = own.first + i;
         const bool here = word < chunks;
         own.records[i] = here ? memory.records[word] : 0;
         own.ends[i] = here ? memory.ends[word] : 0;
-        own.strays[i] = here && !lenient ? rare[word] : 0;
-        own.dropped[i] = here ? memory.dropped[word] & ~(lenient ? rare[word] : 0) : 0;
+        own.strays[i] = here ? stray_bits(memory)[word] : 0;
+        own.dropped[i] = here ? memory.dropped[word] : 0;
         // Behind an escape at the text's end there is nothing to escape.
         const bool last = tile.last_end && here && (tile.end - 1) / 32 == word;
         if (last && is_in(task.steps, StepSet::escaped, tile.next.state)) {
@@ -173,7 +172,7 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
     }
     if (threadIdx.x != 0) return;
 #pragma unroll
-    for (u32 i = 0; i < head_chunks; ++i) head_dropped[i] = memory.dropped[i] & ~(lenient ? rare[i] : 0);
+    for (u32 i = 0; i < head_chunks; ++i) head_dropped[i] = memory.dropped[i];
 }
 
 // Settles all masks, counts, and tells whether the tile is regular.

@@ -17,23 +17,6 @@ HR_FN bool is_in(const StepsTask& steps, StepSet set, u32 state) {
     return sets[static_cast<u32>(set)] >> state & 1;
 }
 
-HR_FN u32 emit_of(const StepsTask& steps, u32 byte, u32 state) {
-    return static_cast<const u8*>(steps.tables)[514 * steps.count + byte * steps.count + state];
-}
-
-// What Emit has to say of the rare bytes among four, of which the first is staged byte `at`; `before`: the state there.
-HR_COLD void see_rare(TileMemory& memory, const StepsTask& steps, u32 bytes, u32 codes, u32 before, u32 at) {
-    for (u32 k = 0; k < 4; ++k) {
-        const u32 code = codes >> (8 * k) & 0xFF;
-        if (code & READ_RARE) {
-            const u32 emit = emit_of(steps, bytes >> (8 * k) & 0xFF, before);
-            const u32 place = at + k - (emit & EMIT_RESTORES ? (emit & 7) + 1 : 0);
-            if (place < 32 * chunks) atomicOr(&rare_bits(memory)[place / 32], 1u << (place % 32));
-        }
-        before = code & 15;
-    }
-}
-
 // Steps through `vectors` of 16 bytes from `first` on, and writes what their bytes are as bits.
 template <u32 count, bool whole>
 HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Extent extent, u32 first, u32 vectors,
@@ -47,11 +30,10 @@ HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Ex
             bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
         }
         const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-        u32 fields = 0, records = 0, starts = 0;
+        u32 fields = 0, records = 0, starts = 0, strays = 0;
         i32 place = static_cast<i32>(16 * v);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
-            const u32 before = state & 15;
             u32 step[4];
 #pragma unroll
             for (u32 k = 0; k < 4; ++k, ++place) {
@@ -63,14 +45,13 @@ HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Ex
             fields |= four_bits(codes << 3 & 0x80808080) << (4 * word);
             records |= four_bits(codes << 2 & 0x80808080) << (4 * word);
             starts |= four_bits(codes << 1 & 0x80808080) << (4 * word);
-            if ((codes & 0x01010101u * READ_RARE) != 0) {
-                see_rare(memory, steps, words[word], codes, before, 16 * v + 4 * word);
-            }
+            strays |= four_bits(codes & 0x80808080) << (4 * word);
         }
         reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(fields ^ records);
         reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(records & ~fields);
         reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(starts);
         reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(fields & records);
+        reinterpret_cast<u16*>(stray_bits(memory))[v] = static_cast<u16>(strays);
     }
 }
 
@@ -97,11 +78,48 @@ HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& ti
 // The tile's words and those of its staged head, which has no fields' ends of the tile.
 HR_FN void run_tile(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first) {
     for (u32 word = threadIdx.x; word < head_chunks; word += threads) {
-        memory.dropped[word] = 0;
+        memory.dropped[word] = stray_bits(memory)[word] = 0;
         run_words(memory, task, tile, word, 1);
     }
     const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
     run_words(memory, task, tile, first, words);
+}
+
+// Lenient quotes that seemed to close their field and turn out to be text: before a stray that is no such quote itself,
+// the last one that was left out. `kept`: in the word before a thread's own, and in those.
+HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first, u32 words,
+                     u32 (&kept)[chunks_per_thread + 1]) {
+#pragma unroll
+    for (u32 i = 0; i <= chunks_per_thread; ++i) kept[i] = 0;
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        if (i >= words) continue;
+        const u32 word = first + i;
+        for (u32 left = stray_bits(memory)[word]; left != 0; left &= left - 1) {
+            const u32 below = (left & (0 - left)) - 1, at = static_cast<u32>(__popc(below));
+            const bool is_dropped = memory.dropped[word] >> at & 1;
+            if (staged_text(memory)[32 * word + at] == dialect.quote && !is_dropped) continue;
+            const u32 here = memory.dropped[word] & below, before = word == 0 ? 0 : memory.dropped[word - 1];
+            const u32 bits = here != 0 ? here : before;
+            const u32 bit = bits == 0 ? 0 : 0x80000000u >> __clz(static_cast<int>(bits));
+            kept[here != 0 ? i + 1 : i] |= bit;
+        }
+    }
+}
+
+HR_FN void keep_quotes(TileMemory& memory, const PlainDialect& dialect, u32 first) {
+    const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
+    u32 kept[chunks_per_thread + 1];
+    find_kept(memory, dialect, first, words, kept);
+    u32 in_head[chunks_per_thread + 1];
+    find_kept(memory, dialect, threadIdx.x, threadIdx.x < head_chunks ? 1 : 0, in_head);
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i <= chunks_per_thread; ++i) {
+        if (kept[i] != 0) atomicAnd(&memory.dropped[first + i - 1], ~kept[i]);
+        if (in_head[i] != 0) atomicAnd(&memory.dropped[threadIdx.x + i - 1], ~in_head[i]);
+    }
+    __syncthreads();
 }
 
 // The last byte up to staged byte `at` that begins a record; `otherwise` if none in the tile does.

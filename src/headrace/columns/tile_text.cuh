@@ -159,8 +159,8 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
     return before >= 16 ? 0 : front & ~low_mask(static_cast<u32>(before));
 }
 
-// The bytes that the automaton finds to be rare (tile_steps.cuh), a bit each, in a place that strings need later.
-HR_FN u32* rare_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+// Where tile_steps.cuh puts strays, a bit each: a place that strings need later.
+HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
 HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
     const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
@@ -172,7 +172,6 @@ HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
         const u64 next = 2 * v + 1 < 257u * steps.count / 8 ? from[2 * v + 1] : 0;
         memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next), static_cast<u32>(next >> 32)};
     }
-    for (u32 i = threadIdx.x; i < chunks; i += threads) rare_bits(memory)[i] = 0;
 }
 
 // Reads the tile.

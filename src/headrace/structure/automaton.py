@@ -63,9 +63,9 @@ class Automaton:
     unreal_group
         Group of a lenient quote that opens no field, in place of its byte's; None where quotes are strict.
     dropped
-        Per group one row. Bit 0: the byte is no part of its field's text (a quote that encloses, the first of two that stand for
-        one, an escape, a space at the start that is skipped). The bits above: how many bytes before this one a lenient quote
-        stood that turns out to be text; 0 for none.
+        Per group one row, 1 where the byte is no part of its field's text: a quote that encloses, the first of two that stand for
+        one, an escape, a space at the start that is skipped. A lenient quote that seems to close its field is one, too; if it
+        turns out not to, a stray follows, before any other such byte.
     escaped
         States behind an escape. Where the input ends in one of them, the escape stands for itself.
     sep_length, line_end_length

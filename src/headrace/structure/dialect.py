@@ -249,23 +249,19 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     return _State(_Context.UNQUOTED), emit
 
 
-def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> int:
+def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:
     """The cell of `Automaton.dropped` for a step from `state` to `target`."""
     context, pending = state
     if context in (_Context.ESC_U, _Context.ESC_Q, _Context.COMMENT):
-        return 0
-    behind_quote = context is _Context.QUOTE_END
-    restored = len(pending) + 1 if dialect.lenient and behind_quote and emit & Emit.STRAY else 0
+        return False
     if byte in (dialect.quote, _UNREAL):
-        doubled = behind_quote and not pending and dialect.double_quote
-        drop = target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
-    elif byte == dialect.escape:
-        drop = target.context in (_Context.ESC_U, _Context.ESC_Q)
-    else:
-        starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
-        still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
-        drop = byte == b" " and dialect.skip_initial_space and starts and still
-    return drop + 2 * restored
+        doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
+        return target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
+    if byte == dialect.escape:
+        return target.context in (_Context.ESC_U, _Context.ESC_Q)
+    starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
+    still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
+    return byte == b" " and dialect.skip_initial_space and starts and still
 
 
 def _match(text: bytes, patterns: tuple[bytes, ...]) -> bytes:

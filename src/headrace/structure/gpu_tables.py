@@ -108,9 +108,6 @@ class _Step(IntFlag):
     RARE = 128
 
 
-_RESTORES = 64
-
-
 class Plain(IntFlag):
     """What else there is to know of a plain dialect: PlainFlag."""
 
@@ -175,8 +172,6 @@ def step_tables(dialect: Dialect) -> np.void | None:
     for byte, group in enumerate(groups):
         for place, state in enumerate(known):
             emit, drop, after = automaton.emit[group][state], automaton.dropped[group][state], automaton.next[group][state]
-            if dialect.lenient:
-                emit = _RESTORES | (drop >> 1) - 1 if drop >> 1 else emit & ~Emit.STRAY
             table["emits"][byte][place] = emit
             table["steps"][byte][place] = after | _step(emit)
             table["reads"][byte][place] = after | _read(emit, drop)
@@ -197,8 +192,6 @@ def lenient_dialect(dialect: Dialect) -> np.void:
 
 
 def _step(emit: int) -> int:
-    if emit & _RESTORES:
-        return 0
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
     step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
@@ -207,5 +200,5 @@ def _step(emit: int) -> int:
 
 def _read(emit: int, drop: int) -> int:
     """A byte of `reads`, less the state: Read of structure/step_tables.hpp."""
-    dropped = (_Step.FIELD | _Step.RECORD) * (drop & 1)
-    return int(_step(emit) & ~_Step.RARE | dropped | _Step.RARE * bool(emit & (Emit.STRAY | _RESTORES)))
+    dropped = (_Step.FIELD | _Step.RECORD) * drop
+    return int(_step(emit) & ~_Step.RARE | dropped | _Step.RARE * bool(emit & Emit.STRAY))

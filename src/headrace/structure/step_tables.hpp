@@ -21,12 +21,8 @@ enum Read : u32 {
     READ_RECORD = 32,  // a record ends here that is neither a comment nor blank
     READ_DROP = 48,    // no part of its field's text
     READ_START = 64,   // STEP_START
-    READ_RARE = 128    // a stray or, with lenient quotes, a byte that makes one before it text: `emits` tells
+    READ_STRAY = 128   // EMIT_STRAY
 };
-
-// In `emits`, with lenient quotes: the lowest three bits are how many bytes before this one, less one, a quote stands
-// that is text.
-constexpr u32 EMIT_RESTORES = 64;
 
 template <u32 count>
 struct StepTables {
