@@ -47,8 +47,11 @@ class Inference:
     def see(self, position: int, met: NDArray[np.uint64]) -> None:
         """Take what a conversion saw in a column: of each kind the first field, and its record."""
         for kind in np.flatnonzero(met[0] != _NEVER).tolist():
-            at = self._begin + int(met[0, kind])
-            self._ledger.see(position, kind, int(met[1, kind]) + 1, at, self._field_text(at))
+            self.see_field(position, kind, int(met[1, kind]), self._begin + int(met[0, kind]))
+
+    def see_field(self, position: int, kind: int, record: int, at: int) -> None:
+        """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
+        self._ledger.see(position, kind, record + 1, at, self._field_text(at))
 
     def changed(self, columns: dict[int, Taken]) -> list[Taken]:
         """Columns that are to be converted again, because their guess did not hold; native: follow_ledger."""

@@ -1,8 +1,7 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
 (columns/convert.cu), with one wait between them, in which the host learns how much there is.
 
-What is found is what the native loader finds, to the bit. Where the kernels meet what they leave to that loader (a fault of a
-record or a field), they say so, and the caller takes it.
+What is found is what the native loader finds, to the bit, faults included (columns/faults_gpu.py).
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.before_gpu import find_data
 from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_task
-from headrace.columns.faults_gpu import FaultsOfLoad
+from headrace.columns.convert_gpu import SIGHTINGS, TOTALS_WORDS, ConvertShape, has_offsets, pack_columns, pack_task
+from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan
 from headrace.core.context import Context
@@ -29,8 +28,8 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
 from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP80s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP80s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
@@ -40,7 +39,7 @@ _UPLOAD_BYTES = 64 << 20
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT
+_LEFT = Found.UNFINISHED | Found.COMMENT
 """What is left to the native loader."""
 
 
@@ -98,7 +97,7 @@ def load_text(
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
     text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
     loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
-    return (None, "a fault") if loaded is None else (replace(loaded, device=str(device)), "")
+    return (None, "a byte that masks cannot read") if loaded is None else (replace(loaded, device=str(device)), "")
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -126,10 +125,12 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     Returns
     -------
     Loaded
-        None if there is a fault: the native loader tells which, and what becomes of it.
+        None if there is a byte that masks cannot read: the native loader can.
 
     Raises
     ------
+    ParseError
+        As `headrace.columns.load.load`.
     MemoryLimitError
         The result does not fit.
     """
@@ -147,29 +148,38 @@ class _Load:
         self._begin = before.begin
         self._size = min(plan.end, source.size) - self._begin
         self._inference = Inference(source, dialect, plan, self._begin)
-        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
+        see = self._inference.see_field
+        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=self._begin, see=see)
         self._rows = 0
         self._quotes = dialect.quote is not None
 
     def run(self) -> Loaded | None:
-        if self._size <= 0:
-            return None
         taken = self._inference.first()
+        if self._size <= 0:
+            return self._loaded({one.position: self._empty(one) for one in taken})
         self._prepare(len(strings_of(taken)))
         self._measure(taken, Part(self._totals, _FORMS_BYTES))
         if not self._learn(taken):
             return None
         columns: dict[int, Taken] = {}
-        while taken:
-            if columns and strings_of(taken):
+        stands = self._convert(taken)
+        while True:
+            if stands:
+                columns.update((one.position, one) for one in taken)
+                taken = self._inference.changed(columns)
+            if not taken:
+                return self._loaded(columns)
+            if strings_of(taken):
                 totals = self._launcher.room(len(taken) * 8, fill=0)
                 self._measure(taken, totals)
                 self._learn_strings(taken, self._launcher.fetch(totals).view(np.uint64))
-            if not self._convert(taken):
-                return None
-            columns.update((one.position, one) for one in taken)
-            taken = self._inference.changed(columns)
-        return self._loaded(columns)
+            stands = self._convert(taken)
+
+    def _empty(self, one: Taken) -> Taken:
+        if has_offsets(one.made):
+            one.rooms["values"] = self._launcher.room(0)
+        one.make_rooms(self._launcher, 0)
+        return one
 
     def _prepare(self, strings: int) -> None:
         launcher = self._launcher
@@ -208,7 +218,7 @@ class _Load:
             return False
         self._quotes = form == "quoted"
         self._rows = int(totals["records"])
-        self._counts["records"] = self._counts["rows"] = self._rows
+        self._counts["records"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
         self._counts["comment"] += int(totals["comments"])
         self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
@@ -220,11 +230,12 @@ class _Load:
             one.rooms["values"] = self._launcher.room(total)
 
     def _convert(self, taken: Sequence[Taken]) -> bool:
-        """Launch the conversion, and wait for what it met; whether there was no fault."""
+        """Launch the conversion, and wait for what it met; false if that is to be done again."""
         launcher, rows, count = self._launcher, self._rows, len(taken)
         words = validity_words(rows)
-        counts = 8 + count * 8
-        # Faults, values of each column, sightings of each column.
+        head = TOTALS_WORDS * 8
+        counts = head + count * 8
+        # Totals of faults, values of each column, sightings of each column.
         outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
         launcher.fill(Part(outcome, counts), 0xFF)
         in_order = ordered(taken)
@@ -236,14 +247,15 @@ class _Load:
         args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
         launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
+        launcher.launch(_COUNT, shape, [table, words, Part(outcome, head, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1
-        if not self._faults.take(faults, int(fetched[0]), {one.position for one in taken}):
-            return False
-        met = fetched[1 + count :].reshape(count, 2, SIGHTINGS)
+        met = fetched[TOTALS_WORDS + count :].reshape(count, 2, SIGHTINGS)
         for number, one in enumerate(in_order):
-            one.nulls = rows - int(fetched[1 + number])
+            one.nulls = rows - int(fetched[TOTALS_WORDS + number])
+        if not self._faults.take(Conversion(in_order, table, faults, fetched[:TOTALS_WORDS], met[:, 1])):
+            return False
+        for number, one in enumerate(in_order):
             if one.guess is not None:
                 self._inference.see(one.position, met[number])
         return True
@@ -255,19 +267,18 @@ class _Load:
         dialect = plain_dialect(self._dialect, quoted=self._quotes)
         assert dialect is not None
         rooms = [one.described() for one in taken]
-        limit = self._faults.limit
-        return pack_task(self._plan, rooms, dialect.tobytes(), size=self._size, tiles=self._tiles, fault_room=limit)[0]
+        sizes = {"size": self._size, "tiles": self._tiles}
+        return pack_task(self._plan, rooms, dialect.tobytes(), **sizes, listing=self._faults.listing)[0]
 
     def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)
-        types = [columns[position].made if position in columns else None for position in range(count)]
-        made = [
-            columns[position].column(self._launcher, self._rows) if position in columns else None for position in range(count)
-        ]
+        self._faults.finish(list(columns.values()), self._counts)
+        rows = self._counts["rows"]
+        made = [columns[position].column(self._launcher, rows) if position in columns else None for position in range(count)]
         return Loaded(
             columns=tuple(made),
             evidence=self._inference.evidence(),
-            rejects=self._faults.rejects(types),
+            rejects=self._faults.rejects,
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,

@@ -15,8 +15,10 @@ from headrace.api.reading import load_plan, prepare
 from headrace.columns.convert_gpu import (
     FAULT,
     SIGHTINGS,
+    TOTALS_WORDS,
     ColumnRoom,
     ConvertShape,
+    FaultListing,
     has_offsets,
     pack_columns,
     pack_task,
@@ -153,8 +155,9 @@ def convert(
     text = text_at(data[begin : plan.end], skew)
     entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew)
     tables = _Tables(plan, guesses or {}, rows)
-    sizes = {"size": len(text), "tiles": len(entries) - 1, "fault_room": fault_room}
-    task = pack_task(plan, tables.rooms(), pack_dialect(parsed.dialect), **sizes)[0]
+    sizes = {"size": len(text), "tiles": len(entries) - 1}
+    listing = FaultListing(room=fault_room)
+    task = pack_task(plan, tables.rooms(), pack_dialect(parsed.dialect), **sizes, listing=listing)[0]
     launches = _Launches(text, entries, shape, how, task)
     faults: NDArray[Any] = np.zeros(fault_room, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0
@@ -246,7 +249,7 @@ class _Launches:
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
-        totals: NDArray[Any] = np.zeros(1, np.uint64)
+        totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
         self._launch("convert_tiles", [tables.table(), begins, faults, totals], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
