@@ -34,7 +34,7 @@ _NULL, _VALUE, _FAULT = 0, 1, 2
 _NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
 See = Callable[[int, int, int, int], None]
-"""Takes a field of a kind that its column's guess does not hold: the column's position, kind, record from 0, byte of the source."""
+"""Takes a field of a kind that its column's guess does not hold: column's position, kind, record from 0, byte of the source."""
 
 
 @dataclass(frozen=True, slots=True)
