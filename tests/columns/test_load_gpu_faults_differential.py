@@ -73,7 +73,7 @@ def spoiled(rng: random.Random, data: bytes, times: int) -> bytes:
 
 @pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
 @pytest.mark.parametrize("short_records", [None, "null", "error", "reject"])
-@pytest.mark.parametrize("long_records", [None, "error", "truncate", "reject", "widen"])
+@pytest.mark.parametrize("long_records", [None, "error", "truncate", "reject", "widen", "collect"])
 def test_every_policy(on_error, short_records, long_records, monkeypatch):
     rng = random.Random(f"{on_error}{short_records}{long_records}")
     given = {name: value for name, value in (("short_records", short_records), ("long_records", long_records)) if value}

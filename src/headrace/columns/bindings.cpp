@@ -143,11 +143,11 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     return nb::make_tuple(made, result.faults.size(), settled.short_gone);
 }
 
-// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words). `guesses`: a Kind or None.
+// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                     nb::list types, nb::list guesses, nb::bytes deferred) {
+                     nb::list types, nb::list guesses, nb::bytes fields) {
     const LoadPlan plan = plan_from(given);
-    const std::vector<FieldFault> listed = items_of<FieldFault>(deferred);
+    const std::vector<FieldFault> listed = items_of<FieldFault>(fields);
     std::vector<TakenFor> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];
@@ -160,8 +160,8 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     }
     nb::list made;
     for (const SettledField& field : settled) {
-        made.append(
-            nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0], field.value[1]));
+        made.append(nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0],
+                                   field.value[1], nb::bytes(field.text.data(), field.text.size())));
     }
     return made;
 }

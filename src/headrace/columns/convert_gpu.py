@@ -92,6 +92,7 @@ RULES = np.dtype(
 """FieldRules of columns/convert.hpp."""
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 FAULT_DEFERRED = 255
+FAULT_COLLECTED = 254
 NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, and one for values that their column's type does not hold (UNFIT)."""

@@ -63,6 +63,8 @@ constexpr u32 NO_FIELD = ~u32{0};
 // pieces and is longer than a thread may hold.
 constexpr u32 FAULT_DEFERRED = 255;
 constexpr u32 RAISES_DEFERRED = 1u << 31;  // in ConvertTask::raises
+// No fault: a record with text behind its last column, which the caller collects (ROWS_COLLECT_LONG).
+constexpr u32 FAULT_COLLECTED = 254;
 
 struct ConvertTotals {
     u64 faults;  // all of them, whether there was room or not
@@ -76,7 +78,7 @@ static_assert(sizeof(ConvertTotals) == 24);
 enum RowFlag : u32 {
     ROWS_FILL_SHORT = 1,    // nulls for the fields that a record lacks, and no fault
     ROWS_KEEP_LONG = 2,     // a fault, and the first `width` fields count
-    ROWS_COLLECT_LONG = 4,  // no fault: the last column takes the text behind the others
+    ROWS_COLLECT_LONG = 4,  // no fault: told as FAULT_COLLECTED, for a column that is none of the kernel's
     ROWS_KNOWN = 8          // faults of records, and filled ones, are known from an earlier pass and not told again
 };
 

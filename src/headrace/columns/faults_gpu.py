@@ -7,7 +7,7 @@ says of fields of records that go is nothing. Texts and lines are asked for in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
-from headrace.columns.convert_gpu import FAULT, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
-from headrace.columns.drop_gpu import PUT_VALUE, drop_rows, put_values
+from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
+from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, column_of, native_errors, parse_error
+from headrace.columns.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
 from headrace.sources.open import OpenSource
@@ -28,13 +29,6 @@ from headrace.structure.dialect import Dialect
 _MOST_FAULTS = 4096
 _RAISES_DEFERRED = 1 << 31
 _NEVER = 2**64 - 1
-_QUOTE, _UNCLOSED, _FEW = 3, 4, 5
-_NULL, _VALUE, _FAULT = 0, 1, 2
-"""SettledField::What."""
-_NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
-
-See = Callable[[int, int, int, int], None]
-"""Takes a field of a kind that its column's guess does not hold: column's position, kind, record from 0, byte of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +74,9 @@ class FaultsOfLoad:
     def __init__(
         self, launcher: Launcher, text: Room, source: OpenSource, dialect: Dialect, plan: LoadPlan, *, begin: int, see: See
     ) -> None:
-        self._launcher, self._text, self._plan, self._begin, self._see = launcher, text, plan, begin, see
+        self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, _native.Dialect.make(dialect)
+        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
         rows, value = plan.rows, {"null": "keep"}.get(plan.values.on_error, plan.values.on_error)
         outcomes = [value] * 3 + [rows.on_malformed] * 2 + [rows.on_short, rows.on_long]
         self._raises = np.array([outcome == "raise" for outcome in outcomes])
@@ -89,7 +84,7 @@ class FaultsOfLoad:
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER
         self._known = self._lifted = False
-        self._of_records = _NO_FAULTS
+        self._of_records = self._collected = NO_FAULTS
         self._of_columns: dict[int, NDArray[np.void]] = {}
         self._gone: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self._gone_room: Room | None = None
@@ -124,7 +119,7 @@ class FaultsOfLoad:
         if count > self._limit:
             self._make_room(count, raised)
             return False
-        faults = self._launcher.fetch(Part(made.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else _NO_FAULTS
+        faults = self._launcher.fetch(Part(made.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
         if not self._known:
             self._learn_records(faults[faults["column"] == NO_FIELD], filled)
         if self._gone_room is None and len(self._gone) and np.isin(made.seen, self._gone).any():
@@ -148,10 +143,13 @@ class FaultsOfLoad:
 
     def _learn_records(self, faults: NDArray[np.void], filled: int) -> None:
         """Of each record its one fault: malformed quotes count before numbers of fields."""
+        is_collected = faults["kind"] == FAULT_COLLECTED
+        collected, faults = faults[is_collected], faults[~is_collected]
         order = np.array([9, 9, 9, 1, 0, 2, 2])[faults["kind"]]
         faults = faults[np.lexsort((faults["at"], order, faults["record"]))]
         self._of_records = faults[np.unique(faults["record"], return_index=True)[1]]
         self._gone = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
+        self._collected = collected[~np.isin(collected["record"], self._gone)]
         self._filled, self._known = filled, True
 
     def _settled(self, faults: NDArray[np.void], made: Conversion) -> NDArray[np.void]:
@@ -159,31 +157,8 @@ class FaultsOfLoad:
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if not is_deferred.any():
             return faults
-        deferred = np.sort(faults[is_deferred], order="record")
-        count = len(self._plan.columns)
-        types: list[DataType | None] = [None] * count
-        guesses: list[int | None] = [None] * count
-        places: dict[int, int] = {}
-        for number, one in enumerate(made.taken):
-            types[one.position], guesses[one.position], places[one.position] = one.made, one.guess, number
-        with native_errors():
-            settled = _native.settle_fields(
-                self._source, self._dialect, self._plan, self._begin, types, guesses, deferred.tobytes()
-            )
-        values, found = [], []
-        for fault, (what, kind, at, low, high) in zip(deferred, settled, strict=True):
-            record, position = int(fault["record"]), int(fault["column"])
-            if what == _VALUE:
-                values.append((record, low, high, places[position], 0))
-                made.taken[places[position]].nulls -= 1
-            elif what == _FAULT:
-                fault["kind"], fault["at"] = kind, at - self._begin
-                found.append(fault)
-            elif what != _NULL:
-                self._see(position, kind, record, at)
-        if values:
-            put_values(self._launcher, made.table, np.array(values, PUT_VALUE))
-        return np.concatenate([faults[~is_deferred], np.array(found, FAULT)])
+        found = self._fields.settle(self._launcher, made.taken, made.table, faults[is_deferred])
+        return np.concatenate([faults[~is_deferred], found])
 
     def _listed(self) -> NDArray[np.void]:
         """All faults, by record."""
@@ -194,6 +169,10 @@ class FaultsOfLoad:
         listed = self._listed()
         records = listed["record"][self._raises[listed["kind"]]]
         return int(records[0]) if len(records) else None
+
+    def collect(self, one: Taken, records: int) -> None:
+        """Make the column of what is behind the last column of long records, once all conversions are done."""
+        self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
 
     def finish(self, columns: Sequence[Taken], counts: dict[str, int]) -> None:
         """Raise, or take the rows that go out of the columns, and count.

@@ -76,7 +76,8 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
         return "a dialect that masks cannot read"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
-    return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
+    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
+    return "" if any(wanted for _, _, wanted in columns) else "no columns"
 
 
 def load_text(
@@ -152,9 +153,12 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=self._begin, see=see)
         self._rows = 0
         self._quotes = dialect.quote is not None
+        self._collected: Taken | None = None
 
     def run(self) -> Loaded | None:
         taken = self._inference.first()
+        if self._plan.rows.collect_long and taken[-1].position + 1 == len(self._plan.columns):
+            self._collected = taken.pop()
         if self._size <= 0:
             return self._loaded({one.position: self._empty(one) for one in taken})
         self._prepare(len(strings_of(taken)))
@@ -272,6 +276,9 @@ class _Load:
 
     def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)
+        if self._collected is not None:
+            self._faults.collect(self._collected, self._counts["records"])
+            columns[self._collected.position] = self._collected
         self._faults.finish(list(columns.values()), self._counts)
         rows = self._counts["rows"]
         made = [columns[position].column(self._launcher, rows) if position in columns else None for position in range(count)]

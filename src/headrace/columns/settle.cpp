@@ -182,22 +182,26 @@ public:
         u64 nulls = 0, bits = 0;
         u32 string_end = 0;
         const ByteRange record = reader.rows().record(0);
-        room_.resize(2 * (record.end - record.begin + 128));
+        const usize room = record.end - record.begin + 128;
+        room_.resize(3 * room);
         ColumnJob job{};
         job.column = column;
         job.type = taken.type;
         job.inferred = taken.guess.has_value();
         job.guess = taken.guess.value_or(0);
-        job.rules = &rules_.of_forms(plan_.columns[column].forms);
+        job.raw = plan_.rows.collect_long && column + 1 == plan_.columns.size();
+        job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(plan_.columns[column].forms);
         job.values = settled_.value;
         job.bits = &bits;
         job.nulls = &nulls;
         job.string_ends = &string_end;
         job.scratch = room_.data();
-        job.number = room_.data() + room_.size() / 2;
+        job.number = room_.data() + room;
+        job.string_bytes = room_.data() + 2 * room;
         job.misfits = {this, on_fault, on_kind};
         kernels_.convert(reader.taken(), job);
         if (taken.type.id == TypeId::boolean) settled_.value[0] = bits & 1;
+        settled_.text.assign(reinterpret_cast<const char*>(job.string_bytes), string_end);
         if (nulls == 0) settled_.what = SettledField::What::value;
         return settled_;
     }
@@ -226,11 +230,11 @@ private:
 }  // namespace
 
 std::vector<SettledField> settle_fields(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> deferred) {
+                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> fields) {
     std::vector<SettledField> settled;
     FieldSettler settler(plan);
-    for_each_record(source, dialect, plan, begin, deferred, [&](usize number, const RecordReader& reader) {
-        const usize column = deferred[number].column;
+    for_each_record(source, dialect, plan, begin, fields, [&](usize number, const RecordReader& reader) {
+        const usize column = fields[number].column;
         settled.push_back(settler.settle(reader, column, columns[column]));
     });
     return settled;

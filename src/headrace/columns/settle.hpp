@@ -24,16 +24,17 @@ struct TakenFor {
     std::optional<u8> guess;  // Kind, where the type is inferred
 };
 
-// What becomes of a field that the kernels left to the host (FAULT_DEFERRED).
+// What becomes of a field that the kernels left to the host (FAULT_DEFERRED, FAULT_COLLECTED).
 struct SettledField {
     enum class What : u8 { null, value, fault, kind };
     What what = What::null;
     u8 kind = 0;  // Fault, Kind or UNFIT
     u64 at = 0;   // of a fault or kind, in the source
     u64 value[2] = {};
+    std::string text;  // of a column of strings
 };
 
 std::vector<SettledField> settle_fields(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> deferred);
+                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> fields);
 
 }  // namespace headrace

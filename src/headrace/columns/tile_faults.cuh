@@ -25,7 +25,7 @@ HR_COLD bool is_left_out(const ConvertTask& task, u64 record) {
 HR_FN void report(const TileMemory& memory, const ConvertTask& task, const FieldFault& fault) {
     if (fault.record > task.last_record) return;
     ConvertTotals* const totals = memory.totals_of_text;
-    const u32 bit = fault.kind == FAULT_DEFERRED ? RAISES_DEFERRED : 1u << fault.kind;
+    const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISES_DEFERRED : 0;
     if ((task.raises & bit) && ~fault.record > tile::load_relaxed(&totals->raised)) {
         atomicMax(&totals->raised, ~fault.record);
     }
@@ -86,15 +86,17 @@ HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
         const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
         const bool is_short = fields < task.base;
         const bool few = is_short && !(task.rows & ROWS_FILL_SHORT);
-        const bool many = fields > task.width && !(task.rows & ROWS_COLLECT_LONG);
+        const bool many = fields > task.width;
         if (is_short && !few) atomicAdd(&memory.totals_of_text->filled, u64{1});
         if (!few && !many) continue;
         const u32 end = memory.places[last + 1];
         const u64 record = tile.entry.record + window.records_before + k;
         const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
         const u64 stop = tile_position(tile, end);
-        const Fault kind = few ? Fault::too_few_fields : Fault::too_many_fields;
-        report(memory, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, static_cast<u32>(kind)});
+        const u32 kind = few                               ? static_cast<u32>(Fault::too_few_fields)
+                         : (task.rows & ROWS_COLLECT_LONG) ? FAULT_COLLECTED
+                                                           : static_cast<u32>(Fault::too_many_fields);
+        report(memory, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, kind});
     }
 }
 
