@@ -78,7 +78,25 @@ def load(source: Source, dialect: Dialect, plan: LoadPlan) -> dict[str, Any]: ..
 def peek(
     source: Source, dialect: Dialect, isa: str, begin: int, count: int
 ) -> list[tuple[int, list[bytes], int | None, bytes]]: ...
-def rejects(source: Source, plan: LoadPlan, types: Sequence[DataType | None], faults: list[tuple[Any, ...]]) -> list[Any]: ...
+def rejects(
+    source: Source,
+    dialect: Dialect,
+    plan: LoadPlan,
+    begin: int,
+    types: Sequence[DataType | None],
+    faults: bytes,
+    lines: bytes,
+    raises: bool,
+) -> tuple[list[Any], int, int]: ...
+def settle_fields(
+    source: Source,
+    dialect: Dialect,
+    plan: LoadPlan,
+    begin: int,
+    types: Sequence[DataType | None],
+    guesses: Sequence[int | None],
+    fields: bytes,
+) -> list[tuple[int, int, int, int, int, bytes]]: ...
 def line_numbers(source: Source, positions: Sequence[int], threads: int) -> list[int]: ...
 def pack_rules(plan: object, address: int) -> bytes: ...
 

@@ -11,7 +11,7 @@ import headrace
 from headrace.columns.load_gpu import GpuShape
 from headrace.structure.find_gpu import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS
-from tests.columns.test_load_gpu_differential import same_table, read_on_fibers
+from tests.columns.test_load_gpu_differential import read_on_fibers, same_table
 
 SHAPES = [
     GpuShape(find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
@@ -94,7 +94,9 @@ def case(seed: int, given: dict[str, Any]) -> tuple[bytes, dict[str, Any], GpuSh
     kinds = ["int64", "float64", "date32", "timestamp[us]", "bool", "string", "string", "uint8", "decimal128(12, 2)"]
     types = rng.choices(kinds, k=rng.choice([1, 2, 4, 6]))
     data = text_in(rng, types, rng.choice([1, 5, 40]), given)
-    options = {**given, "on_error": "null", "header": False}
+    options = {**given, "on_error": rng.choice(["null", "null", "null", "reject", "raise"]), "header": False}
+    if rng.random() < 0.2:
+        data = data[: rng.randrange(len(data))]
     if rng.random() < 0.7:
         options["schema"] = types
     if rng.random() < 0.3:
@@ -106,15 +108,15 @@ def case(seed: int, given: dict[str, Any]) -> tuple[bytes, dict[str, Any], GpuSh
 
 
 def compare(data: bytes, options: dict[str, Any], shape: GpuShape, seed: int) -> bool:
-    """Whether the kernels read it; what they made is what the CPU makes."""
+    """Whether there is a table; what the kernels make is what the CPU makes."""
     try:
         expected = headrace.read_csv(data, **options)
-    except headrace.HeadraceError:
+    except headrace.HeadraceError as error:
+        with pytest.raises(type(error)) as raised:
+            read_on_fibers(data, skew=seed % 16, seed=seed, shape=shape, **options)
+        assert str(raised.value) == str(error)
         return False
     found, _ = read_on_fibers(data, skew=seed % 16, seed=seed, shape=shape, **options)
-    if found is None:
-        assert expected.report.rejected or not data or len(expected) == 0, "left to the CPU"
-        return False
     same_table(found, expected)
     assert found.rejects.to_pydict() == expected.rejects.to_pydict()
     return True

@@ -110,24 +110,6 @@ def test_a_type_that_changes_behind_the_sample():
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"a,b\n1,2\n3\n",
-        b"a,b\n1,2\n3,4,5\n",
-        b'a,b\n1,"x\n',
-        b'a,b\n1,"x"y\n',
-        b"a,b\n1,\xff\n",
-        b"a\n",
-        b"a,b\n",
-    ],
-)
-def test_what_is_left_to_the_cpu(data):
-    found, _ = read_on_fibers(data, on_error="null")
-    if found is not None:
-        assert found.to_pydict() == headrace.read_csv(data, on_error="null").to_pydict()
-
-
-@pytest.mark.parametrize(
     "options",
     [{"sep": ";"}, {"n_rows": 3}, {"skip_rows": 1}, {"columns": [1]}, {"null_values": ["NA", ""]}, {"quote_char": None}],
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from headrace import _native
-from headrace.columns.column import Column
-from headrace.columns.load import LoadPlan, column_of, native_errors, type_named
+from headrace.columns.load import LoadPlan, native_errors, type_named
 from headrace.columns.types import DataType
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -14,11 +13,10 @@ from headrace.structure.dialect import Dialect
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Where the data begins, how many records and lines of which kind stand before it, and a table of no rejects."""
+    """Where the data begins, and how many records and lines of which kind stand before it."""
 
     begin: int
     counts: dict[str, int]
-    no_rejects: dict[str, Column]
 
 
 def find_data(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Before:
@@ -31,7 +29,7 @@ def find_data(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Before:
     with native_errors():
         made = _native.load(source.native, _native.Dialect.make(dialect), before)
     counts = {name: made["counts"][name] for name in ("leading", "blank", "comment")}
-    return Before(begin, counts, {name: column_of(parts, 0) for name, parts in made["rejects"]})
+    return Before(begin, counts)
 
 
 def _first_record(source: OpenSource, dialect: Dialect, begin: int, least: int) -> int:

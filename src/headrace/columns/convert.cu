@@ -166,7 +166,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
         memory.long_pieces = 0;
     }
     __syncthreads();
-    if (writes && may_quote) {
+    if (writes && may_quote && !(task.rows & ROWS_KNOWN)) {
         const OwnMasks masks = own;
         report_quotes(memory, task, masks);
     }
@@ -182,7 +182,7 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);

@@ -62,6 +62,11 @@ TASK = np.dtype(
         ("rows", "u4"),
         ("dialect", "V8"),
         ("steps", "V40"),
+        ("gone", "u8"),
+        ("gone_count", "u8"),
+        ("last_record", "u8"),
+        ("raises", "u4"),
+        ("reserved", "u4"),
     ]
 )
 STEPS = np.dtype(
@@ -79,6 +84,8 @@ STEPS = np.dtype(
         ("", "u1", 7),
     ]
 )
+TOTALS_WORDS = 3
+"""ConvertTotals: faults, records filled with nulls, and the complement of the first record to be raised."""
 RULES = np.dtype(
     [
         ("nulls", "u8"),
@@ -104,6 +111,7 @@ RULES = np.dtype(
 """FieldRules of columns/convert.hpp."""
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 FAULT_DEFERRED = 255
+FAULT_COLLECTED = 254
 NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
@@ -262,15 +270,43 @@ def pack_steps(dialect: Dialect, steps: Steps) -> tuple[bytes, bytes]:
     return bytes([0, 0, (dialect.quote or b"\0")[0], int(plain), 0, 0, 0, 0]), made.tobytes()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultListing:
+    """How a conversion lists faults.
+
+    Parameters
+    ----------
+    room
+        So many at most; all are counted.
+    gone, gone_count
+        Address and number of records whose fields nobody asks for, ascending.
+    last
+        The same of records behind this one.
+    raises
+        A bit for each Fault that is to be raised.
+    known
+        Whether faults of records are known, and not told again.
+    """
+
+    room: int
+    gone: int = 0
+    gone_count: int = 0
+    last: int = 2**64 - 1
+    raises: int = 0
+    known: bool = False
+
+
 def pack_task(
-    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: tuple[bytes, bytes], *, size: int, tiles: int, fault_room: int
+    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: tuple[bytes, bytes], *, size: int, tiles: int, listing: FaultListing
 ) -> NDArray[np.void]:
     """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp and, of `pack_steps`, StepsTask, or zeros."""
     task: NDArray[np.void] = np.zeros(1, TASK)
-    flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long
+    flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long + 8 * listing.known
     strings = sum(has_offsets(room.type) for room in rooms)
     width = len(plan.columns) - plan.rows.collect_long
-    task[0] = (size, fault_room, tiles, plan.rows.base_columns, width, len(rooms), strings, flags, *dialect)
+    columns = plan.rows.base_columns, width, len(rooms), strings
+    left_out = listing.gone, listing.gone_count, listing.last
+    task[0] = (size, listing.room, tiles, *columns, flags, *dialect, *left_out, listing.raises, 0)
     return task
 
 

@@ -1,8 +1,7 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
 (columns/convert.cu), with one wait between them, in which the host learns how much there is.
 
-What is found is what the native loader finds, to the bit. Where the kernels meet what they leave to that loader (a fault of a
-record or a field), they say so, and the caller takes it.
+What is found is what the native loader finds, to the bit, faults included (columns/faults_gpu.py).
 """
 
 from __future__ import annotations
@@ -16,8 +15,16 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.before_gpu import find_data
 from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import SIGHTINGS, ConvertShape, pack_columns, pack_steps, pack_task
-from headrace.columns.faults_gpu import FaultsOfLoad
+from headrace.columns.convert_gpu import (
+    SIGHTINGS,
+    TOTALS_WORDS,
+    ConvertShape,
+    has_offsets,
+    pack_columns,
+    pack_steps,
+    pack_task,
+)
+from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan
 from headrace.core.context import Context
@@ -27,10 +34,10 @@ from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Sha
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, reads
-from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
+from headrace.structure.gpu_tables import TOTALS, plain_dialect
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP88s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP88s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP120s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP120s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
@@ -40,8 +47,6 @@ _UPLOAD_BYTES = 64 << 20
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-_LEFT = Found.STRAY | Found.UNCLOSED | Found.UNFINISHED
-"""What is left to the native loader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,8 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
         return "a dialect whose automaton has more than sixteen states"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
-    return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
+    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
+    return "" if any(wanted for _, _, wanted in columns) else "no columns"
 
 
 def load_text(
@@ -97,7 +103,7 @@ def load_text(
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
     text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
     loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
-    return (None, "a fault") if loaded is None else (replace(loaded, device=str(device)), "")
+    return replace(loaded, device=str(device)), ""
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -108,7 +114,7 @@ def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
     return text
 
 
-def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded | None:
+def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
     Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
@@ -125,10 +131,12 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     Returns
     -------
     Loaded
-        None if there is a fault: the native loader tells which, and what becomes of it.
+        The columns, and what was met.
 
     Raises
     ------
+    ParseError
+        As `headrace.columns.load.load`.
     MemoryLimitError
         The result does not fit.
     """
@@ -146,38 +154,47 @@ class _Load:
         self._begin = before.begin
         self._size = min(plan.end, source.size) - self._begin
         self._inference = Inference(source, dialect, plan, self._begin)
-        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=self._begin, none=before.no_rejects)
-        self._behind = source.size - self._begin - self._size
+        see = self._inference.see_field
+        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=self._begin, see=see)
         self._rows = 0
         self._form = ""  # of the search, once it is known
+        self._collected: Taken | None = None
 
-    def run(self) -> Loaded | None:
-        if self._size <= 0:
-            return None
+    def run(self) -> Loaded:
         taken = self._inference.first()
+        if self._plan.rows.collect_long and taken[-1].position + 1 == len(self._plan.columns):
+            self._collected = taken.pop()
+        if self._size <= 0:
+            return self._loaded({one.position: self._empty(one) for one in taken})
         self._prepare(len(strings_of(taken)))
         self._measure(taken, Part(self._totals, _FORMS_BYTES))
-        if not self._learn(taken):
-            return None
+        self._learn(taken)
         columns: dict[int, Taken] = {}
-        while taken:
-            if columns and strings_of(taken):
+        stands = self._convert(taken)
+        while True:
+            if stands:
+                columns.update((one.position, one) for one in taken)
+                taken = self._inference.changed(columns)
+            if not taken:
+                return self._loaded(columns)
+            if strings_of(taken):
                 totals = self._launcher.room(len(taken) * 8, fill=0)
                 self._measure(taken, totals)
                 self._learn_strings(taken, self._launcher.fetch(totals).view(np.uint64))
-            if not self._convert(taken):
-                return None
-            columns.update((one.position, one) for one in taken)
-            taken = self._inference.changed(columns)
-        return self._loaded(columns)
+            stands = self._convert(taken)
+
+    def _empty(self, one: Taken) -> Taken:
+        if has_offsets(one.made):
+            one.rooms["values"] = self._launcher.room(0)
+        one.make_rooms(self._launcher, 0)
+        return one
 
     def _prepare(self, strings: int) -> None:
         launcher = self._launcher
         self._at = Part(self._text, self._begin, self._size)
         # Of each form of the search, then of strings.
         self._totals = launcher.room(_FORMS_BYTES + strings * 8, fill=0)
-        totals = Part(self._totals, 0, _FORMS_BYTES)
-        found = find_tiles(launcher, self._at, self._dialect, totals, self._shape.find, behind=self._behind)
+        found = find_tiles(launcher, self._at, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
         assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
         # The rules hold addresses of what they point to, so their place must be known before they are made.
@@ -212,19 +229,15 @@ class _Load:
         shape = self._shape.convert(form)
         return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
 
-    def _learn(self, taken: Sequence[Taken]) -> bool:
-        """Wait for the counts; whether the kernels can go on."""
+    def _learn(self, taken: Sequence[Taken]) -> None:
+        """Wait for the counts, and make room for the strings."""
         fetched = self._launcher.fetch(self._totals)
-        totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
-        if Found(int(totals["flags"])) & _LEFT:
-            return False
-        self._form = form
+        totals, self._form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
         self._rows = int(totals["records"])
-        self._counts["records"] = self._counts["rows"] = self._rows
+        self._counts["records"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
         self._counts["comment"] += int(totals["comments"])
         self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
-        return True
 
     def _learn_strings(self, taken: Sequence[Taken], totals: NDArray[np.uint64]) -> None:
         for one, total in zip(strings_of(taken), totals.tolist(), strict=False):
@@ -232,11 +245,12 @@ class _Load:
             one.rooms["values"] = self._launcher.room(total)
 
     def _convert(self, taken: Sequence[Taken]) -> bool:
-        """Launch the conversion, and wait for what it met; whether there was no fault."""
+        """Launch the conversion, and wait for what it met; false if that is to be done again."""
         launcher, rows, count = self._launcher, self._rows, len(taken)
         words = validity_words(rows)
-        counts = 8 + count * 8
-        # Faults, values of each column, sightings of each column.
+        head = TOTALS_WORDS * 8
+        counts = head + count * 8
+        # Totals of faults, values of each column, sightings of each column.
         outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
         launcher.fill(Part(outcome, counts), 0xFF)
         in_order = ordered(taken)
@@ -248,14 +262,15 @@ class _Load:
         args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken, self._form)]
         launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, words, Part(outcome, 8, count * 8)])
+        launcher.launch(_COUNT, shape, [table, words, Part(outcome, head, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
         self._counts["passes"] += 1
-        if not self._faults.take(faults, int(fetched[0]), {one.position for one in taken}):
-            return False
-        met = fetched[1 + count :].reshape(count, 2, SIGHTINGS)
+        met = fetched[TOTALS_WORDS + count :].reshape(count, 2, SIGHTINGS)
         for number, one in enumerate(in_order):
-            one.nulls = rows - int(fetched[1 + number])
+            one.nulls = rows - int(fetched[TOTALS_WORDS + number])
+        if not self._faults.take(Conversion(in_order, table, faults, fetched[:TOTALS_WORDS], met[:, 1])):
+            return False
+        for number, one in enumerate(in_order):
             if one.guess is not None:
                 self._inference.see(one.position, met[number])
         return True
@@ -272,19 +287,21 @@ class _Load:
             assert plain is not None
             dialect = plain.tobytes(), b""
         rooms = [one.described() for one in taken]
-        limit = self._faults.limit
-        return pack_task(self._plan, rooms, dialect, size=self._size, tiles=self._tiles, fault_room=limit)[0]
+        sizes = {"size": self._size, "tiles": self._tiles}
+        return pack_task(self._plan, rooms, dialect, **sizes, listing=self._faults.listing)[0]
 
     def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)
-        types = [columns[position].made if position in columns else None for position in range(count)]
-        made = [
-            columns[position].column(self._launcher, self._rows) if position in columns else None for position in range(count)
-        ]
+        if self._collected is not None:
+            self._faults.collect(self._collected, self._counts["records"])
+            columns[self._collected.position] = self._collected
+        self._faults.finish(list(columns.values()), self._counts)
+        rows = self._counts["rows"]
+        made = [columns[position].column(self._launcher, rows) if position in columns else None for position in range(count)]
         return Loaded(
             columns=tuple(made),
             evidence=self._inference.evidence(),
-            rejects=self._faults.rejects(types),
+            rejects=self._faults.rejects,
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,

@@ -96,7 +96,7 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
                         const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
     const usize invalid = find_invalid_utf8(field.p, field.n);
     if (invalid == field.n) return true;
-    if (!reports) return false;
+    if (!reports || is_left_out(task, row)) return false;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     // Behind initial spaces and an opening quote.
     const usize closing = field.quoted ? 1 : 0;
@@ -129,8 +129,8 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
     u32 kind;
     const Settled settled = settle_field(column, field, marks_of(task), value, kind);
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) see_kind(column, kind, fault.begin, row);
-    if (settled != Settled::deferred) return;
+    if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
+    if (settled != Settled::deferred || is_left_out(task, row)) return;
     fault.kind = FAULT_DEFERRED;
     report(memory, task, fault);
 }

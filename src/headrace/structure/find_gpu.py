@@ -21,7 +21,7 @@ _TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPP")
 _MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPPP")
 _TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPPP")
 _FIND_RUNS = Entry("structure/lenient_runs.cu", "find_runs", "PQ24sPP")
-_MARK_QUOTES = Entry("structure/lenient_runs.cu", "mark_quotes", "PQ24sPIPP")
+_MARK_QUOTES = Entry("structure/lenient_runs.cu", "mark_quotes", "PQ24sPPP")
 _OWN_BYTES = 64
 """Of a thread of lenient_runs.cu."""
 _SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
@@ -111,9 +111,7 @@ class TileStructure:
         return totals[number], self.forms[number]
 
 
-def find_tiles(
-    launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape, *, behind: int = 0
-) -> TileStructure | None:
+def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape) -> TileStructure | None:
     """Start to find the structure of a text; nothing is waited for.
 
     Parameters
@@ -128,8 +126,6 @@ def find_tiles(
         Room for MOST_FORMS of TOTALS, zeroed: one for each of the forms; the first without `Found.REDO` will hold.
     shape
         Of the kernels.
-    behind
-        Bytes that the source has behind the text, in the same memory: lenient quotes may hang on them.
 
     Returns
     -------
@@ -142,7 +138,7 @@ def find_tiles(
     search = _Search(launcher, text, totals, shape)
     for form, described in forms:
         if form == "steps" and dialect.lenient:
-            search.mark_quotes(lenient_dialect(dialect), text.nbytes + behind)
+            search.mark_quotes(lenient_dialect(dialect))
         search.launch(form, described, lenient=dialect.lenient)
     return TileStructure(search.entries, tuple(form for form, _ in forms), search.tiles, search.steps)
 
@@ -183,19 +179,18 @@ class _Search:
         self._marks: Room | None = None
         self.steps: Steps | None = None
 
-    def mark_quotes(self, dialect: np.void, seen: int) -> None:
-        """Start to tell which lenient quotes open no field, in a text of which the source has `seen` bytes."""
-        threads = self._shape.scan_threads
-        tile = threads * _OWN_BYTES
-        tiles, own = (-(-(size + self._skew) // tile) for size in (seen, self._text.nbytes))
-        self._marks = self._launcher.room(max(own * tile, self.tiles * self._shape.tile, 1) // 8 + 1)
+    def mark_quotes(self, dialect: np.void) -> None:
+        """Start to tell which lenient quotes open no field."""
+        threads, size = self._shape.scan_threads, self._text.nbytes
+        tiles = -(-(size + self._skew) // (threads * _OWN_BYTES))
+        self._marks = self._launcher.room(max(tiles * threads * _OWN_BYTES, self.tiles * self._shape.tile) // 8 + 8)
         if not self.tiles:
             return
         kinds = self._launcher.room(tiles)
         before, defines = self._totals_before(), {"HR_THREADS": threads}
-        self._launcher.launch(_FIND_RUNS, Shape(defines, tiles, threads), [self._text, seen, dialect, kinds, before])
-        args = [self._text, seen, dialect, kinds, tiles, self._marks, before]
-        self._launcher.launch(_MARK_QUOTES, Shape(defines, own, threads), args)
+        self._launcher.launch(_FIND_RUNS, Shape(defines, tiles, threads), [self._text, size, dialect, kinds, before])
+        args = [self._text, size, dialect, kinds, self._marks, before]
+        self._launcher.launch(_MARK_QUOTES, Shape(defines, tiles, threads), args)
 
     def _totals_before(self) -> Room | None:
         """Those of the form that was launched last."""

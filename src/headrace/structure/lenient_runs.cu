@@ -32,7 +32,7 @@ struct LenientDialect {
 };
 static_assert(sizeof(LenientDialect) == 24);
 
-// The text as far as the source goes on.
+// The text as the rules of runs see it.
 struct LookedAt {
     const u8* text;
     u64 size;
@@ -121,8 +121,6 @@ __device__ __forceinline__ u32 first_kind(const LookedAt& all, const OwnRuns& ow
     return neutral;
 }
 
-// `bytes`: up to the source's end, since what a quote means may hang on what is behind the text that is read. A block
-// has a tile of all of it.
 extern "C" __global__ void __launch_bounds__(threads)
     find_runs(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, u8* kinds,
               const FindTotals* other) {
@@ -143,12 +141,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // The kind of the first decisive run of the tiles behind this one; all threads are told.
-__device__ __forceinline__ u32 kind_behind(const u8* kinds, u32 tiles, u32& shared) {
-    for (u64 tile = u64{blockIdx.x} + 1; tile < tiles; tile += threads) {
+__device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
+    for (u64 tile = u64{blockIdx.x} + 1; tile < gridDim.x; tile += threads) {
         if (threadIdx.x == 0) shared = ~0u;
         __syncthreads();
         const u64 mine = tile + threadIdx.x;
-        const u32 kind = mine < tiles ? kinds[mine] : neutral;
+        const u32 kind = mine < gridDim.x ? kinds[mine] : neutral;
         if (kind != neutral) atomicMin(&shared, threadIdx.x << 2 | kind);
         __syncthreads();
         const u32 found = shared;
@@ -159,10 +157,10 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32 tiles, u32& shar
 }
 
 // `marks`: a bit for each byte from the boundary of 16 before the text on: a quote that opens no field, if it stands
-// where one may begin. `kinds`: find_runs' of `tiles` tiles; this grid has those that are read.
+// where one may begin. `kinds`: find_runs' of each tile.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u32 tiles,
-                u64* marks, const FindTotals* other) {
+    mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
+                const FindTotals* other) {
     __shared__ u8 own_kinds[threads];
     __shared__ u32 shared;
     if (!is_asked(other)) return;
@@ -174,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
     u32 next = neutral;
     if (__syncthreads_or(asks)) {
-        next = kind_behind(kinds, tiles, shared);
+        next = kind_behind(kinds, shared);
         for (u32 thread = threads - 1; thread > threadIdx.x; --thread) {
             if (own_kinds[thread] != neutral) next = own_kinds[thread];
         }

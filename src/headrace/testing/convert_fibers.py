@@ -15,8 +15,10 @@ from headrace.api.reading import load_plan, prepare
 from headrace.columns.convert_gpu import (
     FAULT,
     SIGHTINGS,
+    TOTALS_WORDS,
     ColumnRoom,
     ConvertShape,
+    FaultListing,
     has_offsets,
     pack_columns,
     pack_steps,
@@ -182,10 +184,10 @@ def convert(
     text = text_at(data[begin : plan.end], skew)
     entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew, steps=shape.steps)
     tables = _Tables(plan, guesses or {}, rows)
-    sizes = {"size": len(text), "tiles": len(entries) - 1, "fault_room": fault_room}
+    sizes = {"size": len(text), "tiles": len(entries) - 1}
     states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.steps else None
     dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
-    task = pack_task(plan, tables.rooms(), dialect, **sizes)[0]
+    task = pack_task(plan, tables.rooms(), dialect, **sizes, listing=FaultListing(room=fault_room))[0]
     reachable = () if states is None else (states.tables, states.states)
     launches = _Launches(text, entries, shape, how, task, reachable)
     faults: NDArray[Any] = np.zeros(fault_room, FAULT)
@@ -278,7 +280,7 @@ class _Launches:
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
-        totals: NDArray[Any] = np.zeros(1, np.uint64)
+        totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
         self._launch("convert_tiles", [tables.table(), begins, faults, totals], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
