@@ -89,11 +89,11 @@ def text_in(rng: random.Random, types: list[str], rows: int, given: dict[str, An
     return data.encode()
 
 
-def case(seed: int, given: dict[str, Any]) -> tuple[bytes, dict[str, Any], GpuShape]:
+def case(seed: int, given: dict[str, Any], rows: int | None = None) -> tuple[bytes, dict[str, Any], GpuShape]:
     rng = random.Random(seed)
     kinds = ["int64", "float64", "date32", "timestamp[us]", "bool", "string", "string", "uint8", "decimal128(12, 2)"]
     types = rng.choices(kinds, k=rng.choice([1, 2, 4, 6]))
-    data = text_in(rng, types, rng.choice([1, 5, 40]), given)
+    data = text_in(rng, types, rows or rng.choice([1, 5, 40]), given)
     options = {**given, "on_error": rng.choice(["null", "null", "null", "reject", "raise"]), "header": False}
     if rng.random() < 0.2:
         data = data[: rng.randrange(len(data))]
