@@ -92,7 +92,7 @@ def packed_tables(text: bytes, types: list[str]) -> dict[str, np.ndarray]:
     from headrace.api.csv_options import parse_options
     from headrace.api.read_csv import read_csv
     from headrace.api.reading import load_plan, prepare
-    from headrace.columns.convert_gpu import ColumnRoom, pack_columns, pack_task
+    from headrace.columns.convert_gpu import ColumnRoom, FaultListing, pack_columns, pack_task
     from headrace.columns.types import parse_type
     from headrace.sources.open import open_source
     from headrace.testing.convert_fibers import pack_dialect
@@ -106,7 +106,7 @@ def packed_tables(text: bytes, types: list[str]) -> dict[str, np.ndarray]:
         "rules": low,
         "pointers": np.flatnonzero(low != high),
         "columns": pack_columns(plan, rooms, 0, low.tobytes()),
-        "task": pack_task(plan, rooms, pack_dialect(options.dialect), size=0, tiles=0, fault_room=1000),
+        "task": pack_task(plan, rooms, (pack_dialect(options.dialect), b""), size=0, tiles=0, listing=FaultListing(room=1000)),
     }
 
 
@@ -188,7 +188,7 @@ class Case:
         task["size"], task["tiles"] = self.size, self.tiles
         self.task, self.strings = task.tobytes(), int(task["strings"][0])
         self.faults = torch.zeros(48 * 1000, dtype=torch.uint8, device="cuda")
-        self.totals = torch.zeros(1, dtype=torch.int64, device="cuda")
+        self.totals = torch.zeros(3, dtype=torch.int64, device="cuda")
         self.sums = torch.zeros((self.tiles, max(self.strings, 1)), dtype=torch.int64, device="cuda")
         self.moved = self.sums
         self.measure_kernel = self.card.load(folder / f"{key}.measure.cubin", "measure_strings", shape["shared"])
@@ -251,7 +251,7 @@ def run(folder: Path, only: list[str], profile: bool) -> None:
             case.moved = begins.clone()
             case.convert()
             torch.cuda.synchronize()
-            wrong = check(case.parts, case.made, case.copies, (case.rows, int(case.totals.item())))
+            wrong = check(case.parts, case.made, case.copies, (case.rows, int(case.totals[0])))
             if profile:
                 return
             times = []

@@ -46,15 +46,23 @@ BeforeData find_data(const Source& source, const Dialect& dialect, Isa isa, u64 
 
 std::string shown_field(const Source& source, const Dialect& dialect, u64 at) {
     const Automaton& automaton = dialect.automaton;
-    std::string text(std::min<u64>(SHOWN_BYTES, source.size() - at), '\0');
+    std::string text(std::min<u64>(SHOWN_BYTES + sizeof dialect.separator_text, source.size() - at), '\0');
     source.read(at, text.size(), reinterpret_cast<u8*>(text.data()));
-    u8 state = 0;
+    // Behind a separator: what may begin a comment or a blank line is nothing else there.
+    u8 state = automaton.next[automaton.class_of['x']][0];
+    for (usize i = 0; i < dialect.separator_length; ++i) {
+        state = automaton.next[automaton.class_of[dialect.separator_text[i]]][state];
+    }
     for (usize i = 0; i < text.size(); ++i) {
         const u8 group = automaton.class_of[static_cast<u8>(text[i])];
-        if ((automaton.emit[group][state] & (EMIT_FIELD | EMIT_RECORD)) != 0) return text.substr(0, i);
+        const u8 emit = automaton.emit[group][state];
+        if ((emit & (EMIT_FIELD | EMIT_RECORD)) != 0) {
+            const u32 delimiter = (emit & EMIT_FIELD) != 0 ? dialect.separator_length : dialect.line_end_length;
+            return text.substr(0, std::min<usize>(i + 1 - delimiter, SHOWN_BYTES));
+        }
         state = automaton.next[group][state];
     }
-    return text;
+    return text.substr(0, SHOWN_BYTES);
 }
 
 }  // namespace headrace

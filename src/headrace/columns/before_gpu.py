@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from headrace import _native
-from headrace.columns.column import Column
-from headrace.columns.load import LoadPlan, ValueOptions, column_of, native_errors
-from headrace.columns.rows import RowRules
+from headrace.columns.load import LoadPlan, native_errors
 from headrace.sources.open import OpenSource
 
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
@@ -22,22 +18,3 @@ def find_data(source: OpenSource, dialect: _native.Dialect, plan: LoadPlan) -> t
         found = _native.find_data(source.native, dialect, plan.isa, plan.begin, plan.data_begin, plan.end)
     begin, counts["leading"], counts["blank"], counts["comment"] = found
     return begin, counts
-
-
-@cache
-def no_rejects() -> dict[str, Column]:
-    """A table of rejects without a row."""
-    plan = LoadPlan(
-        columns=[],
-        begin=0,
-        end=0,
-        data_begin=0,
-        rows=RowRules(base_columns=1),
-        values=ValueOptions(),
-        threads=1,
-        tile_bytes=1,
-        memory_limit=0,
-        isa="",
-    )
-    made = _native.rejects(_native.Source.from_bytes(b""), plan, [], [])
-    return {name: column_of(parts, 0) for name, parts in made}

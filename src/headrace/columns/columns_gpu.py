@@ -1,239 +1,100 @@
-"""Columns that a load on a GPU makes: what they are taken for, their memory there, and what the kernels are told of them.
-
-A table may have thousands of columns and a text few bytes, so what depends on the plan alone (`PlanOnGpu`, `Group`) is made once
-for all loads that are planned alike, and what a load does for each column is little.
-"""
+"""Columns that a load on a GPU makes: what each is taken for, its memory there, and what the kernels are told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from struct import Struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import COLUMN, TASK, ColumnRoom, has_offsets, pack_columns, pack_task
-from headrace.columns.load import LoadPlan, type_named
+from headrace.columns.convert_gpu import ColumnRoom, has_offsets
+from headrace.columns.load import type_named
 from headrace.columns.types import DataType
-from headrace.core.launcher import Launcher, Room, Rooms
-from headrace.core.quick import quick
-from headrace.core.recent import Recent
-from headrace.structure.dialect import Dialect
-from headrace.structure.gpu_tables import plain_dialect
-
-GIVEN, SETTLED = 254, 255
-"""In place of a kind: the column's type is given; it is text, whatever is in it."""
-_MOST_GROUPS = 16
-_FAR = 1 << 40
-_OWN = Struct("=QQI")
-"""How a task begins: size, room for faults, tiles."""
+from headrace.core.launcher import Launcher, Room
 
 
-def _word(name: str) -> int:
-    """Which word of a column in the kernels' table holds an address."""
-    fields = COLUMN.fields
-    assert fields is not None
-    return int(fields[name][1]) // 8
+@dataclass(slots=True)
+class Taken:
+    """What a column is taken for, and its rooms.
 
+    Parameters
+    ----------
+    position
+        Among the fields of a record.
+    type
+        Of its values.
+    guess
+        The kind of text that it is taken for, None where the type is given.
+    large
+        Whether its offsets have 64 bits, because those of 32 do not reach.
+    rooms
+        ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``, as far as there are.
+    nulls
+        Rows that are null.
+    """
 
-_WORD = {name: _word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
-
-
-class PlanOnGpu:
-    """What a plan comes to on a GPU, wherever the text lies and however long it is. `plan_on_gpu` gives the one of a plan."""
-
-    def __init__(self, plan: LoadPlan) -> None:
-        self._plan = plan
-        self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
-        self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
-        self.packed = _native.pack_rules(plan, 0)
-        words, far = (_words(_native.pack_rules(plan, address)) for address in (0, _FAR))
-        # Pointers are where the address makes a difference.
-        self._words, self._pointers = words, np.flatnonzero(words != far)
-        self._groups: Recent[Group] = Recent(_MOST_GROUPS)
-        self._tasks: Recent[bytes] = Recent(_MOST_GROUPS)
-
-    def task(self, group: Group, dialect: Dialect, quoted: bool, own: tuple[int, int, int]) -> bytes:
-        """What all tiles share, as bytes; `dialect` is one that masks can read, `own` size, room for faults, and tiles."""
-        shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted), group, dialect, key=quoted)
-        return _OWN.pack(*own) + shared
-
-    def _new_task(self, group: Group, dialect: Dialect, quoted: bool) -> bytes:
-        described = plain_dialect(dialect, quoted=quoted)
-        assert described is not None  # why_not has asked
-        task = pack_task(self._plan, group.rooms, described.tobytes(), size=0, tiles=0, fault_room=0)
-        assert (TASK.names or ())[:3] == ("size", "fault_room", "tiles")
-        return bytes(task.tobytes()[_OWN.size :])
+    position: int
+    type: DataType
+    guess: int | None
+    large: bool = False
+    rooms: dict[str, Room] = field(default_factory=dict)
+    nulls: int = 0
 
     @property
-    def rules_bytes(self) -> int:
-        """Of the columns' rules."""
-        return int(self._words.nbytes)
+    def made(self) -> DataType:
+        """The type of its memory."""
+        return type_named(f"large_{self.type}") if self.large else self.type
 
-    def rules(self, address: int) -> NDArray[np.uint64]:
-        """The columns' rules, to be put at an address."""
-        words = self._words.copy()
-        words[self._pointers] += np.uint64(address)
-        return words
+    def described(self) -> ColumnRoom:
+        """For the kernels."""
+        values, offsets, validity, sightings = (
+            self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
+        )
+        return ColumnRoom(
+            position=self.position,
+            type=self.made,
+            guess=self.guess,
+            values=values,
+            offsets=offsets,
+            validity=validity,
+            sightings=sightings,
+        )
 
-    def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> Group:
-        """The columns at these positions.
+    def make_rooms(self, launcher: Launcher, rows: int) -> None:
+        """Room for so many rows; that of strings is made when their bytes are counted."""
+        words = validity_words(rows)
+        self.rooms["validity"] = launcher.room(words * 4, fill=0)
+        if has_offsets(self.made):
+            self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8, fill=0)
+        elif self.made.bits == 1:
+            self.rooms["values"] = launcher.room(words * 4, fill=0)
+        else:
+            self.rooms["values"] = launcher.room(rows * self.made.bits // 8)
 
-        Parameters
-        ----------
-        positions
-            Ascending.
-        kinds
-            Of each, the kind of text that it is taken for, or `GIVEN` or `SETTLED`.
-        large
-            Positions of those whose offsets have 64 bits, because those of 32 do not reach.
-        """
-        return self._groups.of(lambda: self._new_group(positions, kinds, large), key=(positions, kinds, large))
-
-    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> Group:
-        types = []
-        for position, kind in zip(positions, kinds, strict=True):
-            given = self._plan.columns[position][1]
-            type_ = given if kind == GIVEN and given is not None else kind_type(kind)
-            types.append(type_named(f"large_{type_}") if position in large else type_)
-        rooms = [
-            ColumnRoom(position=position, type=type_, guess=kind if kind < GIVEN else None)
-            for position, type_, kind in zip(positions, types, kinds, strict=True)
-        ]
-        rooms.sort(key=lambda room: not has_offsets(room.type))
-        return Group(positions, kinds, rooms, pack_columns(self._plan, rooms, 0, self.packed))
-
-
-def _words(packed: bytes) -> NDArray[np.uint64]:
-    return np.frombuffer(packed.ljust(-(-len(packed) // 8) * 8, b"\0"), np.uint64)
-
-
-_plans: Recent[PlanOnGpu] = Recent()
-
-
-def plan_on_gpu(plan: LoadPlan) -> PlanOnGpu:
-    """What the plan comes to on a GPU."""
-    return _plans.of(lambda: PlanOnGpu(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
-
-
-@cache
-def _kind_types() -> list[DataType]:
-    return [type_named(name) for name in _native.kind_types()]
-
-
-def kind_type(kind: int) -> DataType:
-    """The type that a kind of text makes of a column."""
-    return type_named("string") if kind == SETTLED else _kind_types()[kind]
-
-
-class Group:
-    """Columns that are converted together.
-
-    Parameters
-    ----------
-    positions, kinds
-        As `PlanOnGpu.group` has them.
-    rooms
-        The columns in the kernels' order: those of strings first.
-    table
-        What the kernels are told of them, as if rules lay at address 0, and without room.
-    """
-
-    def __init__(self, positions: tuple[int, ...], kinds: bytes, rooms: list[ColumnRoom], table: NDArray[np.void]) -> None:
-        self.positions, self.kinds, self.rooms = positions, kinds, rooms
-        self._words = table.view(np.uint64).reshape(len(rooms), -1)
-        self.types = [room.type for room in rooms]
-        self.strings = sum(map(has_offsets, self.types))
-        self.infers = any(room.guess is not None for room in rooms)
-        self.inferred = [(number, room.position) for number, room in enumerate(rooms) if room.guess is not None]
-        self._zoned = np.flatnonzero(table["zone"])
-        bits = [type_.bits for type_ in self.types]
-        self._offset_bytes = [width // 8 for width in bits[: self.strings]]
-        self._bits = [width for width in bits[self.strings :] if width != 1]
-        self._booleans = bits[self.strings :].count(1)
-        # Numbers of rooms, as `MadeColumns` has them.
-        self.offsets_at = 1 + len(bits) + self._booleans
-        self.values_at = self._places_of_values(bits)
-
-    def _places_of_values(self, bits: list[int]) -> list[int]:
-        boolean = 1 + len(bits)
-        fixed = boolean + self._booleans + 2 * self.strings
-        places = list(range(boolean + self._booleans + self.strings, fixed))
-        for width in bits[self.strings :]:
-            places.append(boolean if width == 1 else fixed)
-            boolean, fixed = boolean + (width == 1), fixed + (width != 1)
-        return places
-
-    def table(self, rules: int) -> NDArray[np.uint64]:
-        """For the kernels that make no column, as words; `rules` is where those lie."""
-        words = self._words.copy()
-        words[:, _WORD["rules"]] += np.uint64(rules)
-        if self._zoned.size:
-            words[self._zoned, _WORD["zone"]] += np.uint64(rules)
-        return words
-
-    def make_room(
-        self, launcher: Launcher, rows: int, string_bytes: Sequence[int], own: tuple[int, int]
-    ) -> tuple[Room, Room, MadeColumns]:
-        """Room for so many rows, and bytes of each column of strings; before it what is the conversion's own: so many zeros for
-        what it meets, and so many bytes for what it is told.
-        """
-        count, words = len(self.rooms), validity_words(rows) * 4
-        zeroed = [own[0], *[words] * (count + self._booleans), *[(rows + 1) * width for width in self._offset_bytes]]
-        rooms = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits], own[1]])
-        return rooms[0], rooms[len(rooms) - 1], MadeColumns(self, rows, rooms)
-
-
-@dataclass(slots=True, eq=False)
-class MadeColumns:
-    """The columns of a group in memory, in the kernels' order.
-
-    Parameters
-    ----------
-    group, rows
-        What they are, and how long.
-    rooms
-        What the conversion meets; validity, bools, offsets of strings, bytes of strings, values; what the conversion is told.
-    nulls
-        Rows of each that are null.
-    """
-
-    group: Group
-    rows: int
-    rooms: Rooms
-    nulls: Sequence[int] = ()
-
-    def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.uint64]:
-        """For the kernels; the sightings of each column have so many bytes, from an address on."""
-        group, addresses = self.group, self.rooms.addresses
-        words, count = group.table(rules), len(group.rooms)
-        words[:, _WORD["values"]] = [addresses[place] for place in group.values_at]
-        words[:, _WORD["validity"]] = addresses[1 : 1 + count]
-        if group.strings:
-            words[: group.strings, _WORD["offsets"]] = addresses[group.offsets_at : group.offsets_at + group.strings]
-        if sightings is not None:
-            words[:, _WORD["sightings"]] = range(sightings, sightings + seen_bytes * count, seen_bytes)
-        return words
-
-    def columns(self, launcher: Launcher) -> Iterator[tuple[int, Column]]:
-        """The columns made, by position."""
+    def column(self, launcher: Launcher, rows: int) -> Column:
+        """The column made."""
         result: Any = launcher.result
-        group, rooms, rows = self.group, self.rooms, self.rows
-        strings, first = group.strings, group.offsets_at
-        for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
-            validity = result(rooms[1 + number]) if nulls and room.type.name != "null" else None
-            offsets = result(rooms[first + number]) if number < strings else None
-            yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
-
-
-_column = quick(Column)
+        rooms = self.rooms
+        return Column(
+            type=self.made,
+            length=rows,
+            null_count=self.nulls,
+            values=result(rooms["values"]),
+            validity=result(rooms["validity"]) if self.nulls and self.type.name != "null" else None,
+            offsets=result(rooms["offsets"]) if "offsets" in rooms else None,
+        )
 
 
 def validity_words(rows: int) -> int:
     """Words of 32 bits for so many rows, and one that is partly empty."""
     return rows // 32 + 1
+
+
+def strings_of(taken: Iterable[Taken]) -> list[Taken]:
+    """Those that have offsets."""
+    return [one for one in taken if has_offsets(one.type)]
+
+
+def ordered(taken: Sequence[Taken]) -> list[Taken]:
+    """In the order of the kernels' table: those of strings first."""
+    return sorted(taken, key=lambda one: not has_offsets(one.type))

@@ -112,7 +112,9 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     tile.origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - skew - head_bytes;
     tile.begin = static_cast<u32>(static_cast<i64>(begin) - tile.origin);
     tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
-    tile.last_end = blockIdx.x + 1 == task.tiles && tile.next.open;
+    const bool open = is_open(task, tile.next);
+    tile.last_end = blockIdx.x + 1 == task.tiles && open;
+    tile.open_field = open && !tile.last_end;
     return tile;
 }
 
@@ -120,8 +122,14 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
 HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
     report_strays(memory, task, own);
     const Tile& tile = memory.tile;
-    if (threadIdx.x != 0 || !tile.last_end || tile.next.state == 0) return;
+    if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
+    const u32 state = tile.next.state;
+    if (by_steps && is_in(task.steps, StepSet::unfinished, state)) {
+        const u32 kind = static_cast<u32>(Fault::quote);
+        report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
+    }
+    if (by_steps ? !is_in(task.steps, StepSet::quoted, state) : state == 0) return;
     const u32 kind = static_cast<u32>(Fault::unclosed_quote);
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }
@@ -158,7 +166,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
         memory.long_pieces = 0;
     }
     __syncthreads();
-    if (writes && may_quote) {
+    if (writes && may_quote && !(task.rows & ROWS_KNOWN)) {
         const OwnMasks masks = own;
         report_quotes(memory, task, masks);
     }
@@ -174,7 +182,7 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
@@ -199,10 +207,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 }
 #else
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column], which are zero before.
+// `form`: totals of the form of the search before steps, or null. Where both ways to measure are launched, that one
+// returns at once which is not the text's.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
-                    const __grid_constant__ ConvertTask task) {
+                    const FindTotals* form, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
+    if (form != nullptr && ((tile::load_relaxed(&form->flags) & FIND_REDO) != 0) != by_steps) return;
     convert_tile<false>(*memory, text, task, entries, columns, sums + u64{blockIdx.x} * task.strings);
 }
 #endif

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headrace import _native
-from headrace.columns.columns_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
-from headrace.columns.load import Evidence, LoadPlan, native_errors
-from headrace.sources.open import OpenSource
+import numpy as np
 
+from headrace import _native
+from headrace.columns.load import Evidence, LoadPlan, native_dialect, native_errors
+from headrace.columns.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
+from headrace.sources.open import OpenSource
+from headrace.structure.automaton import Emit
+from headrace.structure.dialect import Dialect
+
+_SHOWN = 100
+_LONGEST = 8
+"""Bytes of a delimiter."""
 _EMPTY, _BIG_INT = 0, 5
+_KINDS = 20
+"""And one for values that their column's type does not hold."""
+_NEVER = 2**64 - 1
 _TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
 """Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
 hundreds, so the sample of a small text is small. What is found does not depend on it."""
@@ -28,8 +38,9 @@ class Inference:
         Byte of the source that the kernels count from.
     """
 
-    def __init__(self, source: OpenSource, dialect: _native.Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
+    def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
+        self._native = native_dialect(dialect)
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0)
 
     def first(self) -> bytes:
@@ -41,13 +52,24 @@ class Inference:
             size = self._plan.end - self._begin
             least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
             sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
-            self._ledger.sample(self._source, self._dialect, self._plan, sample)
+            self._ledger.sample(self._source, self._native, self._plan, sample)
         kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
     def see(self, positions: list[int], met: bytes) -> None:
-        """Take what a conversion saw in columns: of each kind the first field, and its record."""
-        self._ledger.see(self._source, self._dialect, self._begin, positions, met)
+        """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
+        if not self._dialect.lenient:
+            self._ledger.see_all(self._source, self._native, self._begin, positions, met)
+            return
+        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
+        for position, (begins, records) in zip(positions, seen.tolist(), strict=True):
+            for kind, begin in enumerate(begins):
+                if begin != _NEVER:
+                    self.see_field(position, kind, records[kind], self._begin + begin)
+
+    def see_field(self, position: int, kind: int, record: int, at: int) -> None:
+        """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
+        self._ledger.see(position, kind, record + 1, at, self._field_text(at))
 
     def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
         """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.
@@ -75,3 +97,33 @@ class Inference:
             if seen is not None:
                 found[position] = Evidence(*seen[:3])
         return tuple(found)
+
+    def _field_text(self, at: int) -> bytes:
+        """The raw text of the field that begins there, its first bytes."""
+        source, dialect = self._source, self._dialect
+        text = source.read(at, _SHOWN + _LONGEST)
+        whole = _field_in(text, dialect, opens=True)
+        quote = dialect.quote or b""
+        if not dialect.lenient or not text[: len(whole)].lstrip(b" ").startswith(quote):
+            return whole[:_SHOWN]
+        # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
+        plain = _field_in(text, dialect, opens=False)
+        found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
+        own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
+        return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
+
+
+def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
+    """The field that `text` begins with, as far as it is there; `opens`: what a quote at its start does."""
+    automaton = dialect.automaton
+    begun = dialect.quote is None
+    state = automaton.run(0, b"x" + dialect.sep)
+    for length, byte in enumerate(text):
+        group = automaton.class_of[byte]
+        if not begun and byte == (dialect.quote or b"\0")[0] and not opens and automaton.unreal_group is not None:
+            group = automaton.unreal_group
+        begun = begun or byte != ord(" ")
+        emit, state = automaton.emit[group][state], automaton.next[group][state]
+        if emit & (Emit.FLD | Emit.REC):
+            return text[: length + 1 - (automaton.sep_length if emit & Emit.FLD else automaton.line_end_length)]
+    return text

@@ -201,7 +201,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     faults = made["fault_count"]
     rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
     if made["raised"]:
-        raise _parse_error(rejects)
+        raise parse_error(rejects)
     rows = counts["rows"]
     parts = zip(plan.columns, made["columns"], strict=True)
     columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
@@ -231,7 +231,8 @@ type_named = cache(parse_type)
 """There are few types and may be a million columns."""
 
 
-def _parse_error(rejects: dict[str, Column]) -> ParseError:
+def parse_error(rejects: dict[str, Column]) -> ParseError:
+    """The first row of a table of rejects as an error."""
     first = {name: column[0] for name, column in rejects.items()}
     text = first["field"] if first["field"] is not None else first["text"]
     return ParseError(

@@ -1,100 +1,47 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
 (columns/convert.cu), with one wait between them, in which the host learns how much there is.
 
-What is found is what the native loader finds, to the bit. Where the kernels meet what they leave to that loader (a fault of a
-record or a field), they say so, and the caller takes it.
+What is found is what the native loader finds, to the bit, faults included (columns/faults_gpu.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.before_gpu import find_data, no_rejects
+from headrace.columns.before_gpu import find_data
 from headrace.columns.column import Column
-from headrace.columns.columns_gpu import Group, MadeColumns, plan_on_gpu, validity_words
-from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, ConvertShape
-from headrace.columns.faults_gpu import FaultsOfLoad
+from headrace.columns.columns_gpu import Taken, validity_words
+from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
-from headrace.columns.load import Loaded, LoadPlan, native_dialect
+from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
+from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
-from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, FindShape, find_tiles
-from headrace.structure.gpu_tables import Found, plain_dialect
+from headrace.structure.find_gpu import FORMS_BYTES, find_tiles
+from headrace.structure.gpu_tables import TOTALS
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP48s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP48s")
+__all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
+
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP120s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP120s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
-_SMALL = {"HR_THREADS": 256}
+_THREADS = 256
+_SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
 _SEEN_BYTES = 2 * SIGHTINGS * 8
-_LEFT = int(Found.STRAY | Found.UNCLOSED | Found.UNFINISHED | Found.COMMENT)
-"""What is left to the native loader."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuShape:
-    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
-
-    find: FindShape = field(default_factory=FindShape)
-    threads: int = 256
-    window: int = 4096
-    blocks: int = 4
-
-    def convert(self, *, quotes: bool) -> ConvertShape:
-        """The conversion's."""
-        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, quotes=quotes, blocks=self.blocks)
-
-
-@cache
-def _convert_program(shape: GpuShape, quotes: bool, writes: bool) -> tuple[dict[str, int], int, int]:
-    """Macros, threads, and shared memory."""
-    found = shape.convert(quotes=quotes)
-    return found.defines(writes=writes), found.threads, found.shared_bytes
-
-
-_SHAPE = GpuShape()
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where kernels run, the text there, and the shape of their tiles."""
-
-    launcher: Launcher
-    text: Room
-    shape: GpuShape = _SHAPE
-
-
-def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
-    """Why the kernels cannot load such a text; empty if they can."""
-    if source.codec != "utf-8":
-        return f"text in {source.codec}"
-    if dialect.lenient:
-        return "lenient quotes"
-    if not _masks_read(dialect):
-        return "a dialect that masks cannot read"
-    if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
-        return "encoding_errors='replace', shrink and row_index_name"
-    return "" if any(wanted for _, _, wanted in plan.columns) else "no columns"
-
-
-_readable: Recent[bool] = Recent()
-
-
-def _masks_read(dialect: Dialect) -> bool:
-    return _readable.of(lambda: plain_dialect(dialect, quoted=dialect.quote is not None) is not None, dialect)
 
 
 def load_text(
@@ -114,8 +61,7 @@ def load_text(
     stream = None if source.on_gpu is None else source.on_gpu.stream
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
     text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
-    loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
-    return (None, "a fault") if loaded is None else (replace(loaded, device=str(device)), "")
+    return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -126,7 +72,7 @@ def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
     return text
 
 
-def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded | None:
+def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
     Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
@@ -143,10 +89,12 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     Returns
     -------
     Loaded
-        None if there is a fault: the native loader tells which, and what becomes of it.
+        The columns, and what was met.
 
     Raises
     ------
+    ParseError
+        As `headrace.columns.load.load`.
     MemoryLimitError
         The result does not fit.
     """
@@ -160,67 +108,80 @@ class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
-        self._launcher, self._shape = place.launcher, place.shape
+        self._launcher, self._shape, self._device = place.launcher, place.shape, place.device
         self._dialect, self._plan = dialect, plan
         self._known = plan_on_gpu(plan)
-        native = native_dialect(dialect)
-        begin, self._counts = find_data(source, native, plan)
+        begin, self._counts = find_data(source, native_dialect(dialect), plan)
         self._size = min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
-        self._inference = Inference(source, native, plan, self._known, begin)
-        self._faults = FaultsOfLoad(place.launcher, source, dialect, plan, begin=begin, none=no_rejects())
+        self._inference = Inference(source, dialect, plan, self._known, begin)
+        see = self._inference.see_field
+        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._rows = 0
-        self._quotes = dialect.quote is not None
+        self._form = ""  # of the search, once it is known
+        self._sums: Room | None = None
+        wanted = self._known.wanted
+        self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
+        self._positions = wanted[:-1] if self._collects else wanted
 
-    def run(self) -> Loaded | None:
+    def run(self) -> Loaded:
+        known, positions = self._known, self._positions
         if self._size <= 0:
-            return None
-        known = self._known
-        # Counts of each form of the search, then of strings, which each column may be of; a guess is made while it runs.
-        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, len(known.wanted) * 8)
+            group = known.group(positions, self._inference.first()[: len(positions)])
+            return self._made(dict.fromkeys(positions, group.make_room(self._launcher, 0, [0] * group.strings)))
+        self._find()
+        group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
+        strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
+        made: dict[int, MadeColumns] = {}
+        taken: dict[int, int] = {}
+        while True:
+            converted = self._convert(group, strings)
+            if converted is not None:
+                made.update(dict.fromkeys(group.positions, converted))
+                taken.update(zip(group.positions, group.kinds, strict=True))
+                again = self._inference.changed(taken)
+                if not again:
+                    return self._made(made)
+                group = known.group(tuple(again), bytes(again.values()))
+            strings = self._measure(group, self._launcher.room(group.strings * 8, fill=0))
+
+    def _find(self) -> None:
+        """Launch the search for structure, with room for what a first conversion needs beside its result."""
+        known, count = self._known, len(self._positions)
+        # Each column may turn out to be of strings.
+        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred))]
+        others = [known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
         assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
-        group = known.group(known.wanted, self._inference.first())
-        self._measure(group, Part(found.totals, FORMS_BYTES, group.strings * 8))
-        fetched = self._launcher.fetch(Part(found.totals, 0, FORMS_BYTES + group.strings * 8))
-        if not self._learn(fetched):
-            return None
-        strings = fetched[FORMS_BYTES:].view(np.uint64).tolist()
-        taken: dict[int, int] = {}
-        columns: dict[int, Column] = {}
-        while True:
-            group = self._with_large_offsets(group, strings)
-            converted = self._convert(group, strings)
-            if converted is None:
-                return None
-            columns.update(converted.columns(self._launcher))
-            taken.update(zip(group.positions, group.kinds, strict=True))
-            again = self._inference.changed(taken)
-            if not again:
-                return self._loaded(columns)
-            group = known.group(tuple(again), bytes(again.values()))
-            strings = self._measure_again(group)
+        self._own: Sequence[Room] = found.more
 
-    def _measure(self, group: Group, totals: Room) -> None:
-        """How many bytes the strings of each tile have, and where they go; `totals` is zero."""
-        self._sums: Room | None = None
-        if not group.strings:
-            return
-        launcher = self._launcher
-        tables = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
-        self._sums, room = launcher.rooms([self._tiles * group.strings * 8], [tables])
-        table = self._put_table(room, group.table(room.address))
-        args = [self._text, self._entries, table, self._sums, self._task(group)]
-        launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
-        args = [self._sums, self._tiles, group.strings, totals]
-        launcher.launch(_PLACE, Shape(_SMALL, group.strings, _SMALL["HR_THREADS"]), args)
+    def _measure(self, group: Group, totals: Room) -> list[int]:
+        """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
+        the search has found. `totals` is zero; the host waits for them.
+        """
+        launcher, strings = self._launcher, group.strings
+        self._sums = launcher.room(self._tiles * strings * 8, fill=0) if strings else None
+        if strings:
+            room = self._told(group)
+            table = self._put_table(room, group.table(room.address))
+            for form, before in self._measured_forms():
+                args = [self._text, self._entries, table, self._sums, before, self._task(group, form)]
+                launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
+            launcher.launch(_PLACE, Shape(_SMALL, strings, _THREADS), [self._sums, self._tiles, strings, totals])
+        if self._form:
+            return _numbers(launcher.fetch(totals)) if strings else []
+        fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+        counts, self._form = self._found.answer(fetched)
+        self._rows = self._counts["records"] = counts["records"]
+        self._counts["blank"] += counts["blank_lines"]
+        self._counts["comment"] += counts["comments"]
+        return _numbers(fetched[FORMS_BYTES:])
 
-    def _measure_again(self, group: Group) -> list[int]:
-        """The same, once the text's structure is known; wait for it."""
-        totals = self._launcher.room(group.strings * 8, fill=0)
-        self._measure(group, totals)
-        strings: list[int] = self._launcher.fetch(totals).view(np.uint64).tolist() if group.strings else []
-        return strings
+    def _told(self, group: Group) -> Room:
+        """Where rules and the table of columns go: a first conversion's room, if they are no more than those."""
+        size = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
+        return Part(self._own[1], 0, size) if self._own else self._launcher.room(size)
 
     def _put_table(self, room: Room, table: NDArray[np.uint64]) -> Room:
         """The table of columns in memory, behind the rules that it points to; one upload for both."""
@@ -228,20 +189,17 @@ class _Load:
         self._launcher.put(np.concatenate((rules, table.reshape(-1))), room)
         return Part(room, rules.nbytes, table.nbytes)
 
-    def _convert_shape(self, *, writes: bool) -> Shape:
-        defines, threads, shared = _convert_program(self._shape, self._quotes, writes)
-        return Shape(defines, self._tiles, threads, shared)
+    def _measured_forms(self) -> list[tuple[str, Room | None]]:
+        """The forms to measure strings by, and the totals that say which of two is the text's."""
+        forms = self._found.forms
+        if self._form or len(forms) == 1 or "steps" not in forms:
+            return [(self._form or forms[-1], None)]
+        before = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
+        return [(forms[-2], before), ("steps", before)]
 
-    def _learn(self, found: NDArray[np.uint8]) -> bool:
-        """Take the counts; whether the kernels can go on."""
-        totals, form = self._found.answer(found)
-        if form == "steps" or totals["flags"] & _LEFT:
-            return False
-        self._quotes = form == "quoted"
-        self._rows = self._counts["records"] = self._counts["rows"] = totals["records"]
-        self._counts["blank"] += totals["blank_lines"]
-        self._counts["comment"] += totals["comments"]
-        return True
+    def _convert_shape(self, form: str, *, writes: bool) -> Shape:
+        defines, threads, shared = convert_program(self._shape, form, writes)
+        return Shape(defines, self._tiles, threads, shared)
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
@@ -251,47 +209,88 @@ class _Load:
         return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in many))
 
     def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
-        """Launch the conversion, and wait for what it met; None if there was a fault that is left to the native loader."""
+        """Launch the conversion, and wait for what it met; None if that is to be done again."""
         launcher, rows, count = self._launcher, self._rows, len(group.rooms)
-        counts = 8 + count * 8
-        # Faults, values of each column, sightings of each column.
-        tables = self._known.rules_bytes + count * COLUMN.itemsize
-        own = counts + (count * _SEEN_BYTES if group.infers else 0), tables
-        outcome, room, made = group.make_room(launcher, rows, strings, own)
+        group = self._with_large_offsets(group, strings)
+        outcome, told, faults = self._take_own(group)
+        counts = (TOTALS_WORDS + count) * 8
+        # Totals of faults, values of each column, sightings of each column.
         if group.infers:
             launcher.fill(Part(outcome, counts), 0xFF)
+        made = group.make_room(launcher, rows, strings)
         sightings = outcome.address + counts if group.infers else None
-        table = self._put_table(room, made.table(room.address, sightings, _SEEN_BYTES))
-        faults = self._faults.room()
-        args = [self._text, self._entries, table, self._sums, faults, outcome, self._task(group)]
-        launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
-        shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, validity_words(rows), Part(outcome, 8, count * 8)])
+        table = self._put_table(told, made.table(told.address, sightings, _SEEN_BYTES))
+        args = [self._text, self._entries, table, self._sums, faults, outcome, self._task(group, self._form)]
+        launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
+        shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _THREADS)
+        launcher.launch(_COUNT, shape, [table, validity_words(rows), Part(outcome, TOTALS_WORDS * 8, count * 8)])
         fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
-        found, *values = fetched[:counts].view(np.uint64).tolist()
-        if not self._faults.take(faults, found, set(group.positions)):
+        words = fetched[:counts].view(np.uint64)
+        made.nulls = [rows - there for there in words[TOTALS_WORDS:].tolist()]
+        met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
+        if not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
             return None
-        made.nulls = [rows - there for there in values]
-        self._see(group, fetched[counts:])
+        if group.infers:
+            seen = met[[number for number, _ in group.inferred]]
+            self._inference.see([position for _, position in group.inferred], seen.tobytes())
         return made
 
-    def _see(self, group: Group, met: NDArray[np.uint8]) -> None:
-        if group.infers:
-            seen = met.reshape(len(group.rooms), _SEEN_BYTES)[[number for number, _ in group.inferred]]
-            self._inference.see([position for _, position in group.inferred], seen.tobytes())
+    def _take_own(self, group: Group) -> tuple[Room, Room, Room]:
+        """Room for what a conversion meets, is told, and lists as faults: the first's was made with the search's."""
+        count = len(group.rooms)
+        nbytes = _outcome_bytes(count, group.infers)
+        if self._own:
+            outcome, _, faults = self._own
+            told, self._own = self._told(group), ()
+            return Part(outcome, 0, nbytes), told, faults
+        others = [self._known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        outcome, told, faults = self._launcher.rooms([nbytes], others)
+        return outcome, told, faults
 
-    def _task(self, group: Group) -> bytes:
-        return self._known.task(group, self._dialect, self._quotes, (self._size, self._faults.limit, self._tiles))
+    def _task(self, group: Group, form: str) -> bytes:
+        steps, listing = self._found.steps, self._faults.listing
+        if form != "steps" or steps is None:
+            return self._known.task(group, self._dialect, form == "quoted", listing, (self._size, self._tiles))
+        sizes = {"size": self._size, "tiles": self._tiles}
+        task: bytes = pack_task(self._plan, group.rooms, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
+        return task
 
-    def _loaded(self, columns: dict[int, Column]) -> Loaded:
-        count = len(self._plan.columns)
-        made = tuple([columns.get(position) for position in range(count)])
+    def _made(self, made: dict[int, MadeColumns]) -> Loaded:
+        count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
+        columns: dict[int, Column] = {}
+        if faults.is_clean and not self._collects:
+            faults.finish_clean(self._counts)
+            for group in dict.fromkeys(made.values()):
+                columns.update((at, one) for at, one in group.columns(launcher) if made[at] is group)
+        else:
+            taken = self._one_by_one(made)
+            faults.finish(taken, self._counts)
+            columns = {one.position: one.column(launcher, self._counts["rows"]) for one in taken}
         return _loaded(
-            columns=made,
+            columns=tuple([columns.get(position) for position in range(count)]),
             evidence=self._inference.evidence(),
-            rejects=self._faults.rejects([None if column is None else column.type for column in made]),
+            rejects=faults.rejects,
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,
+            device=self._device,
         )
+
+    def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
+        """The columns, each for itself, and the collected one."""
+        taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
+        if self._collects:
+            collected = Taken(self._known.wanted[-1], type_named("string"), None)
+            self._faults.collect(collected, self._counts["records"])
+            taken.append(collected)
+        return taken
+
+
+def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
+    return list(fetched.view(np.uint64).tolist())
+
+
+def _outcome_bytes(columns: int, infers: bool) -> int:
+    """Of what a conversion meets: totals of faults, values of each column, sightings of each."""
+    return (TOTALS_WORDS + columns) * 8 + columns * _SEEN_BYTES * infers

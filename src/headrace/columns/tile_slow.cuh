@@ -26,14 +26,15 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
         if (result.present) return result;
     }
     u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, result.value, kind);
+    const Settled settled = settle_field(column, field, marks_of(task), result.value, kind);
     result.present = settled == Settled::value;
     if (settled == Settled::value || settled == Settled::null || !sound) return result;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     if (settled == Settled::kind) {
-        see_kind(column, kind, fault.begin, row);
+        see_kind(task, column, kind, fault.begin, row);
         return result;
     }
+    if (is_left_out(task, row)) return result;
     fault.kind = settled == Settled::deferred  ? FAULT_DEFERRED
                  : settled == Settled::invalid ? static_cast<u32>(Fault::type)
                                                : static_cast<u32>(Fault::overflow);

@@ -95,10 +95,7 @@ class Launcher(Protocol):
         """A copy of an array of the host, in a room that there is or a new one."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer.
-
-        The same program has the same entry and the same macros, as objects, each time.
-        """
+        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """A copy of a room on the host, behind all that was launched."""
@@ -179,8 +176,10 @@ class GpuLauncher:
         found = _kernels.get(program)
         if found is None:
             known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+            if len(_kernels) >= _MOST_KERNELS:
+                _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
-        packed = [arg if (kind := type(arg)) is int or kind is bytes else 0 if arg is None else arg.address for arg in args]
+        packed = [arg if (kind := type(arg)) is int or kind is bytes else _packed(arg) for arg in args]
         found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
@@ -195,5 +194,13 @@ class GpuLauncher:
         return room
 
 
+def _packed(arg: Any) -> Any:
+    if arg is None:
+        return 0
+    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
+
+
+_STRUCTURES = (np.ndarray, np.void)
+_MOST_KERNELS = 256
 _kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
-"""By the identities of an entry and of macros, of which there are few."""
+"""By the identities of an entry and of macros: who launches often has them as the same objects each time."""

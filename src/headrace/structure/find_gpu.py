@@ -2,11 +2,13 @@
 
 Three forms read a text: by masks where there are no quotes, by masks with quotes, by an automaton's steps. Each but the last
 says `Found.REDO` where it meets a byte that it cannot read; the kernels of the next one are launched behind it and do nothing
-unless it did. So the form is chosen from the bytes, and nobody waits.
+unless it did. So the form is chosen from the bytes, and nobody waits. Lenient quotes are strict ones to masks, which ask for the
+next form where some are malformed; kernels of their own then tell which of them open a field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,11 +20,15 @@ from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, plain_dialect, step_tables
+from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
 
 _TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPP")
-_MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPP")
-_TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPP")
+_MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPPP")
+_TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPPP")
+_FIND_RUNS = Entry("structure/lenient_runs.cu", "find_runs", "PQ24sPP")
+_MARK_QUOTES = Entry("structure/lenient_runs.cu", "mark_quotes", "PQ24sPPP")
+_OWN_BYTES = 64
+"""Of a thread of lenient_runs.cu."""
 _SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
 _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
@@ -36,12 +42,16 @@ _FLAGS = _COUNTS.index("flags")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindShape:
-    """Threads of a block, rows of 16 bytes that each reads, and blocks of a multiprocessor; threads of a block that scans."""
+    """Threads of a block, rows of 16 bytes that each reads, and blocks of a multiprocessor; threads of a block that scans.
+
+    `only_steps`: whatever the dialect, its automaton is to read the text.
+    """
 
     threads: int = 128
     rows: int = 8
     blocks: int = 6
     scan_threads: int = 256
+    only_steps: bool = False
 
     @property
     def tile(self) -> int:
@@ -74,6 +84,31 @@ def _scan_defines(threads: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """What the form ``"steps"`` leaves for those who read the text behind it.
+
+    Parameters
+    ----------
+    tables
+        STEP_TABLES.
+    states
+        The automaton's state before each 32 bytes, as find_steps.cu's tally_steps leaves it: `chunk` of them for each of its
+        threads, `stride` bytes apart.
+    marks
+        Lenient quotes that open no field, a bit for each byte; None where quotes are strict.
+    count
+        States that the tables have room for.
+    """
+
+    tables: Room
+    states: Room
+    marks: Room | None
+    count: int
+    chunk: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
 class TileStructure:
     """Where a text's tiles begin in its records.
 
@@ -87,12 +122,18 @@ class TileStructure:
         The ways to read the text that were launched: ``"bare"``, ``"quoted"``, ``"steps"``.
     tiles
         How many there are.
+    steps
+        If ``"steps"`` is among the forms. Its memory means something only if that form read the text.
+    more
+        The rooms that the caller wanted.
     """
 
     totals: Room
     entries: Room
     forms: tuple[str, ...]
     tiles: int
+    steps: Steps | None
+    more: Sequence[Room] = ()
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """What the bytes of `totals` say, and the form that read the text."""
@@ -102,7 +143,9 @@ class TileStructure:
         raise AssertionError("the last form reads every text")
 
 
-def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: int = 0) -> TileStructure | None:
+def find_tiles(
+    launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: tuple[Sequence[int], Sequence[int]] = ((0,), ())
+) -> TileStructure | None:
     """Start to find the structure of a text; nothing is waited for.
 
     Parameters
@@ -116,35 +159,48 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, shape: FindShap
     shape
         Of the kernels.
     more
-        So many zeros are wanted behind the totals, for what is to be fetched with them.
+        What the caller wants room for as well, since to take memory at once is cheaper: so many zeros behind the totals, to be
+        fetched with them, and rooms of zeros; and rooms of anything.
 
     Returns
     -------
     TileStructure or None
-        None where no form reads the dialect: quotes are lenient, or the automaton has more than sixteen states.
+        None where no form reads the dialect: see `reads`.
     """
-    forms = _known_forms.of(lambda: _forms(dialect), dialect)
+    forms = _known_forms.of(lambda: _forms(dialect, shape), dialect, key=shape.only_steps)
     if forms is None:
         return None
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
-        search.launch(form, described)
-    return _structure(search.totals, search.entries, tuple([form for form, _ in forms]), search.tiles)
+        if form == "steps" and dialect.lenient:
+            search.mark_quotes(lenient_dialect(dialect))
+        search.launch(form, described, lenient=dialect.lenient)
+    names = tuple([form for form, _ in forms])
+    return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more)
 
 
 _structure = quick(TileStructure)
 _Forms = list[tuple[str, Any]]
 
 
-def _forms(dialect: Dialect) -> _Forms | None:
+def reads(dialect: Dialect) -> bool:
+    """Whether some form reads every text of the dialect: masks do, or the automaton has sixteen states at most."""
+    return _known_forms.of(lambda: _forms(dialect, FindShape()), dialect, key=False) is not None
+
+
+def _forms(dialect: Dialect, shape: FindShape) -> _Forms | None:
     """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
+    steps = step_tables(dialect)
+    if shape.only_steps:
+        return None if steps is None else [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
     forms: _Forms = [] if bare is None else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:
-        return [*forms, ("quoted", quoted.tobytes())]
-    steps = step_tables(dialect)
+        forms.append(("quoted", quoted.tobytes()))
+        if not dialect.lenient:
+            return forms
     return None if steps is None else [*forms, ("steps", steps)]
 
 
@@ -154,7 +210,14 @@ _known_forms: Recent[_Forms | None] = Recent()
 class _Search:
     """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
 
-    def __init__(self, launcher: Launcher, text: Room, shape: FindShape, forms: list[str], more: int) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        text: Room,
+        shape: FindShape,
+        forms: list[str],
+        more: tuple[Sequence[int], Sequence[int]],
+    ) -> None:
         self._launcher, self._text, self._shape = launcher, text, shape
         # Tiles are of whole 16 bytes in memory, so that of the first a part may lie before the text.
         self._skew = text.address % 16
@@ -164,12 +227,31 @@ class _Search:
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
         sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
-        self.totals, *scan_rooms, self.entries, self._tallies = launcher.rooms([FORMS_BYTES + more, *memory], sizes)
+        zeroed, others = more
+        rooms = launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others])
+        self._scan_memory = dict(zip(scans, rooms, strict=False))
+        self.totals, self.more = rooms[len(scans)], [rooms[len(scans) + number] for number in range(1, len(zeroed))]
+        first = len(scans) + len(zeroed)
+        self.entries, self._tallies = rooms[first], rooms[first + 1]
+        self.more += [rooms[number] for number in range(first + 2, len(rooms))]
         self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
         self._before: Part | None = None
-        self._scan_memory = dict(zip(scans, scan_rooms, strict=True))
+        self._marks: Room | None = None
+        self.steps: Steps | None = None
 
-    def launch(self, form: str, described: Any) -> None:
+    def mark_quotes(self, dialect: np.void) -> None:
+        """Start to tell which lenient quotes open no field."""
+        threads, size = self._shape.scan_threads, self._bytes
+        tiles = -(-(size + self._skew) // (threads * _OWN_BYTES))
+        self._marks = self._launcher.room(max(tiles * threads * _OWN_BYTES, self.tiles * self._shape.tile) // 8 + 8)
+        if not self.tiles:
+            return
+        kinds = self._launcher.room(tiles)
+        shape, told = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
+        self._launcher.launch(_FIND_RUNS, shape, [self._text, size, told, kinds, self._before])
+        self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, told, kinds, self._marks, self._before])
+
+    def launch(self, form: str, described: Any, *, lenient: bool) -> None:
         """Start a form, behind the one before it."""
         before = self._before
         totals = self._before = Part(self.totals, 0 if before is None else before.begin + _TOTALS_BYTES, _TOTALS_BYTES)
@@ -179,21 +261,24 @@ class _Search:
         elif self.tiles:
             args = [self._text, self._bytes, described, self._tallies, totals, before]
             self._launch(_TALLY_PLAIN, _plain_defines(self._shape, form == "quoted"), args)
-        head = [self._tallies, int(form == "quoted"), states, self._bytes, self._shape.tile, self._skew]
+        quoted = (2 if lenient else 1) if form == "quoted" else 0
+        head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
         self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""
+        count = tables["steps"].shape[1]
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         maps = self._launcher.room(max(self.tiles, 1) * 8)
-        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * tables["steps"].shape[1] // 2)
+        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * count // 2)
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
-            head = [self._text, self._bytes, table, chunks]
-            defines = _steps_defines(self._shape, tables["steps"].shape[1])
+            head = [self._text, self._bytes, table, self._marks, chunks]
+            defines = _steps_defines(self._shape, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])
             self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
+        self.steps = Steps(table, chunks, self._marks, count, self._shape.rows // 2, count // 2)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

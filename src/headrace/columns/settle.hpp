@@ -1,0 +1,40 @@
+// What a GPU's kernels listed (convert_task.hpp), settled by the native rules: each record in question is read again,
+// alone, where the list says it begins.
+#pragma once
+
+#include <span>
+
+#include "columns/convert_task.hpp"
+#include "columns/load.hpp"
+
+namespace headrace {
+
+struct SettledFaults {
+    std::vector<FaultRow> faults;  // by record, then column
+    u64 short_gone = 0;            // records with malformed quotes that are short beside, where those are filled
+};
+
+// `listed`: by record; of one record as a whole at most one. `begin`: the byte of the source that they count from.
+SettledFaults settle_faults(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
+                            std::span<const FieldFault> listed);
+
+// What a column is taken for.
+struct TakenFor {
+    ColumnType type;
+    std::optional<u8> guess;  // Kind, where the type is inferred
+};
+
+// What becomes of a field that the kernels left to the host (FAULT_DEFERRED, FAULT_COLLECTED).
+struct SettledField {
+    enum class What : u8 { null, value, fault, kind };
+    What what = What::null;
+    u8 kind = 0;  // Fault, Kind or UNFIT
+    u64 at = 0;   // of a fault or kind, in the source
+    u64 value[2] = {};
+    std::string text;  // of a column of strings
+};
+
+std::vector<SettledField> settle_fields(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
+                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> fields);
+
+}  // namespace headrace
