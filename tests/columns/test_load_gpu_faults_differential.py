@@ -34,8 +34,9 @@ def outcome(read: Any, data: bytes, options: dict[str, Any]) -> tuple[headrace.T
 
 def check(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> headrace.Table | None:
     """Read on both; the table, None where both raise."""
+    how = {"skew": skew, "seed": seed, "far": seed % 2 == 1}
     expected, error = outcome(headrace.read_csv, data, options)
-    found, raised = outcome(lambda data, **given: read_on_fibers(data, skew=skew, seed=seed, **given)[0], data, options)
+    found, raised = outcome(lambda data, **given: read_on_fibers(data, **how, **given)[0], data, options)
     assert raised == error
     if expected is None:
         return None
