@@ -113,6 +113,7 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     tile.begin = static_cast<u32>(static_cast<i64>(begin) - tile.origin);
     tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
     tile.last_end = blockIdx.x + 1 == task.tiles && tile.next.open;
+    tile.unclosed = tile.last_end && tile.next.state != 0 ? tile.next.record : no_record;
     return tile;
 }
 
@@ -120,7 +121,7 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
 HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
     report_strays(memory, task, own);
     const Tile& tile = memory.tile;
-    if (threadIdx.x != 0 || !tile.last_end || tile.next.state == 0) return;
+    if (threadIdx.x != 0 || tile.unclosed == no_record) return;
     const u64 begin = tile.next.record_begin;
     const u32 kind = static_cast<u32>(Fault::unclosed_quote);
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});

@@ -179,6 +179,8 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
                 const bool empty = place.begin == static_cast<i64>(place.end);
                 const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
+                // Nobody reads all of a long field that goes.
+                if (!found.sound && place.begin <= 0) present = false;
                 if (present && looks) {
                     present =
                         is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);

@@ -34,7 +34,9 @@ struct Tile {
     bool regular;   // each record has `width` fields
     bool last_end;  // the text's end ends the last field
     bool has_high;
+    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
 };
+constexpr u64 no_record = ~u64{0};
 
 // A part of the tile's fields: those whose ends are in `places`.
 struct Window {
