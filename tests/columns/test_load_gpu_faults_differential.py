@@ -143,6 +143,31 @@ def test_fields_that_a_kernel_leaves(on_error, given):
         check(data, thousands="'", on_error=on_error, **given)
 
 
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("typed", [False, True])
+def test_long_texts_that_are_no_utf8(typed, quoted):
+    # Tiles of 512 bytes check their own parts; a character, or what is none, may lie on their borders.
+    character = "€".encode()
+    for size, at in [(300, 0), (300, 1), (300, 2), (900, 450), (900, 899), *((600, at) for at in range(160, 176))]:
+        text = bytearray(b"x" * (at % 3) + character * size)
+        for wrong in (None, b"\xff", b"\x80", b"\xe2", b"a"):
+            if wrong is not None:
+                text[3 * at : 3 * at + 1] = wrong
+            field = b'"' + bytes(text) + b'"' if quoted else bytes(text)
+            data = b"a,b\n1,first\n2," + field + b"\n3,last\n"
+            check(data, on_error="null", seed=at, **({"dtypes": {"b": "string"}} if typed else {}))
+    check(data, on_error="reject")
+    check(data, on_error="raise")
+
+
+def test_long_fields_that_are_no_text():
+    for field in (b"0" * 5000 + b"7", b"1" * 5000, b"x" * 6000, b'"' + b"0" * 5000 + b'1"'):
+        data = b"a,b\n1,2\n" + field + b",3\n4,5\n"
+        check(data, on_error="null")
+        check(data, on_error="reject", dtypes={"a": "int64"})
+        check(data, dtypes={"a": "float64"})
+
+
 def test_bools_that_a_kernel_leaves():
     word = 'y"' * 70
     data = b"a,b\n" + b"".join(b'%d,"%s"\n' % (row, [word.replace('"', '""').encode(), b"n"][row % 2]) for row in range(70))

@@ -59,7 +59,7 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
         const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
         if (writes && sizes_first(memory, task) && !classifies) {
             u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
-            added += convert_unfinished<true>(memory, own, base + added);
+            added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
         }

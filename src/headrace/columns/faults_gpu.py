@@ -40,6 +40,8 @@ class Conversion:
     ----------
     taken
         Its columns, in the order of `table`, the kernels' table of them.
+    rows
+        Of these columns.
     faults
         Where they are listed.
     totals
@@ -50,6 +52,7 @@ class Conversion:
 
     taken: Sequence[Taken]
     table: Room
+    rows: int
     faults: Room
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
@@ -159,7 +162,7 @@ class FaultsOfLoad:
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if not is_deferred.any():
             return faults
-        found = self._fields.settle(self._launcher, made.taken, made.table, faults[is_deferred])
+        found = self._fields.settle(self._launcher, made.taken, made.table, made.rows, faults[is_deferred])
         return np.concatenate([faults[~is_deferred], found])
 
     def _listed(self) -> NDArray[np.void]:

@@ -36,6 +36,9 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
 }
 
+// A field of fixed width that is longer is read by the host.
+constexpr i64 longest_read = 4096;
+
 // Staged bytes from `begin` to `end`; a field that began before the staged head begins below 0.
 struct FieldPlace {
     i64 begin;

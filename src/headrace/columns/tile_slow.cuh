@@ -18,6 +18,10 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
     Converted result{};
     if (!sound) return result;
     const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
+    if (place.end - place.begin > longest_read) {
+        defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return result;
+    }
     const FieldText field = text_of(memory, text, task, place, false);
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
     if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < longest_fast) {
