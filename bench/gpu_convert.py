@@ -106,7 +106,7 @@ def packed_tables(text: bytes, types: list[str]) -> dict[str, np.ndarray]:
         "rules": low,
         "pointers": np.flatnonzero(low != high),
         "columns": pack_columns(plan, rooms, 0, low.tobytes()),
-        "task": pack_task(plan, rooms, pack_dialect(options.dialect), size=0, tiles=0, listing=FaultListing(room=1000)),
+        "task": pack_task(plan, rooms, (pack_dialect(options.dialect), b""), size=0, tiles=0, listing=FaultListing(room=1000)),
     }
 
 

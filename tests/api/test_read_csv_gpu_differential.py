@@ -10,6 +10,7 @@ import pytest
 import headrace
 from headrace import Context, Device, DeviceArray
 from tests.columns.test_convert_kernels_differential import TEXTS, table
+from tests.columns.test_load_gpu_dialects_differential import DIALECTS, case
 from tests.columns.test_load_gpu_faults_differential import spoiled
 
 pytestmark = pytest.mark.gpu
@@ -96,6 +97,18 @@ def test_spoiled_tables(on_error, given):
         expected, error = outcome(data, options)
         text = DeviceArray.from_host(np.frombuffer(data, np.uint8))
         found, raised = outcome(text, options) if rng.random() < 0.5 else outcome(data, {**options, "device": "cuda"})
+        assert raised == error
+        if found is not None and expected is not None:
+            assert found.report.device == "cuda"
+            same(found, expected)
+
+
+@pytest.mark.parametrize("given", DIALECTS, ids=str)
+def test_dialects(given):
+    for seed in range(3):
+        data, options, _ = case(seed, given, (40, 3000, 20_000)[seed])
+        expected, error = outcome(data, options)
+        found, raised = outcome(data, {**options, "device": "cuda"})
         assert raised == error
         if found is not None and expected is not None:
             assert found.report.device == "cuda"

@@ -18,6 +18,8 @@ SHAPES = [
     ConvertShape(threads=64, tile=512, window=64, quotes=False),
     ConvertShape(threads=64, tile=512, window=512, quotes=True),
     ConvertShape(threads=64, tile=2048, window=96, quotes=True),
+    ConvertShape(threads=32, tile=512, window=64, steps=True),
+    ConvertShape(threads=64, tile=2048, window=512, steps=True),
 ]
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}

@@ -24,7 +24,7 @@ SHAPE = GpuShape(find=FindShape(threads=32, rows=1, blocks=1, scan_threads=32), 
 
 
 def read_on_fibers(
-    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, **options: Any
+    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, **options: Any
 ) -> tuple[headrace.Table | None, int]:
     """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited.
 
@@ -38,7 +38,7 @@ def read_on_fibers(
         assert why_not(source, parsed.dialect, plan) == ""
         text = Part(launcher.put(np.frombuffer(bytes(skew) + data, np.uint8)), skew)
         placed = replace(source, on_gpu=text) if far else source
-        loaded = load_on_gpu(Place(launcher, text, SHAPE), placed, parsed.dialect, plan)
+        loaded = load_on_gpu(Place(launcher, text, shape), placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
         report = make_report(source, prepared, loaded, parsed, {})
@@ -52,6 +52,11 @@ def check(data: bytes, **options: Any) -> int:
     options = {name: value for name, value in options.items() if name not in ("skew", "seed")}
     expected = headrace.read_csv(data, **options)
     assert found is not None
+    same_table(found, expected)
+    return waits
+
+
+def same_table(found: headrace.Table, expected: headrace.Table) -> None:
     found.report.check()
     for name, column in expected.columns.items():
         made = found[name]
@@ -59,7 +64,6 @@ def check(data: bytes, **options: Any) -> int:
         assert repr(made.to_pylist()) == repr(column.to_pylist()), name
     for name in ("records", "rows", "rejected", "skipped", "columns", "bytes", "filled"):
         assert getattr(found.report, name) == getattr(expected.report, name), name
-    return waits
 
 
 def test_one_wait_for_counts_and_one_for_the_result():

@@ -125,6 +125,18 @@ std::span<const u8> view_of(const nb::bytes& given) {
     return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
 }
 
+// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked for.
+std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
+                                 const std::vector<FaultRow>& faults) {
+    std::vector<u64> found;
+    for (const FaultRow& fault : faults) {
+        const auto is_before = [](const FieldFault& one, u64 record) { return one.record + 1 < record; };
+        const auto one = std::lower_bound(listed.begin(), listed.end(), fault.record, is_before);
+        found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+    }
+    return found;
+}
+
 // The table of faults that a GPU listed (columns/settle.hpp), or of the first that is to be raised; how many rows it
 // has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's record;
 // `pieces`: so many bytes of each record.
@@ -145,7 +157,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
         settled = settle_faults(listed);
         result.faults = std::move(settled.faults);
         if (raises) keep_first_raised(result);
-        table = rejects_table(plan, result, line_numbers);
+        table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
     nb::list made;
     for (NamedColumn& column : table) made.append(nb::make_tuple(column.name, column_tuple(column.column)));

@@ -83,6 +83,24 @@ enum RowFlag : u32 {
     ROWS_KNOWN = 8          // faults of records, and filled ones, are known from an earlier pass and not told again
 };
 
+// What only an automaton can read: how the search left it (structure/find_steps.cu), and how fields are written.
+struct StepsTask {
+    const void* tables;  // StepTables<count>
+    const u8* states;    // of the automaton before each 32 bytes: `chunk` of them, then `stride` bytes to the next ones
+    const u32* marks;    // lenient quotes that open no field, a bit for each byte; or null
+    u16 chunk;
+    u16 stride;
+    u8 count;           // 8 or 16
+    u8 separator_more;  // bytes of a separator but its last
+    u8 line_end_more;
+    u8 flags;      // StepsFlag
+    u8 escape;
+    u8 reserved[7];
+};
+static_assert(sizeof(StepsTask) == 40);
+
+enum StepsFlag : u8 { STEPS_ESCAPES = 1, STEPS_SKIP_SPACES = 2, STEPS_LENIENT = 4 };
+
 // What all tiles share.
 struct ConvertTask {
     u64 size;        // bytes of text
@@ -94,12 +112,13 @@ struct ConvertTask {
     u32 strings;     // how many they are
     u32 rows;        // RowFlag
     PlainDialect dialect;
+    StepsTask steps;  // of texts that the search read by steps
     const u64* gone;  // records that have to go, ascending: what their fields hold is nobody's business
     u64 gone_count;
     u64 last_record;  // the same of all records behind this one
     u32 raises;       // a bit for each Fault that is to be raised, and FAULT_DEFERRED's
     u32 reserved;
 };
-static_assert(sizeof(ConvertTask) == 80);
+static_assert(sizeof(ConvertTask) == 120);
 
 HR_END_NAMESPACE

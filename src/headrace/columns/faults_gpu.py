@@ -82,10 +82,13 @@ class FaultsOfLoad:
         self._source, self._dialect = source.native, _native.Dialect.make(dialect)
         self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
         rows, value = plan.rows, {"null": "keep"}.get(plan.values.on_error, plan.values.on_error)
-        outcomes = [value] * 3 + [rows.on_malformed] * 2 + [rows.on_short, rows.on_long]
+        malformed = ["keep" if dialect.lenient else rows.on_malformed, rows.on_malformed]
+        outcomes = [value] * 3 + malformed + [rows.on_short, rows.on_long]
         self._far = source.on_gpu is not None
         self._raises = np.array([outcome == "raise" for outcome in outcomes])
         self._keeps = np.array([outcome == "keep" for outcome in outcomes])
+        # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
+        self._order = np.array([9, 9, 9, 3 if dialect.lenient else 1, 0, 2, 2])
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER
         self._known = self._lifted = False
@@ -147,10 +150,10 @@ class FaultsOfLoad:
             self._limit = count
 
     def _learn_records(self, faults: NDArray[np.void], filled: int) -> None:
-        """Of each record its one fault: malformed quotes count before numbers of fields."""
+        """Of each record its one fault."""
         is_collected = faults["kind"] == FAULT_COLLECTED
         collected, faults = faults[is_collected], faults[~is_collected]
-        order = np.array([9, 9, 9, 1, 0, 2, 2])[faults["kind"]]
+        order = self._order[faults["kind"]]
         faults = faults[np.lexsort((faults["at"], order, faults["record"]))]
         self._of_records = faults[np.unique(faults["record"], return_index=True)[1]]
         self._gone = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])

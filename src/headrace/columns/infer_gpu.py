@@ -13,6 +13,8 @@ from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 
 _SHOWN = 100
+_LONGEST = 8
+"""Bytes of a delimiter."""
 _EMPTY, _BIG_INT = 0, 5
 _NEVER = 2**64 - 1
 
@@ -80,9 +82,30 @@ class Inference:
 
     def _field_text(self, at: int) -> bytes:
         """The raw text of the field that begins there, its first bytes."""
-        text, state = self._source.native.read(at, _SHOWN), 0
-        for length, byte in enumerate(text):
-            state, emit = self._dialect.automaton.step(state, byte)
-            if emit & (Emit.FLD | Emit.REC):
-                return text[:length]
-        return text
+        source, dialect = self._source.native, self._dialect
+        text = source.read(at, _SHOWN + _LONGEST)
+        whole = _field_in(text, dialect, opens=True)
+        quote = dialect.quote or b""
+        if not dialect.lenient or not text[: len(whole)].lstrip(b" ").startswith(quote):
+            return whole[:_SHOWN]
+        # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
+        plain = _field_in(text, dialect, opens=False)
+        found: bytes = _native.peek(source, _native.Dialect.make(dialect), "", at, 1)[0][1][0]
+        own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
+        return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
+
+
+def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
+    """The field that `text` begins with, as far as it is there; `opens`: what a quote at its start does."""
+    automaton = dialect.automaton
+    begun = dialect.quote is None
+    state = automaton.run(0, b"x" + dialect.sep)
+    for length, byte in enumerate(text):
+        group = automaton.class_of[byte]
+        if not begun and byte == (dialect.quote or b"\0")[0] and not opens and automaton.unreal_group is not None:
+            group = automaton.unreal_group
+        begun = begun or byte != ord(" ")
+        emit, state = automaton.emit[group][state], automaton.next[group][state]
+        if emit & (Emit.FLD | Emit.REC):
+            return text[: length + 1 - (automaton.sep_length if emit & Emit.FLD else automaton.line_end_length)]
+    return text

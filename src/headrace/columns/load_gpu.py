@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.before_gpu import find_data
 from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import SIGHTINGS, TOTALS_WORDS, ConvertShape, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import (
+    SIGHTINGS,
+    TOTALS_WORDS,
+    ConvertShape,
+    has_offsets,
+    pack_columns,
+    pack_steps,
+    pack_task,
+)
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.load import Loaded, LoadPlan
@@ -25,11 +33,11 @@ from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
-from headrace.structure.gpu_tables import TOTALS, Found, plain_dialect
+from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, reads
+from headrace.structure.gpu_tables import TOTALS, plain_dialect
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPP80s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP80s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP120s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP120s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _SMALL = {"HR_THREADS": 256}
@@ -39,8 +47,6 @@ _UPLOAD_BYTES = 64 << 20
 _FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-_LEFT = Found.UNFINISHED | Found.COMMENT
-"""What is left to the native loader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +58,10 @@ class GpuShape:
     window: int = 4096
     blocks: int = 4
 
-    def convert(self, *, quotes: bool) -> ConvertShape:
-        """The conversion's."""
-        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, quotes=quotes, blocks=self.blocks)
+    def convert(self, form: str) -> ConvertShape:
+        """The conversion's, of a text that this form of the search reads."""
+        forms = {"quotes": form != "bare", "steps": form == "steps"}
+        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +77,8 @@ def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
     if source.codec != "utf-8":
         return f"text in {source.codec}"
-    if dialect.lenient:
-        return "lenient quotes"
-    if plain_dialect(dialect, quoted=dialect.quote is not None) is None:
-        return "a dialect that masks cannot read"
+    if not reads(dialect):
+        return "a dialect whose automaton has more than sixteen states"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
     columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
@@ -98,7 +103,7 @@ def load_text(
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
     text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
     loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
-    return (None, "a byte that masks cannot read") if loaded is None else (replace(loaded, device=str(device)), "")
+    return replace(loaded, device=str(device)), ""
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -109,7 +114,7 @@ def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
     return text
 
 
-def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded | None:
+def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
     Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
@@ -126,7 +131,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     Returns
     -------
     Loaded
-        None if there is a byte that masks cannot read: the native loader can.
+        The columns, and what was met.
 
     Raises
     ------
@@ -152,10 +157,10 @@ class _Load:
         see = self._inference.see_field
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=self._begin, see=see)
         self._rows = 0
-        self._quotes = dialect.quote is not None
+        self._form = ""  # of the search, once it is known
         self._collected: Taken | None = None
 
-    def run(self) -> Loaded | None:
+    def run(self) -> Loaded:
         taken = self._inference.first()
         if self._plan.rows.collect_long and taken[-1].position + 1 == len(self._plan.columns):
             self._collected = taken.pop()
@@ -163,8 +168,7 @@ class _Load:
             return self._loaded({one.position: self._empty(one) for one in taken})
         self._prepare(len(strings_of(taken)))
         self._measure(taken, Part(self._totals, _FORMS_BYTES))
-        if not self._learn(taken):
-            return None
+        self._learn(taken)
         columns: dict[int, Taken] = {}
         stands = self._convert(taken)
         while True:
@@ -205,28 +209,35 @@ class _Load:
         self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
         if not strings:
             return
-        args = [self._at, self._entries, launcher.put(self._table(taken)), self._sums, self._task(taken)]
-        launcher.launch(_MEASURE, self._convert_shape(writes=False), args)
+        head = [self._at, self._entries, launcher.put(self._table(taken)), self._sums]
+        for form, totals_before in self._measured_forms():
+            args = [*head, totals_before, self._task(taken, form)]
+            launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
         args = [self._sums, self._tiles, len(strings), totals]
         launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
 
-    def _convert_shape(self, *, writes: bool) -> Shape:
-        shape = self._shape.convert(quotes=self._quotes)
+    def _measured_forms(self) -> list[tuple[str, Room | None]]:
+        """The forms to measure strings by, and the totals that say which of two is the text's."""
+        forms = self._found.forms
+        if self._form or len(forms) == 1 or "steps" not in forms:
+            return [(self._form or forms[-1], None)]
+        size = TOTALS.itemsize
+        before = Part(self._totals, (len(forms) - 2) * size, size)
+        return [(forms[-2], before), ("steps", before)]
+
+    def _convert_shape(self, form: str, *, writes: bool) -> Shape:
+        shape = self._shape.convert(form)
         return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
 
-    def _learn(self, taken: Sequence[Taken]) -> bool:
-        """Wait for the counts; whether the kernels can go on."""
+    def _learn(self, taken: Sequence[Taken]) -> None:
+        """Wait for the counts, and make room for the strings."""
         fetched = self._launcher.fetch(self._totals)
-        totals, form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
-        if form == "steps" or Found(int(totals["flags"])) & _LEFT:
-            return False
-        self._quotes = form == "quoted"
+        totals, self._form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
         self._rows = int(totals["records"])
         self._counts["records"] = self._rows
         self._counts["blank"] += int(totals["blank_lines"])
         self._counts["comment"] += int(totals["comments"])
         self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
-        return True
 
     def _learn_strings(self, taken: Sequence[Taken], totals: NDArray[np.uint64]) -> None:
         for one, total in zip(strings_of(taken), totals.tolist(), strict=False):
@@ -248,8 +259,8 @@ class _Load:
             one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
         table = launcher.put(self._table(in_order))
         faults = self._faults.room()
-        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken)]
-        launcher.launch(_CONVERT, self._convert_shape(writes=True), args)
+        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken, self._form)]
+        launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
         shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
         launcher.launch(_COUNT, shape, [table, words, Part(outcome, head, count * 8)])
         fetched = launcher.fetch(outcome).view(np.uint64)
@@ -267,12 +278,17 @@ class _Load:
     def _table(self, taken: Sequence[Taken]) -> NDArray[np.void]:
         return pack_columns(self._plan, [one.described() for one in taken], self._rules_room.address, self._rules)
 
-    def _task(self, taken: Sequence[Taken]) -> NDArray[np.void]:
-        dialect = plain_dialect(self._dialect, quoted=self._quotes)
-        assert dialect is not None
+    def _task(self, taken: Sequence[Taken], form: str) -> NDArray[np.void]:
+        steps = self._found.steps
+        if form == "steps" and steps is not None:
+            dialect = pack_steps(self._dialect, steps)
+        else:
+            plain = plain_dialect(self._dialect, quoted=form == "quoted")
+            assert plain is not None
+            dialect = plain.tobytes(), b""
         rooms = [one.described() for one in taken]
         sizes = {"size": self._size, "tiles": self._tiles}
-        return pack_task(self._plan, rooms, dialect.tobytes(), **sizes, listing=self._faults.listing)[0]
+        return pack_task(self._plan, rooms, dialect, **sizes, listing=self._faults.listing)[0]
 
     def _loaded(self, columns: dict[int, Taken]) -> Loaded:
         count = len(self._plan.columns)

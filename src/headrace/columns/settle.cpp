@@ -109,9 +109,7 @@ void settle_part(const ListedFaults& listed, const Part& part, Budget& budget, S
         };
         const bool stands = rows.counts().rows != 0;
         if (fault.column == NO_FIELD) {
-            for (const TileFault& found : rows.faults()) {
-                if (static_cast<u32>(found.kind) == fault.kind) add(found);
-            }
+            for (const TileFault& found : rows.faults()) add(found);
             const bool is_short = reader.fields() < plan.rows.base_columns;
             settled.short_gone += !stands && plan.rows.fill_short && is_short ? 1 : 0;
             return;

@@ -26,7 +26,7 @@ struct SettledFaults {
     u64 short_gone = 0;            // records with malformed quotes that are short beside, where those are filled
 };
 
-// Faults of records as a whole are those that the loader finds there, of the kinds that are listed.
+// Of a record as a whole one fault is listed; its faults are those that the loader finds there.
 SettledFaults settle_faults(const ListedFaults& listed);
 
 // What a column is taken for.

@@ -43,6 +43,10 @@ HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault
 // Where the record begins that staged byte `at` is in.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;
+    if constexpr (by_steps) {
+        const u32 begin = at < static_cast<i32>(tile.begin) ? 0 : last_start(memory, static_cast<u32>(at), 0);
+        return begin == 0 ? tile.entry.record_begin : tile_position(tile, begin);
+    }
     if (at >= static_cast<i32>(tile.begin)) {
         u32 word = static_cast<u32>(at) / 32;
         u32 bits = word < chunks ? memory.records[word] & low_mask(static_cast<u32>(at) % 32) : 0;
@@ -96,7 +100,7 @@ HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
         const bool many = fields > task.width;
         if (is_short && !few) atomicAdd(&memory.totals_of_text->filled, u64{1});
         if (!few && !many) continue;
-        const u32 end = memory.places[last + 1];
+        const u32 end = end_of_field(memory, task, memory.places[last + 1]);
         const u64 record = tile.entry.record + window.records_before + k;
         const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
         const u64 stop = tile_position(tile, end);

@@ -31,7 +31,7 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
         if (result.present) return result;
     }
     u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, result.value, kind);
+    const Settled settled = settle_field(column, field, marks_of(task), result.value, kind);
     result.present = settled == Settled::value;
     if (settled == Settled::value || settled == Settled::null) return result;
     FieldFault fault = fault_at(memory, task, place, column.position, row);

@@ -121,7 +121,9 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
     if (invalid == field.n) return true;
     if (!reports || is_left_out(task, row)) return false;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    fault.at = fault.begin + (field.quoted ? 1 : 0) + invalid;
+    // Behind initial spaces and an opening quote.
+    const usize closing = field.quoted ? 1 : 0;
+    fault.at = fault.end - closing - field.n + invalid;
     fault.kind = static_cast<u32>(Fault::encoding);
     report(memory, task, fault);
     return false;
@@ -131,6 +133,8 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
 HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const ConvertTask& task,
                              const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
+    // Of initial spaces alone.
+    if (by_steps && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
     if (has_text(column) && memory.tile.has_high) {
         if (place.begin < 0) {
             const u8* const staged = staged_text(memory);
@@ -143,7 +147,7 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
         }
     }
     if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
-    return !is_null_text(*column.rules, field, task.dialect.quote);
+    return !is_null_text(*column.rules, field, marks_of(task));
 }
 
 // A field of a column whose type is not known yet: it says what it is, and is null.
@@ -157,7 +161,7 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
     u32 kind;
-    const Settled settled = settle_field(column, field, task.dialect.quote, value, kind);
+    const Settled settled = settle_field(column, field, marks_of(task), value, kind);
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
     if (settled == Settled::deferred) defer(memory, task, fault);
@@ -180,7 +184,7 @@ template <bool writes>
 HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
-    if (window.first + window.count != tile.fields || !tile.next.open || tile.last_end) return 0;
+    if (window.first + window.count != tile.fields || !tile.open_field) return 0;
     if (tile.next.column != column.position) return 0;
     const bool raw = column.flags & CONVERT_RAW;
     const Piece piece = unfinished_piece(tile);
