@@ -37,7 +37,9 @@ struct Tile {
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field goes on behind the tile
     bool has_high;
+    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
 };
+constexpr u64 no_record = ~u64{0};
 
 // A part of the tile's fields: those whose ends are in `places`.
 struct Window {
