@@ -144,10 +144,10 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
         if not by_steps:
             kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none])
             return
-        kernels["map_tiles"]((tiles, 1), threads, [*head, steps, before, maps, none])
+        kernels["map_tiles"]((tiles, 1), threads, [*head, steps, none, before, maps, none])
         kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
         memory.zero_()
-        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, before, states, tallies, totals, none])
+        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, none, before, states, tallies, totals, none])
 
     def once() -> None:
         memory.zero_()

@@ -1,9 +1,10 @@
 """`read_csv` of text in a GPU's memory: GB/s of text, wall clock from the call to the table, beside what memory reads.
 
 Needs an installed or built headrace, a GPU and PyTorch. Each case's answer is compared with the CPU's on a piece of the text, and
-its rows with those of the pieces, before it is timed. Texts of `bench.data` are repeated to --bytes.
+its rows with those of the pieces, before it is timed. Texts of `bench.data` are repeated to --bytes. `taxi:steps` is the case
+taxi read by the automaton of its dialect (six states), as a dialect would be that masks cannot read.
 
-    python -m bench.gpu_read [--bytes N] [--cases taxi,int_444] [--out FOLDER/NAME]
+    python -m bench.gpu_read [--bytes N] [--cases taxi,int_444,taxi:steps] [--out FOLDER/NAME]
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +23,19 @@ import headrace
 from bench.cases import CASES, Case
 from bench.data import ensure
 from bench.machine import description
+from headrace.api.csv_options import parse_options
+from headrace.api.reading import load_plan, make_report, prepare, table_columns
+from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu
+from headrace.core.context import Context
+from headrace.core.gpu import gpu
+from headrace.core.launcher import GpuLauncher
+from headrace.sources.open import open_source
+from headrace.structure.find_gpu import FindShape
 
 PIECE = 16 << 20
 RUNS = 9
-CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide")
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps")
+Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
 
 
 def pieces(case: Case) -> tuple[bytes, bytes]:
@@ -49,10 +61,27 @@ def options_of(case: Case) -> dict[str, Any]:
     return {"header": case.header, **types}
 
 
-def check(case: Case, header: bytes, body: bytes) -> None:
+def by_steps(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+    """`read_csv`, with the automaton in place of masks."""
+    parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
+    with open_source(text, parsed.source) as source:
+        prepared = prepare(source, parsed)
+        plan = load_plan(source, prepared, parsed)
+        assert source.on_gpu is not None
+        context = Context()
+        launcher = GpuLauncher(
+            gpu(source.on_gpu.device), stream=source.on_gpu.stream, budget=context.new_budget(), crossings=context.crossings
+        )
+        shape = GpuShape(find=FindShape(only_steps=True))
+        loaded = replace(load_on_gpu(Place(launcher, source.on_gpu, shape), source, parsed.dialect, plan), device="cuda")
+        report = make_report(source, prepared, loaded, parsed, {})
+        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=headrace.Table(loaded.rejects), report=report)
+
+
+def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
     """Compare a piece with the CPU, to the bit."""
     data = header + body[: body.rindex(b"\n", 0, 1 << 20) + 1] if not case.quotes else header + body
-    found = headrace.read_csv(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), **options_of(case))
+    found = read(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), options_of(case))
     expected = headrace.read_csv(data, **options_of(case))
     assert found.report.device == "cuda", found.report.device
     back = found.to("cpu")
@@ -62,15 +91,20 @@ def check(case: Case, header: bytes, body: bytes) -> None:
         assert (back[name].to_numpy().astype(str) == column.to_numpy().astype(str)).all() or column.type.is_string, name
 
 
-def seconds_of(text: torch.Tensor, case: Case) -> tuple[float, headrace.Table]:
+def read_csv(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+    """The public call."""
+    return headrace.read_csv(text, **options)
+
+
+def seconds_of(read: Read, text: torch.Tensor, case: Case) -> tuple[float, headrace.Table]:
     """Median of reads that find their memory warm."""
     times = []
-    table = headrace.read_csv(text, **options_of(case))
+    table = read(text, options_of(case))
     for _ in range(RUNS):
         del table
         torch.cuda.synchronize()
         begun = time.perf_counter()
-        table = headrace.read_csv(text, **options_of(case))
+        table = read(text, options_of(case))
         torch.cuda.synchronize()
         times.append(time.perf_counter() - begun)
     return statistics.median(times), table
@@ -109,11 +143,11 @@ def main() -> None:
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name in given.cases.split(","):
-        case = CASES[name]
+        case, read = CASES[name.partition(":")[0]], by_steps if name.endswith(":steps") else read_csv
         header, body = pieces(case)
-        check(case, header, body)
+        check(read, case, header, body)
         text = text_of(header, body, given.bytes)
-        seconds, table = seconds_of(text, case)
+        seconds, table = seconds_of(read, text, case)
         size = sum(
             buffer.nbytes
             for column in table.columns.values()
@@ -123,7 +157,7 @@ def main() -> None:
         passes = table.report.passes
         del table
         small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
-        short, _ = seconds_of(small, case)
+        short, _ = seconds_of(read, small, case)
         row = (
             f"{text.numel() / seconds / 1e9:.0f} | {seconds * 1e3:.2f} | {size / text.numel():.2f} | {passes} | {short * 1e3:.2f}"
         )

@@ -10,6 +10,8 @@ import pytest
 import headrace
 from headrace import Context, Device, DeviceArray
 from tests.columns.test_convert_kernels_differential import TEXTS, table
+from tests.columns.test_load_gpu_dialects_differential import DIALECTS, case
+from tests.columns.test_load_gpu_faults_differential import spoiled
 
 pytestmark = pytest.mark.gpu
 SIZES = (1, 100, 3000)
@@ -60,14 +62,70 @@ def test_several_types_in_turn_behind_the_sample():
     same(found, headrace.read_csv(data))
 
 
-@pytest.mark.parametrize("data", [b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,4,5\n", b'a,b\n1,"x"y\n', b"a\n", b"a,b\n1,\xff\n2,x\n"])
+SPOILED = [b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,4,5\n", b'a,b\n1,"x"y\n', b'a,b\n1,2\n1,"x\n5,6', b"a\n", b"a,b\n1,\xff\n2,x\n"]
+
+
+@pytest.mark.parametrize("data", SPOILED)
 def test_faults_are_the_cpus(data):
     found = headrace.read_csv(data, device="cuda", on_error="reject")
-    assert found.report.device.startswith("cpu")
+    assert found.report.device == "cuda"
     same(found, headrace.read_csv(data, on_error="reject"))
     with pytest.raises(headrace.ParseError) as raised:
         headrace.read_csv(b"a\n1\nx\n", dtypes={"a": int}, device="cuda")
     assert raised.value.record == 2
+
+
+def outcome(data: object, options: dict[str, object]) -> tuple[headrace.Table | None, str]:
+    """The table, or None and what the error says."""
+    try:
+        return headrace.read_csv(data, **options), ""
+    except headrace.ParseError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
+@pytest.mark.parametrize(
+    "given", [{}, {"short_records": "null"}, {"short_records": "reject", "long_records": "truncate"}], ids=str
+)
+def test_spoiled_tables(on_error, given):
+    rng = random.Random(f"{on_error}{given}")
+    for rows, times in ((50, 2), (3000, 1), (3000, 40), (30_000, 5)):
+        types = rng.sample(sorted(set(TEXTS) - {"null"}), 5)
+        data = spoiled(rng, table(rng, types, rows, junk=rng.choice([0, 0.05]), quoted=0.2), times)
+        options = {"dtypes": dict(enumerate(types)), "header": False} if rng.random() < 0.6 else {}
+        options |= {"on_error": on_error, **given}
+        expected, error = outcome(data, options)
+        text = DeviceArray.from_host(np.frombuffer(data, np.uint8))
+        found, raised = outcome(text, options) if rng.random() < 0.5 else outcome(data, {**options, "device": "cuda"})
+        assert raised == error
+        if found is not None and expected is not None:
+            assert found.report.device == "cuda"
+            same(found, expected)
+
+
+@pytest.mark.parametrize("given", DIALECTS, ids=str)
+def test_dialects(given):
+    for seed in range(3):
+        data, options, _ = case(seed, given, (40, 3000, 20_000)[seed])
+        expected, error = outcome(data, options)
+        found, raised = outcome(data, {**options, "device": "cuda"})
+        assert raised == error
+        if found is not None and expected is not None:
+            assert found.report.device == "cuda"
+            same(found, expected)
+
+
+def test_more_faults_than_are_listed_at_first():
+    lines = [b"%d,text" % number if number % 3 else b"%d" % number for number in range(60_000)]
+    data = b"a,b\n" + b"\n".join(lines)
+    for on_error in ("null", "reject", "raise"):
+        options = {"dtypes": {"a": "int8"}, "on_error": on_error}
+        expected, error = outcome(data, options)
+        found, raised = outcome(data, {**options, "device": "cuda"})
+        assert raised == error
+        if found is not None and expected is not None:
+            assert found.report.device == "cuda" and len(found.rejects) > 20_000
+            same(found, expected)
 
 
 def test_faults_of_fields_are_listed_on_the_gpu():

@@ -153,11 +153,11 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
     scan = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
     if tiles:
-        program.launch("map_tiles", tiles, threads, [text, len(data), tables, before, maps, None], order=order, seed=seed)
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, None, before, maps, None], order=order, seed=seed)
         blocks = tiles // SCAN_THREADS + 1
         memory = np.zeros(2 * (blocks + 1), np.uint64)
         scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
-        args = [text, len(data), tables, before, states, tallies, totals, None]
+        args = [text, len(data), tables, None, before, states, tallies, totals, None]
         program.launch("tally_steps", tiles, threads, args, order=order, seed=seed)
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
     return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found

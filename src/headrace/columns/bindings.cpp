@@ -6,9 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <string_view>
 
+#include "columns/before.hpp"
 #include "columns/faults.hpp"
 #include "columns/infer.hpp"
 #include "columns/join.hpp"
@@ -16,6 +18,7 @@
 #include "columns/locate.hpp"
 #include "columns/pack_rules.hpp"
 #include "columns/pass.hpp"
+#include "columns/settle.hpp"
 #include "columns/share.hpp"
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
@@ -79,6 +82,13 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     return made;
 }
 
+// Whoever raises shows the first fault that raises.
+void keep_first_raised(LoadResult& result) {
+    const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
+    const auto first = std::find_if(result.faults.begin(), result.faults.end(), raises);
+    result.faults = {std::move(*first)};
+}
+
 nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
     const LoadPlan plan = plan_from(given);
     LoadResult result;
@@ -86,48 +96,96 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     {
         const nb::gil_scoped_release release;
         result = load(*source.source, dialect.dialect, plan);
-        // Whoever raises shows the first fault that raises.
-        if (result.raised) {
-            const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
-            const auto first = std::find_if(result.faults.begin(), result.faults.end(), raises);
-            result.faults = {std::move(*first)};
-        }
-        rejects = rejects_table(*source.source, plan, result);
+        if (result.raised) keep_first_raised(result);
+        rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
     }
     return result_dict(result, rejects);
 }
 
-// The table of faults that leave their record in the table, in order; each is (record, its first byte, the byte that is
-// wrong, column, Fault, raw field, raw record), and `types` are those of the columns.
-nb::list rejects_from(const PythonSource& source, nb::handle given, nb::list types, nb::list faults) {
+// An array of structs that Python has as bytes.
+template <class T>
+std::vector<T> items_of(const nb::bytes& given) {
+    std::vector<T> items(given.size() / sizeof(T));
+    std::memcpy(items.data(), given.c_str(), items.size() * sizeof(T));
+    return items;
+}
+
+// Types that columns are taken for, which may have the zones of the plan's; None where a column is not wanted.
+std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
+    std::vector<ColumnType> types;
+    for (const nb::handle type : given) {
+        const Zone* const zone = plan.columns[types.size()].type.zone;
+        types.push_back(type.is_none() ? ColumnType{} : column_type(type));
+        types.back().zone = zone;
+    }
+    return types;
+}
+
+// Bytes that Python keeps.
+std::span<const u8> view_of(const nb::bytes& given) {
+    return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
+}
+
+// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked for.
+std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
+                                 const std::vector<FaultRow>& faults) {
+    std::vector<u64> found;
+    for (const FaultRow& fault : faults) {
+        const auto is_before = [](const FieldFault& one, u64 record) { return one.record + 1 < record; };
+        const auto one = std::lower_bound(listed.begin(), listed.end(), fault.record, is_before);
+        found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+    }
+    return found;
+}
+
+// The table of faults that a GPU listed (columns/settle.hpp), or of the first that is to be raised; how many rows it
+// has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's record;
+// `pieces`: so many bytes of each record.
+nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
+                       nb::list types, nb::bytes faults, nb::tuple pieces, nb::bytes lines, bool raises) {
     const LoadPlan plan = plan_from(given);
+    const std::vector<FieldFault> items = items_of<FieldFault>(faults);
+    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
+    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
+                                 view_of(bytes), nb::cast<usize>(pieces[1])};
+    const std::vector<u64> line_numbers = items_of<u64>(lines);
     LoadResult result;
-    for (const nb::handle type : types) {
-        LoadedColumn& column = result.columns.emplace_back();
-        if (!type.is_none()) column.type = column_type(type);
-    }
-    const auto text = [](nb::handle bytes) {
-        const auto given = nb::cast<nb::bytes>(bytes);
-        return std::string(given.c_str(), given.size());
-    };
-    for (const nb::handle one : faults) {
-        FaultRow& row = result.faults.emplace_back();
-        row.record = nb::cast<u64>(one[0]);
-        row.record_begin = nb::cast<u64>(one[1]);
-        row.at = nb::cast<u64>(one[2]);
-        row.column = nb::cast<i64>(one[3]);
-        row.kind = static_cast<Fault>(nb::cast<u8>(one[4]));
-        row.outcome = Outcome::keep;
-        row.field = text(one[5]);
-        row.text = text(one[6]);
-    }
+    for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
+    SettledFaults settled;
     std::vector<NamedColumn> table;
     {
         const nb::gil_scoped_release release;
-        table = rejects_table(*source.source, plan, result);
+        settled = settle_faults(listed);
+        result.faults = std::move(settled.faults);
+        if (raises) keep_first_raised(result);
+        table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
     nb::list made;
     for (NamedColumn& column : table) made.append(nb::make_tuple(column.name, column_tuple(column.column)));
+    return nb::make_tuple(made, result.faults.size(), settled.short_gone);
+}
+
+// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
+nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
+                     nb::list types, nb::list guesses, nb::bytes fields) {
+    const LoadPlan plan = plan_from(given);
+    const std::vector<FieldFault> items = items_of<FieldFault>(fields);
+    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items, {}, 1};
+    std::vector<TakenFor> columns;
+    for (const ColumnType& type : types_of(plan, types)) {
+        const nb::handle guess = guesses[columns.size()];
+        columns.push_back({type, guess.is_none() ? std::nullopt : std::optional(nb::cast<u8>(guess))});
+    }
+    std::vector<SettledField> settled;
+    {
+        const nb::gil_scoped_release release;
+        settled = settle_fields(listed, columns);
+    }
+    nb::list made;
+    for (const SettledField& field : settled) {
+        made.append(nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0],
+                                   field.value[1], nb::bytes(field.text.data(), field.text.size())));
+    }
     return made;
 }
 
@@ -144,6 +202,13 @@ nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std
     return records;
 }
 
+// (where the data begins, records before it, blank lines, comments)
+nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, u64 begin,
+                       u64 data_begin, u64 end) {
+    const BeforeData found = find_data(*source.source, dialect.dialect, choose_isa(isa), begin, data_begin, end);
+    return nb::make_tuple(found.data, found.leading, found.blank, found.comment);
+}
+
 nb::bytes rules_of(nb::handle plan, u64 address) {
     const std::string packed = pack_rules(plan_from(plan), address);
     return nb::bytes(packed.data(), packed.size());
@@ -154,15 +219,51 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads);
 }
 
-void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
-    const LoadPlan plan = plan_from(given);
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
+                 usize bytes) {
+    LoadPlan plan = plan_from(given);
+    plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
     const nb::gil_scoped_release release;
-    sample_kinds(*source.source, dialect.dialect, plan, ledger);
+    sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
+}
+
+// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT) where its first field begins,
+// from `begin` on, ~0 for none; then the records of these, from 0.
+void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
+               const std::vector<usize>& columns, nb::bytes met) {
+    constexpr usize kinds = KIND_COUNT + 1;
+    if (met.size() != columns.size() * 2 * kinds * sizeof(u64))
+        throw std::invalid_argument("sightings of other columns");
+    const char* next = met.c_str();
+    for (const usize column : columns) {
+        u64 seen[2][kinds];
+        std::memcpy(seen, next, sizeof seen);
+        next += sizeof seen;
+        for (usize kind = 0; kind < kinds; ++kind) {
+            if (seen[0][kind] == ~u64{0}) continue;
+            const u64 at = begin + seen[0][kind];
+            ledger.see(column, static_cast<u8>(kind), seen[1][kind] + 1, at,
+                       [&] { return shown_field(*source.source, dialect.dialect, at); });
+        }
+    }
 }
 
 void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
     if (kind > UNFIT) throw std::invalid_argument("no such kind");
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
+}
+
+nb::bytes joined_kinds(const KindLedger& ledger, const std::vector<usize>& columns) {
+    std::string kinds;
+    for (const usize column : columns) kinds.push_back(static_cast<char>(ledger.joined(column)));
+    return nb::bytes(kinds.data(), kinds.size());
+}
+
+// The type that each kind makes of a column.
+nb::list kind_types() {
+    nb::list types;
+    for (usize kind = 0; kind < KIND_COUNT; ++kind) types.append(type_name(type_of_kind(static_cast<Kind>(kind))));
+    return types;
 }
 
 // What a text looks like to a reader of such numbers and dates.
@@ -265,15 +366,18 @@ void bind_columns(nb::module_& m) {
     m.def("load", &load_from);
     m.def("peek", &peek_from);
     m.def("rejects", &rejects_from);
+    m.def("settle_fields", &fields_from);
     m.def("line_numbers", &lines_of);
+    m.def("find_data", &find_data_in);
     m.def("pack_rules", &rules_of);
+    m.def("kind_types", &kind_types);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize>())
         .def("sample", &sample_into)
         .def("see", &see_kind)
-        .def("kind", [](const KindLedger& l, usize column) { return static_cast<unsigned>(l.joined(column)); })
-        .def("type", [](const KindLedger& l, usize column) { return type_name(type_of_kind(l.joined(column))); })
+        .def("see_all", &see_kinds)
+        .def("kinds", &joined_kinds)
         .def("evidence", [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column)); });
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())

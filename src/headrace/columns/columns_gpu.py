@@ -63,7 +63,7 @@ class Taken:
     def make_rooms(self, launcher: Launcher, rows: int) -> None:
         """Room for so many rows; that of strings is made when their bytes are counted."""
         words = validity_words(rows)
-        self.rooms["validity"] = launcher.room(words * 4, fill=0xFF)
+        self.rooms["validity"] = launcher.room(words * 4, fill=0)
         if has_offsets(self.made):
             self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8, fill=0)
         elif self.made.bits == 1:

@@ -59,7 +59,7 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
         const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
         if (writes && sizes_first(memory, task) && !classifies) {
             u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
-            added += convert_unfinished<true>(memory, own, base + added);
+            added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
         }
@@ -112,7 +112,12 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     tile.origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - skew - head_bytes;
     tile.begin = static_cast<u32>(static_cast<i64>(begin) - tile.origin);
     tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
-    tile.last_end = blockIdx.x + 1 == task.tiles && tile.next.open;
+    const bool open = is_open(task, tile.next);
+    tile.last_end = blockIdx.x + 1 == task.tiles && open;
+    tile.open_field = open && !tile.last_end;
+    const u32 state = tile.next.state;
+    const bool quoted = by_steps ? is_in(task.steps, StepSet::quoted, state) : state != 0;
+    tile.unclosed = tile.last_end && quoted ? tile.next.record : no_record;
     return tile;
 }
 
@@ -120,8 +125,13 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
 HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
     report_strays(memory, task, own);
     const Tile& tile = memory.tile;
-    if (threadIdx.x != 0 || !tile.last_end || tile.next.state == 0) return;
+    if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
+    if (by_steps && is_in(task.steps, StepSet::unfinished, tile.next.state)) {
+        const u32 kind = static_cast<u32>(Fault::quote);
+        report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
+    }
+    if (tile.unclosed == no_record) return;
     const u32 kind = static_cast<u32>(Fault::unclosed_quote);
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }
@@ -158,7 +168,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
         memory.long_pieces = 0;
     }
     __syncthreads();
-    if (writes && may_quote) {
+    if (writes && may_quote && !(task.rows & ROWS_KNOWN)) {
         const OwnMasks masks = own;
         report_quotes(memory, task, masks);
     }
@@ -174,7 +184,7 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
@@ -202,11 +212,14 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 }
 #else
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column], which are zero before.
+// `form`: totals of the form of the search before steps, or null. Where both ways to measure are launched, that one
+// returns at once which is not the text's.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums, const u32* marks,
-                    const __grid_constant__ ConvertTask task) {
+    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
+                    const FindTotals* form, const u32* marks, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
     if (marks != nullptr && marks[blockIdx.x] == 0) return;
+    if (form != nullptr && ((tile::load_relaxed(&form->flags) & FIND_REDO) != 0) != by_steps) return;
     convert_tile<false>(*memory, text, task, entries, columns, sums + u64{blockIdx.x} * task.strings);
 }
 #endif

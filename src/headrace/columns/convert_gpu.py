@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from headrace.columns.load import LoadPlan
 from headrace.columns.types import UNITS, DataType
+from headrace.structure.dialect import Dialect
+from headrace.structure.find_gpu import Steps
+from headrace.structure.gpu_tables import Plain
 
 COLUMN = np.dtype(
     [
@@ -59,8 +62,31 @@ TASK = np.dtype(
         ("strings", "u4"),
         ("rows", "u4"),
         ("dialect", "V8"),
+        ("steps", "V40"),
+        ("gone", "u8"),
+        ("gone_count", "u8"),
+        ("last_record", "u8"),
+        ("raises", "u4"),
+        ("reserved", "u4"),
     ]
 )
+STEPS = np.dtype(
+    [
+        ("tables", "u8"),
+        ("states", "u8"),
+        ("marks", "u8"),
+        ("chunk", "u2"),
+        ("stride", "u2"),
+        ("count", "u1"),
+        ("separator_more", "u1"),
+        ("line_end_more", "u1"),
+        ("flags", "u1"),
+        ("escape", "u1"),
+        ("", "u1", 7),
+    ]
+)
+TOTALS_WORDS = 3
+"""ConvertTotals: faults, records filled with nulls, and the complement of the first record to be raised."""
 RULES = np.dtype(
     [
         ("nulls", "u8"),
@@ -86,6 +112,7 @@ RULES = np.dtype(
 """FieldRules of columns/convert.hpp."""
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 FAULT_DEFERRED = 255
+FAULT_COLLECTED = 254
 NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
@@ -162,27 +189,29 @@ _FAMILIES = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertShape:
     """Macros of columns/convert.cu: threads of a block, bytes of a tile, fields indexed at a time, whether quotes mean something,
-    and blocks that a multiprocessor holds.
+    whether the automaton is to tell what bytes are, and blocks that a multiprocessor holds.
     """
 
     threads: int = 256
     tile: int = 16384
     window: int = 4096
     quotes: bool = True
+    steps: bool = False
     blocks: int = 4
 
     def defines(self, *, writes: bool) -> dict[str, int]:
         """As `kernel` takes them: of ``convert_tiles``, which writes, or of ``measure_strings``."""
         names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES")
-        return dict(zip(names, (self.threads, self.tile, self.window, int(self.quotes), self.blocks, int(writes)), strict=True))
+        form = 2 if self.steps else int(self.quotes)
+        return dict(zip(names, (self.threads, self.tile, self.window, form, self.blocks, int(writes)), strict=True))
 
     @property
     def shared_bytes(self) -> int:
         """Of a block: TileMemory."""
         words = (self.tile + _HEAD_BYTES) // 32
         size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
-        size += 4 * (words + 1) if self.quotes else 4
-        size += 2 * (words + 1) if self.quotes else 4
+        size += 16 * 257 + 4 * words if self.steps else 16 + 4
+        size += 6 * (words + 1) if self.quotes or self.steps else 8
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
         return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
@@ -267,15 +296,60 @@ def has_offsets(type_: DataType) -> bool:
     return type_.is_string or type_.is_binary
 
 
+def pack_steps(dialect: Dialect, steps: Steps) -> tuple[bytes, bytes]:
+    """The dialect and the search's steps as a task has them."""
+    made: NDArray[np.void] = np.zeros(1, STEPS)
+    marks = 0 if steps.marks is None else steps.marks.address
+    flags = (dialect.escape is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient
+    lengths = (len(dialect.sep) - 1, len(dialect.line_end or b"\n") - 1)
+    head = (steps.tables.address, steps.states.address, marks, steps.chunk, steps.stride, steps.count)
+    made[0] = (*head, *lengths, flags, (dialect.escape or b"\0")[0], 0)
+    plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote is not None)
+    return bytes([0, 0, (dialect.quote or b"\0")[0], int(plain), 0, 0, 0, 0]), made.tobytes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultListing:
+    """How a conversion lists faults.
+
+    Parameters
+    ----------
+    room
+        So many at most; all are counted.
+    gone, gone_count
+        Address and number of records whose fields nobody asks for, ascending.
+    last
+        The same of records behind this one.
+    raises
+        A bit for each Fault that is to be raised.
+    known
+        Whether faults of records are known, and not told again.
+    """
+
+    room: int
+    gone: int = 0
+    gone_count: int = 0
+    last: int = 2**64 - 1
+    raises: int = 0
+    known: bool = False
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nobody asks for the fields of some records."""
+        return self.gone_count != 0 or self.last != 2**64 - 1
+
+
 def pack_task(
-    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: bytes, *, size: int, tiles: int, fault_room: int
+    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: tuple[bytes, bytes], *, size: int, tiles: int, listing: FaultListing
 ) -> NDArray[np.void]:
-    """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp."""
+    """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp and StepsTask of `pack_steps`, or zeros."""
     task: NDArray[np.void] = np.zeros(1, TASK)
-    flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long
+    flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long + 8 * listing.known
     strings = sum(has_offsets(room.type) for room in rooms)
     width = len(plan.columns) - plan.rows.collect_long
-    task[0] = (size, fault_room, tiles, plan.rows.base_columns, width, len(rooms), strings, flags, dialect)
+    columns = plan.rows.base_columns, width, len(rooms), strings
+    left_out = listing.gone, listing.gone_count, listing.last
+    task[0] = (size, listing.room, tiles, *columns, flags, *dialect, *left_out, listing.raises, 0)
     return task
 
 

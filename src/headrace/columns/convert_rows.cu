@@ -11,9 +11,9 @@
 using namespace headrace;
 
 // What the search met: of the form that read the text.
-HR_FN u32 found_flags(const FindTotals* totals) {
+HR_FN u32 found_flags(const FindTotals* totals, const RowTask& task) {
     const u32 flags = totals[0].flags;
-    return flags & FIND_REDO ? totals[1].flags : flags;
+    return (flags & FIND_REDO) && (task.flags & ROWS_FORMS) ? totals[1].flags : flags;
 }
 
 HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, u32 found) {
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const u32 found = found_flags(totals);
+    const u32 found = found_flags(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
@@ -223,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
                  const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const u32 found = found_flags(totals);
+    const u32 found = found_flags(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     const bool fine = measure_tile(*memory, text, task, columns, tile, found);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;

@@ -59,21 +59,47 @@ struct FieldFault {
 static_assert(sizeof(FieldFault) == 48);
 
 constexpr u32 NO_FIELD = ~u32{0};
-// A field that this kernel leaves to the caller, who has to convert it and to put its value: one whose text lies in
-// pieces and is longer than a thread may hold.
+// A field that this kernel leaves to the caller, who has to convert it and to put its value: one that is longer than a
+// thread should read, or whose text lies in pieces and is longer than it may hold. Of a text: some of it is no UTF-8;
+// it may be listed more than once.
 constexpr u32 FAULT_DEFERRED = 255;
+constexpr u32 RAISES_DEFERRED = 1u << 31;  // in ConvertTask::raises
+// No fault: a record with text behind its last column, which the caller collects (ROWS_COLLECT_LONG).
+constexpr u32 FAULT_COLLECTED = 254;
 
 struct ConvertTotals {
     u64 faults;  // all of them, whether there was room or not
+    u64 filled;  // records that were short, and were filled with nulls
+    u64 raised;  // complement of the first record with a fault of a kind in ConvertTask::raises; 0 if there is none
 };
+static_assert(sizeof(ConvertTotals) == 24);
 
 // What becomes of records whose fields are fewer than `base` or more than `width`. Otherwise their values are not
 // looked at, and the record has to go.
 enum RowFlag : u32 {
     ROWS_FILL_SHORT = 1,    // nulls for the fields that a record lacks, and no fault
     ROWS_KEEP_LONG = 2,     // a fault, and the first `width` fields count
-    ROWS_COLLECT_LONG = 4,  // no fault: the last column takes the text behind the others
+    ROWS_COLLECT_LONG = 4,  // no fault: told as FAULT_COLLECTED, for a column that is none of the kernel's
+    ROWS_KNOWN = 8          // faults of records, and filled ones, are known from an earlier pass and not told again
 };
+
+// What only an automaton can read: how the search left it (structure/find_steps.cu), and how fields are written.
+struct StepsTask {
+    const void* tables;  // StepTables<count>
+    const u8* states;    // of the automaton before each 32 bytes: `chunk` of them, then `stride` bytes to the next ones
+    const u32* marks;    // lenient quotes that open no field, a bit for each byte; or null
+    u16 chunk;
+    u16 stride;
+    u8 count;           // 8 or 16
+    u8 separator_more;  // bytes of a separator but its last
+    u8 line_end_more;
+    u8 flags;      // StepsFlag
+    u8 escape;
+    u8 reserved[7];
+};
+static_assert(sizeof(StepsTask) == 40);
+
+enum StepsFlag : u8 { STEPS_ESCAPES = 1, STEPS_SKIP_SPACES = 2, STEPS_LENIENT = 4 };
 
 // What all tiles share.
 struct ConvertTask {
@@ -86,7 +112,13 @@ struct ConvertTask {
     u32 strings;     // how many they are
     u32 rows;        // RowFlag
     PlainDialect dialect;
+    StepsTask steps;  // of texts that the search read by steps
+    const u64* gone;  // records that have to go, ascending: what their fields hold is nobody's business
+    u64 gone_count;
+    u64 last_record;  // the same of all records behind this one
+    u32 raises;       // a bit for each Fault that is to be raised, and FAULT_DEFERRED's
+    u32 reserved;
 };
-static_assert(sizeof(ConvertTask) == 48);
+static_assert(sizeof(ConvertTask) == 120);
 
 HR_END_NAMESPACE

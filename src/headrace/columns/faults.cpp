@@ -188,7 +188,13 @@ LoadedColumn column_of(const std::vector<std::optional<std::string>>& values) {
 
 }  // namespace
 
-std::vector<NamedColumn> rejects_table(const Source& source, const LoadPlan& plan, const LoadResult& result) {
+std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
+    std::vector<u64> begins;
+    for (const FaultRow& fault : result.faults) begins.push_back(fault.record_begin);
+    return line_numbers(source, begins, plan.threads);
+}
+
+std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines) {
     std::vector<u64> records, begins, bytes;
     std::vector<bool> kept;
     std::vector<std::optional<std::string>> columns, kinds, expected, fields, texts;
@@ -208,7 +214,7 @@ std::vector<NamedColumn> rejects_table(const Source& source, const LoadPlan& pla
     std::vector<NamedColumn> table;
     table.push_back({"record", column_of(records)});
     table.push_back({"kept", column_of(kept)});
-    table.push_back({"line", column_of(line_numbers(source, begins, plan.threads))});
+    table.push_back({"line", column_of(lines)});
     table.push_back({"line_byte", column_of(begins)});
     table.push_back({"byte", column_of(bytes)});
     table.push_back({"column", column_of(columns)});

@@ -11,8 +11,12 @@ struct NamedColumn {
 };
 
 // One row for each fault, in the order of the records: record, kept, line, line_byte, byte, column, kind, expected,
-// field, text. Lines count from 1 and end with LF, CR LF or CR, quoted or not; bytes count from 0.
-std::vector<NamedColumn> rejects_table(const Source& source, const LoadPlan& plan, const LoadResult& result);
+// field, text. Lines count from 1 and end with LF, CR LF or CR, quoted or not; bytes count from 0. `lines`: of each
+// fault's record.
+std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines);
+
+// The line that each fault's record begins in.
+std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result);
 
 // The line that each position, ascending, lies in.
 std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads);

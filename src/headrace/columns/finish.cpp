@@ -13,12 +13,6 @@
 namespace headrace {
 namespace {
 
-// By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
-void order_faults(std::vector<FaultRow>& faults) {
-    const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
-    std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
-}
-
 // Rows that value faults take out, ascending.
 std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
     std::vector<u64> rows;
@@ -249,6 +243,11 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
 }
 
 }  // namespace
+
+void order_faults(std::vector<FaultRow>& faults) {
+    const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
+    std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
+}
 
 u64 shrink_column(LoadedColumn& column, u64 rows) {
     if (column.type.id == TypeId::int64) return shrink_int(column, rows);

@@ -10,6 +10,9 @@ namespace headrace {
 // with LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
 
+// By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
+void order_faults(std::vector<FaultRow>& faults);
+
 constexpr u64 NO_ROW = ~u64{0};
 
 // The smallest type that holds the values of a column of int64 or float64. Returns the row that settled it, or NO_ROW:

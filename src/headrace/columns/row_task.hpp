@@ -31,8 +31,9 @@ struct RowColumn {
 static_assert(sizeof(RowColumn) == 32);
 
 enum RowTaskFlag : u32 {
-    ROWS_ASCII = 1,  // some text must be UTF-8: a tile with bytes outside ASCII is declined
-    ROWS_QUOTED = 2  // a tile with quotes is declined
+    ROWS_ASCII = 1,   // some text must be UTF-8: a tile with bytes outside ASCII is declined
+    ROWS_QUOTED = 2,  // quotes mean something
+    ROWS_FORMS = 4    // where the search's first form did not read the text, its second did; else it was read by steps
 };
 
 // What all tiles share.

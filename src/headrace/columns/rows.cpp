@@ -4,6 +4,22 @@
 
 namespace headrace {
 
+FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base) {
+    const auto text = [&](u32 begin, u32 end) {
+        return std::string(reinterpret_cast<const char*>(tile.text) + begin, end - begin);
+    };
+    FaultRow row{};
+    row.record = record_base + fault.record + 1;
+    row.record_begin = tile.origin(fault.record_begin);
+    row.at = tile.origin(fault.at);
+    row.column = fault.column;
+    row.kind = fault.kind;
+    row.outcome = fault.outcome;
+    if (fault.column != NO_COLUMN) row.field = text(fault.field_begin, fault.field_end);
+    row.text = text(fault.record_begin, fault.record_end);
+    return row;
+}
+
 // Records in front of the data: a header, say.
 usize TileRowsFinder::leading_records(const Tile& tile) const {
     usize count = 0;

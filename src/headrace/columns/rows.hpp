@@ -21,6 +21,9 @@ struct TileFault {
     u32 field_begin, field_end;
 };
 
+// The same in the source; `record_base` records come before the tile.
+FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base);
+
 struct ByteRange {
     u32 begin, end;
 };

@@ -6,11 +6,13 @@ Types here are those of columns/row_task.hpp, byte for byte.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntFlag
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert_gpu import BIG_INT, EMPTY, Family, Flag
+from headrace.columns.convert_gpu import BIG_INT, COLUMN, EMPTY, Family, Flag
 from headrace.core.launcher import Entry, Shape
 
 MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP32s")
@@ -33,7 +35,17 @@ _STREAM_BYTES = 512
 _INTEGER, _LONG_INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(8)
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
-_ASCII, _QUOTED = 1, 2
+_TASK = Struct("=QIIII8s")
+"""RowTask."""
+_VALUES, _OFFSETS, _VALIDITY = (COLUMN.fields[name][1] // 8 for name in ("values", "offsets", "validity"))  # type: ignore[index]
+
+
+class RowsFlag(IntFlag):
+    """What all tiles share: RowTaskFlag."""
+
+    ASCII = 1
+    QUOTED = 2
+    FORMS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +80,40 @@ class RowShape:
         return size
 
 
-def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> NDArray[np.void] | None:
-    """The table of all fields of a record.
+class RowColumns:
+    """The columns of a table as rows are read, from left to right, with what lies between for fields that nobody wants.
+
+    Parameters
+    ----------
+    rows
+        Of ROW_COLUMN, without addresses.
+    numbers
+        Of each but those between, which column of the kernels' other table it is.
+    """
+
+    def __init__(self, rows: NDArray[np.void], numbers: list[int]) -> None:
+        self._words = rows.view(np.uint64).reshape(len(rows), -1)
+        self._own = np.flatnonzero(rows["kind"] != _SKIP)
+        self._numbers = np.array(numbers, np.intp)
+        texts = rows["kind"][self._own] == _TEXT
+        self._texts, self._text_numbers = self._own[texts], self._numbers[texts]
+        self.strings = int(texts.sum())
+
+    def table(self, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """For the kernels; `columns` is their other table, as words."""
+        words = self._words.copy()
+        words[self._own, 0] = columns[self._numbers, _VALUES]
+        words[self._own, 1] = columns[self._numbers, _VALIDITY]
+        words[self._texts, 2] = columns[self._text_numbers, _OFFSETS]
+        return words
+
+    def task(self, dialect: bytes, size: int, tiles: int, flags: int) -> bytes:
+        """What all tiles share; `dialect` is PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have."""
+        return _TASK.pack(size, tiles, len(self._words), self.strings, flags, dialect)
+
+
+def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
+    """The columns of a table as rows are read.
 
     Parameters
     ----------
@@ -84,14 +128,13 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
 
     Returns
     -------
-    numpy.ndarray
-        ROW_COLUMN, from left to right, with those between for the fields that nobody wants; None if a column is not one that
-        rows can be read by.
+    RowColumns
+        None if a column is not one that rows can be read by.
     """
-    order = np.argsort(table["position"])
     rows: list[tuple[int, ...]] = []
+    numbers: list[int] = []
     strings = behind = 0
-    for number in order.tolist():
+    for number in np.argsort(table["position"]).tolist():
         column = table[number]
         kind = _kind(column, quotes=quotes)
         if measures and column["family"] != Family.TEXT:
@@ -102,17 +145,22 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         if position > behind:
             rows.append((0, 0, 0, position - behind, _SKIP, 0, 0, 0))
         behind = position + 1
-        flags, inferred = int(column["flags"]), bool(column["flags"] & Flag.INFERRED)
-        own = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (inferred and not text)
-        own += _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * (text and column["width"] == 8)
-        more = int(column["offsets"] if text else column["units_per_second"])
-        places = int(column["values"]), int(column["validity"]), more
+        numbers.append(number)
         # Strings come first in `table`: their numbers there are those of the other kernels.
-        rows.append((*places, int(column["largest"]), kind, own, number if text else 0, int(column["width"])))
+        units = 0 if text else int(column["units_per_second"])
+        width_of_value = int(column["width"])
+        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if text else 0, width_of_value))
         strings += text
     if width > behind:
         rows.append((0, 0, 0, width - behind, _SKIP, 0, 0, 0))
-    return np.array(rows, ROW_COLUMN)
+    return RowColumns(np.array(rows, ROW_COLUMN), numbers)
+
+
+def _flags(column: np.void) -> int:
+    """RowFlag."""
+    flags, text = int(column["flags"]), column["family"] == Family.TEXT
+    made = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (bool(flags & Flag.INFERRED) and not text)
+    return made + _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * bool(text and column["width"] == 8)
 
 
 def _kind(column: np.void, *, quotes: bool) -> int:
@@ -128,23 +176,3 @@ def _kind(column: np.void, *, quotes: bool) -> int:
     if family == Family.INTEGER:
         return _LONG_INTEGER if column["width"] == 8 else _INTEGER
     return _KINDS.get(Family(family), _SKIP)
-
-
-def row_task(columns: NDArray[np.void], dialect: np.void, *, size: int, tiles: int, checks: bool) -> np.void:
-    """What all tiles share.
-
-    Parameters
-    ----------
-    columns
-        As ``row_columns`` made them.
-    dialect
-        PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have.
-    size, tiles
-        Of the text.
-    checks
-        Whether some string must be UTF-8.
-    """
-    task: NDArray[np.void] = np.zeros(1, ROW_TASK)
-    strings = int((columns["kind"] == _TEXT).sum())
-    task[0] = (size, tiles, len(columns), strings, _ASCII * checks + _QUOTED * bool(dialect["flags"] & 8), dialect.tobytes())
-    return task[0]

@@ -19,13 +19,17 @@ struct StringField {
 
 HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, i32 slot) {
     u32 begin = memory.places[slot] + 1u;
-    const u32 end = memory.places[slot + 1];
+    const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
+    if (by_steps && column.position == 0) begin = last_start(memory, place, begin);
     if (begin > end) return {0, end, true, false, may_quote && kept_bytes(memory, 0, end, false) != end};
     if (column.position == 0) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
     StringField field{begin, end - begin, false, false, false};
     if constexpr (may_quote) {
-        const bool reads = (task.dialect.flags & PLAIN_QUOTES) && !(column.flags & CONVERT_RAW);
-        if (reads && field.size >= 2 && staged_text(memory)[begin] == task.dialect.quote) {
+        const bool reads = (by_steps || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
+        if (reads && by_steps) skip_spaces(memory, task, field.begin, end);
+        begin = field.begin;
+        field.size = end - begin;
+        if (reads && field.size >= 2 && is_opening(memory, task, begin)) {
             field.quoted = true;
             field.doubled = kept_bytes(memory, begin, end, false) + 2 != field.size;
             if (!field.doubled) {
@@ -54,6 +58,7 @@ HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& ta
             const StringField field = string_at(memory, task, column, slot);
             size = field.doubled ? kept_bytes(memory, field.begin, field.begin + field.size, false) : field.size;
             present = size != 0 || field.quoted || field.far || !(flags & CONVERT_EMPTY_IS_NULL);
+            if (field.far && row == memory.tile.unclosed) present = false;
             if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
                 const FieldPlace place =
                     place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));

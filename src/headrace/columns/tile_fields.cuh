@@ -35,7 +35,8 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
         const u8* const text = staged_text(memory);
         const u32 ends = tile.records - (tile.last_end ? 1 : 0);
         for (u32 k = threadIdx.x; k < ends; k += threads) {
-            fits &= text[memory.places[(k + 1) * task.width - tile.entry.column]] != task.dialect.separator;
+            const u32 place = memory.places[(k + 1) * task.width - tile.entry.column];
+            fits &= by_steps ? ends_record(memory, place) : text[place] != task.dialect.separator;
         }
     }
     return __syncthreads_and(fits);
@@ -44,12 +45,19 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
 // The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
 HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
     const u8* const text = staged_text(memory);
+    if constexpr (by_steps) return at;  // record_start tells it
     if (dialect.flags & PLAIN_SKIP_BLANK) {
         while (at < tile.end && is_line_end(dialect, text[at])) ++at;
     } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
         ++at;
     }
     return at;
+}
+
+// The first byte of a record, of which a field ends at `place`: by masks `at` or behind it. If it is not in the tile, then
+// `at` is where the field is known to begin.
+HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
+    return by_steps ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
 }
 
 // Where the tile's first field begins, one less, as if a field before it ended there; far if it is not staged.
@@ -116,7 +124,7 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
     }
     if (threadIdx.x == 0) {
         if (tile.last_end && tile.fields == window.first + window.count) {
-            memory.places[window.count] = static_cast<u16>(tile.end);
+            memory.places[window.count] = static_cast<u16>(tile.end + (by_steps ? task.steps.line_end_more : 0));
         }
         if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
     }

@@ -4,7 +4,7 @@
 // number of quotes so far is odd, a line end behind a line end is none. Counts are scanned once over the block.
 #pragma once
 
-#include "columns/tile_text.cuh"
+#include "columns/tile_steps.cuh"
 
 namespace headrace {
 
@@ -75,8 +75,6 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
     }
 }
 
-HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
-
 // The quotes of the staged head that are no part of their field's text. `last`: whether the head's last byte closes.
 HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
                        u32 (&dropped)[head_chunks]) {
@@ -126,11 +124,10 @@ struct CountsOf<false> {
     using type = u32;
 };
 
-// Settles all masks, counts, and tells whether the tile is regular.
-HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
-    own.first = own_first_word();
+// Settles a thread's words by masks; of the staged head what is dropped.
+HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile, OwnMasks& own,
+                        u32 (&head_dropped)[head_chunks]) {
     u32 quotes = 0, quotes_before = 0;
-    u32 head_dropped[head_chunks] = {};
     if constexpr (may_quote) {
 #pragma unroll
         for (u32 i = 0; i < chunks_per_thread; ++i) {
@@ -143,7 +140,6 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
         if (threadIdx.x == 0) settle_head(memory, text, task.dialect, tile, head_dropped);
     }
     MaskCarry carry = carry_into(memory, tile, own.first < chunks ? own.first : head_chunks, quotes_before);
-    u32 ends = 0, records = 0, dropped = 0;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         own.ends[i] = own.records[i] = own.dropped[i] = own.strays[i] = 0;
@@ -151,6 +147,46 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
         settle_word(memory, task.dialect, own.first + i, i, carry, own);
         const u32 from = 32 * (own.first + i);
         if (may_quote && from + 32 > tile.end) own.strays[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
+    }
+}
+
+// The same by the automaton.
+HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, OwnMasks& own,
+                      u32 (&head_dropped)[head_chunks]) {
+    run_tile(memory, task, tile, own.first);
+    __syncthreads();
+    if (task.steps.flags & STEPS_LENIENT) keep_quotes(memory, task.dialect, own.first);
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        const u32 word = own.first + i;
+        const bool here = word < chunks;
+        own.records[i] = here ? memory.records[word] : 0;
+        own.ends[i] = here ? memory.ends[word] : 0;
+        own.strays[i] = here ? stray_bits(memory)[word] : 0;
+        own.dropped[i] = here ? memory.dropped[word] : 0;
+        // Behind an escape at the text's end there is nothing to escape.
+        const bool last = tile.last_end && here && (tile.end - 1) / 32 == word;
+        if (last && is_in(task.steps, StepSet::escaped, tile.next.state)) {
+            own.dropped[i] &= ~(1u << ((tile.end - 1) % 32));
+        }
+    }
+    if (threadIdx.x != 0) return;
+#pragma unroll
+    for (u32 i = 0; i < head_chunks; ++i) head_dropped[i] = memory.dropped[i];
+}
+
+// Settles all masks, counts, and tells whether the tile is regular.
+HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
+    own.first = own_first_word();
+    u32 head_dropped[head_chunks] = {};
+    if constexpr (by_steps) {
+        read_words(memory, task, tile, own, head_dropped);
+    } else {
+        settle_words(memory, text, task, tile, own, head_dropped);
+    }
+    u32 ends = 0, records = 0, dropped = 0;
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
         ends += static_cast<u32>(__popc(own.ends[i]));
         records += static_cast<u32>(__popc(own.records[i]));
         dropped += static_cast<u32>(__popc(own.dropped[i]));

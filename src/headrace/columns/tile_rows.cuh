@@ -19,7 +19,8 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     const i64 record = static_cast<i64>(row - tile.entry.record);
     if (tile.regular) {
         const i64 slot = record * task.width + column - tile.entry.column - window.first;
-        return {record >= 0 && slot >= 0 && slot < window.count, false, true, static_cast<u32>(slot)};
+        const bool mine = record >= 0 && slot >= 0 && slot < window.count;
+        return {mine, false, row != tile.unclosed, static_cast<u32>(slot)};
     }
     const i64 k = record - window.records_before;
     if (k < 0 || k > window.records) return {false, false, true, 0};
@@ -31,9 +32,12 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     const i64 fields = last - first + 1;
     const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
     const bool many = fields > task.width && !(task.rows & (ROWS_KEEP_LONG | ROWS_COLLECT_LONG));
-    const bool sound = !ended ? !many : !few && !many;
+    const bool sound = !many && !(ended && few) && row != tile.unclosed;
     return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
 }
+
+// A field of fixed width that is longer is read by the host.
+constexpr i64 longest_read = 4096;
 
 // Staged bytes from `begin` to `end`; a field that began before the staged head begins below 0.
 struct FieldPlace {
@@ -43,27 +47,24 @@ struct FieldPlace {
 
 HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
                           u32 column, u32 slot) {
-    const u32 end = memory.places[slot + 1];
+    const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
     if (window.first == 0 && slot == 0) {
+        if (by_steps && column == 0) {
+            const u32 begin = last_start(memory, place, 0);
+            if (begin != 0) return {begin, end};
+        }
         if (tile.entry.open) return {static_cast<i64>(tile.entry.field_begin) - tile.origin, end};
         return {skip_line_ends(memory, task.dialect, tile, tile.begin), end};
     }
     u32 begin = memory.places[slot] + 1u;
-    if (column == 0) begin = skip_line_ends(memory, task.dialect, tile, begin);
+    if (column == 0) begin = record_start(memory, task.dialect, tile, begin, place);
     return {begin, end};
 }
 
-// Quotes that are left out of staged bytes [0, at).
+// What is left out of staged bytes [0, at).
 HR_FN u32 dropped_until(const TileMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
     return memory.dropped_before[at / 32] + static_cast<u32>(__popc(memory.dropped[at / 32] & low_mask(at % 32)));
-}
-
-HR_COLD bool has_byte(const u8* p, usize n, u8 byte) {
-    for (usize i = 0; i < n; ++i) {
-        if (p[i] == byte) return true;
-    }
-    return false;
 }
 
 HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,
@@ -73,12 +74,28 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     const u8* const p = staged ? staged_text(memory) + place.begin : text + (tile.origin + place.begin);
     const usize n = static_cast<usize>(place.end - place.begin);
     if constexpr (!may_quote) return {p, n, false, false};
-    const u8 quote = task.dialect.quote;
-    if (raw || !(task.dialect.flags & PLAIN_QUOTES) || n < 2 || *p != quote) return {p, n, false, false};
-    const u32 begin = static_cast<u32>(place.begin);
-    const bool doubled = staged ? dropped_until(memory, place.end - 1) != dropped_until(memory, begin + 1)
-                                : has_byte(p + 1, n - 2, quote);
-    return {p + 1, n - 2, true, doubled};
+    if (raw) return {p, n, false, false};
+    FieldText field{p, n, false, by_steps};
+    if constexpr (by_steps) {
+        while ((task.steps.flags & STEPS_SKIP_SPACES) && field.n != 0 && *field.p == ' ') {
+            ++field.p;
+            --field.n;
+        }
+    }
+    const u32 begin = static_cast<u32>(place.end - field.n);  // if it is staged
+    if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
+        const bool lenient = by_steps && (task.steps.flags & STEPS_LENIENT);
+        field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
+                                           : is_enclosed(marks_of(task), field.p, field.n));
+    }
+    if (field.quoted) {
+        ++field.p;
+        field.n -= 2;
+    }
+    const u32 ends = field.quoted ? 1 : 0;
+    field.doubled = (by_steps || field.quoted) &&
+                    (!staged || dropped_until(memory, place.end - ends) != dropped_until(memory, begin + ends));
+    return field;
 }
 
 HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, const FieldPlace& place, u32 column,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "columns/convert_task.hpp"
+#include "structure/step_rows.cuh"
 #include "core/tile/block.cuh"
 #include "core/tile/bytes.cuh"
 #include "core/tile/memory.cuh"
@@ -16,7 +17,8 @@ namespace headrace {
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 window_fields = HR_WINDOW;  // indexed at a time
-constexpr bool may_quote = HR_QUOTES;
+constexpr bool may_quote = HR_QUOTES != 0;
+constexpr bool by_steps = HR_QUOTES == 2;  // an automaton tells where fields end, and what is no part of their text
 constexpr u32 head_bytes = 64;  // of the text before the tile
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // words of masks
@@ -33,9 +35,12 @@ struct Tile {
     u32 fields;  // that end in it
     u32 records;
     bool regular;   // each record has `width` fields
-    bool last_end;  // the text's end ends the last field
+    bool last_end;    // the text's end ends the last field
+    bool open_field;  // a field goes on behind the tile
     bool has_high;
+    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
 };
+constexpr u64 no_record = ~u64{0};
 
 // A part of the tile's fields: those whose ends are in `places`.
 struct Window {
@@ -59,9 +64,11 @@ constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
+    uint4 reads[by_steps ? 257 : 1];  // StepTables::reads
     u32 ends[chunks];                                // of fields, those at a record's end included
     u32 records[chunks];                             // ends of records
-    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes that are no part of their field's text
+    u32 starts[by_steps ? chunks : 1];               // first bytes of records
+    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes, or whatever else is no part of its field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
     u16 places[window_fields + 2];        // of the ends of the window's fields; the first is that of the field before
     u32 record_bits[window_fields / 32];  // irregular tiles: whether a field is its record's last
@@ -80,6 +87,8 @@ struct TileMemory {
     FieldFault* faults;
     ConvertTotals* totals_of_text;
 };
+
+HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
 
 // Of a staged byte, in the text.
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
@@ -130,6 +139,7 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
 // Stores a vector and its masks; those of quotes are of all staged bytes, the others of the tile.
 HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
     memory.text[v] = bytes;
+    if constexpr (by_steps) return;
     if (v >= head_bytes / 16) {
         const u32 lines = line_mask(bytes, dialect.line_end * 0x01010101u, dialect.flags & PLAIN_UNIVERSAL);
         reinterpret_cast<u16*>(memory.ends)[v] =
@@ -148,6 +158,21 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
     const i64 left = static_cast<i64>(size) - position;
     const u32 front = left <= 0 ? 0 : left >= 16 ? 0xFFFF : low_mask(static_cast<u32>(left));
     return before >= 16 ? 0 : front & ~low_mask(static_cast<u32>(before));
+}
+
+// Where tile_steps.cuh puts strays, a bit each: a place that strings need later.
+HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+
+HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
+    const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
+    const u8* const reads = static_cast<const u8*>(steps.tables) + 257 * steps.count;
+    // Rows of 8 bytes begin at a half of 16 behind the table before.
+    const u64* const from = reinterpret_cast<const u64*>(reads);
+    for (u32 v = threadIdx.x; v < vectors; v += threads) {
+        const u64 row = from[2 * v];
+        const u64 next = 2 * v + 1 < 257u * steps.count / 8 ? from[2 * v + 1] : 0;
+        memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next), static_cast<u32>(next >> 32)};
+    }
 }
 
 // Reads the tile.
@@ -172,6 +197,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
         }
     }
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
+    if constexpr (by_steps) stage_tables(memory, task.steps);
     tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
 }
 

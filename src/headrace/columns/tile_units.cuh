@@ -47,8 +47,16 @@ struct Field {
 HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
                    bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
-    Field field{place[0] + 1u, place[1], 0, false};
-    if (column.first || may_quote) {
+    Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
+    if constexpr (by_steps) {
+        if (column.first) field.begin = last_start(memory, place[1], field.begin);
+        skip_spaces(memory, task, field.begin, field.end);
+        field.empty = field.begin == field.end;
+        if (field.begin < field.end && field.end - field.begin >= 2 && is_opening(memory, task, field.begin)) {
+            ++field.begin;
+            --field.end;
+        }
+    } else if (column.first || may_quote) {
         const u8* const text = staged_text(memory);
         u32 first = field.begin < field.end ? text[field.begin] : 0;
         if (column.first && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {

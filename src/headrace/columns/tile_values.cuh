@@ -9,7 +9,8 @@
 
 namespace headrace {
 
-// A field's text: without enclosing quotes, and `doubled` if quotes in it are still to be undone.
+// A field's text: without initial spaces and enclosing quotes, and `doubled` if there may be something in it that is
+// still to be undone: the first of two quotes, escapes.
 struct FieldText {
     const u8* p;
     usize n;
@@ -150,21 +151,63 @@ HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
     return classify(p, n, rules.marks, rules.dates, plain);
 }
 
-// Whether a quoted text with doubled quotes in it is this word.
-HR_COLD bool equals_undoubled(const u8* p, usize n, u8 quote, const Word& word) {
+// What is undone in a field's text; columns/field.hpp has the same for the CPU.
+struct TextMarks {
+    u8 quote;
+    u8 escape;
+    bool doubles;  // two quotes within quotes stand for one
+    bool escapes;
+    bool lenient;
+};
+
+HR_FN TextMarks marks_of(const ConvertTask& task) {
+    const StepsTask& steps = task.steps;
+    return {task.dialect.quote, steps.escape, (task.dialect.flags & PLAIN_DOUBLES) != 0,
+            (steps.flags & STEPS_ESCAPES) != 0, (steps.flags & STEPS_LENIENT) != 0};
+}
+
+// The place of the byte that stands for itself, at or behind byte `i` of the text.
+HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
+    const u8 byte = field.p[i];
+    const bool is_quote = field.quoted && marks.doubles && byte == marks.quote;
+    if (!is_quote && !(marks.escapes && byte == marks.escape)) return i;
+    if (i + 1 == field.n || (marks.lenient && byte == marks.quote && field.p[i + 1] != byte)) return i;
+    return i + 1;
+}
+
+HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
+    for (usize i = 0; i < field.n; ++i) {
+        if (undone(marks, field, i) != i) return true;
+    }
+    return false;
+}
+
+// Whether a field that begins with a lenient quote is enclosed in quotes (columns/field.hpp, lenient_quoted).
+HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
+    usize leading = 0, trailing = 0, escapes = 0;
+    while (leading < n && p[leading] == marks.quote) ++leading;
+    if (leading == n) return n % 2 == 0;
+    while (p[n - trailing - 1] == marks.quote) ++trailing;
+    while (marks.escapes && p[n - trailing - escapes - 1] == marks.escape && trailing + escapes + 1 < n) ++escapes;
+    if (trailing != 0) trailing -= escapes % 2;
+    return leading % 2 == 1 && trailing % 2 == 1;
+}
+
+// Whether a text in which something is to be undone is this word.
+HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const Word& word) {
     usize at = 0;
-    for (usize i = 0; i < n; ++i, ++at) {
-        if (p[i] == quote && i + 1 < n) ++i;
-        if (at == word.size || p[i] != word.text[at]) return false;
+    for (usize i = 0; i < field.n; ++i, ++at) {
+        i = undone(marks, field, i);
+        if (at == word.size || field.p[i] != word.text[at]) return false;
     }
     return at == word.size;
 }
 
-HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, u8 quote) {
+HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const TextMarks& marks) {
     if (!field.doubled) return is_null(rules, field.p, field.n, field.quoted);
-    if (!rules.quoted_may_be_null) return false;
+    if (field.quoted && !rules.quoted_may_be_null) return false;
     for (usize i = 0; i < rules.nulls.count; ++i) {
-        if (equals_undoubled(field.p, field.n, quote, rules.nulls.words[i])) return true;
+        if (equals_undone(field, marks, rules.nulls.words[i])) return true;
     }
     return false;
 }
@@ -173,22 +216,22 @@ HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, u8 qu
 enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
 
 // `kind` is set where that is the answer: Kind, or UNFIT.
-HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, u8 quote, Int128& out, u32& kind) {
+HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks, Int128& out,
+                             u32& kind) {
     const FieldRules& rules = *column.rules;
     out = {0, 0};
-    if (is_null_text(rules, field, quote)) return Settled::null;
-    u8 undoubled[longest_plain];
+    if (is_null_text(rules, field, marks)) return Settled::null;
+    u8 whole[longest_plain];
     const u8* p = field.p;
     usize n = field.n;
-    if (field.doubled) {
+    if (field.doubled && has_marks(marks, field)) {
         if (n > longest_plain) return Settled::deferred;
-        usize size = 0;
-        for (usize i = 0; i < n; ++i) {
-            if (p[i] == quote && i + 1 < n) ++i;
-            undoubled[size++] = p[i];
+        n = 0;
+        for (usize i = 0; i < field.n; ++i) {
+            i = undone(marks, field, i);
+            whole[n++] = p[i];
         }
-        p = undoubled;
-        n = size;
+        p = whole;
     }
     if (!are_usual(rules.marks) && n > longest_plain) return Settled::deferred;
     if (column.flags & CONVERT_INFERRED) {

@@ -289,19 +289,8 @@ void TileWorker::report() {
 }
 
 void TileWorker::report_fault(const TileFault& fault) {
-    const auto text = [&](u32 begin, u32 end) {
-        return std::string(reinterpret_cast<const char*>(tile_->text) + begin, end - begin);
-    };
-    FaultRow row;
-    row.record = record_base_ + fault.record + 1;
-    row.record_begin = tile_->origin(fault.record_begin);
-    row.at = tile_->origin(fault.at);
-    row.column = fault.column;
-    row.kind = fault.kind;
-    row.outcome = fault.outcome;
+    FaultRow row = fault_row(*tile_, fault, record_base_);
     row.row = row_base_ + fault.row;
-    if (fault.column != NO_COLUMN) row.field = text(fault.field_begin, fault.field_end);
-    row.text = text(fault.record_begin, fault.record_end);
     const std::lock_guard lock(pass_.faults_mutex_);
     pass_.result_.budget->charge(sizeof row + row.field.size() + row.text.size());
     pass_.result_.faults.push_back(std::move(row));

@@ -62,6 +62,12 @@ class Automaton:
         behind them.
     unreal_group
         Group of a lenient quote that opens no field, in place of its byte's; None where quotes are strict.
+    dropped
+        Per group one row, 1 where the byte is no part of its field's text: a quote that encloses, the first of two that stand for
+        one, an escape, a space at the start that is skipped. A lenient quote that seems to close its field is one, too; if it
+        turns out not to, a stray follows, before any other such byte.
+    escaped
+        States behind an escape. Where the input ends in one of them, the escape stands for itself.
     sep_length, line_end_length
         Bytes that an FLD or a REC closes, itself included (CRLF of a universal line end counts as CR: 1).
 
@@ -82,6 +88,8 @@ class Automaton:
     quoted: frozenset[int]
     comment: frozenset[int]
     unfinished: frozenset[int] = frozenset()
+    dropped: tuple[bytes, ...] = ()
+    escaped: frozenset[int] = frozenset()
     unreal_group: int | None = None
     sep_length: int = 1
     line_end_length: int = 1

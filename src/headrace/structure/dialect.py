@@ -249,6 +249,21 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     return _State(_Context.UNQUOTED), emit
 
 
+def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:
+    """The cell of `Automaton.dropped` for a step from `state` to `target`."""
+    context, pending = state
+    if context in (_Context.ESC_U, _Context.ESC_Q, _Context.COMMENT):
+        return False
+    if byte in (dialect.quote, _UNREAL):
+        doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
+        return target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
+    if byte == dialect.escape:
+        return target.context in (_Context.ESC_U, _Context.ESC_Q)
+    starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
+    still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
+    return byte == b" " and dialect.skip_initial_space and starts and still
+
+
 def _match(text: bytes, patterns: tuple[bytes, ...]) -> bytes:
     """The longest end of `text` that begins (or is) one of `patterns`; b"" if none does."""
     ends = (text[i:] for i in range(len(text)))
@@ -280,6 +295,8 @@ def _automaton(dialect: Dialect) -> Automaton:
         idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
         quoted=named(_Context.QUOTED, _Context.ESC_Q),
         comment=named(_Context.COMMENT),
+        dropped=tuple(bytes(_drop(dialect, state, symbols[group], *table[state][group]) for state in states) for group in rows),
+        escaped=named(_Context.ESC_U, _Context.ESC_Q),
         unreal_group=symbols.index(_UNREAL) if dialect.lenient else None,
         unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
         sep_length=len(dialect.sep),

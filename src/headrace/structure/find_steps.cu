@@ -40,7 +40,7 @@ constexpr u32 tile_rows = threads * rows / tile::lanes;
 constexpr u32 row_bytes = tile::lanes * 16;
 // The vectors of a chunk lie side by side, and an empty one behind them keeps chunks off each other's banks.
 constexpr u32 pitch = rows + 1;
-static_assert(rows % 2 == 0 && tile_bytes <= 32768);
+static_assert(rows % 2 == 0 && tile_bytes <= 32768 && rows / 2 <= sizeof(Word));
 
 __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
@@ -49,7 +49,9 @@ struct Staged {
     uint4 vector[threads * pitch];
     Steps<count> steps;
 
-    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables) {
+    // `marks`: lenient quotes that open no field (lenient_runs.cu), or null.
+    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
+                                            const u16* marks) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -64,6 +66,11 @@ struct Staged {
         for (u32 i = threadIdx.x; i < no_byte + 1; i += threads)
             steps.of[i] = *reinterpret_cast<const Row<count>*>(tables->steps[i]);
         tile::wait_for_copies();
+        for (u32 row = 0; marks != nullptr && row < rows; ++row) {
+            const u32 number = row * threads + threadIdx.x;
+            uint4& own = vector[place_of(number)];
+            own = with_spares(own, marks[u64{blockIdx.x} * (tile_bytes / 16) + number], tables->spare, tables->other);
+        }
         __syncthreads();
         return extent;
     }
@@ -73,14 +80,15 @@ struct Staged {
 };
 
 // `before`: for each thread of all blocks what the tile's bytes before its chunk do to each state, four bits for each;
-// `maps`: the same of each tile, 64 bits. `other` as for tally_plain.
+// `maps`: the same of each tile, 64 bits. `marks` as for Staged::stage, `other` as for tally_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    map_tiles(const u8* text, u64 bytes, const Tables* tables, Word* before, u64* maps, const FindTotals* other) {
+    map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, u64* maps,
+              const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const Extent extent = staged.stage(text, bytes, static_cast<i64>(blockIdx.x) * tile_bytes - skew, tables);
+    const Extent extent = staged.stage(text, bytes, static_cast<i64>(blockIdx.x) * tile_bytes - skew, tables, marks);
     const uint4* const chunk = staged.vector + threadIdx.x * pitch;
     const u64 map = Staged::is_whole(extent) ? map_of<true, rows>(chunk, staged.steps, extent)
                                              : map_of<false, rows>(chunk, staged.steps, extent);
@@ -111,10 +119,11 @@ __device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u
     }
 }
 
-// Runs the chunk from its state; each byte's step takes its place.
+// Runs the chunk from its state; each byte's step takes its place. Returns the state before each 32 bytes, a byte each.
 template <bool whole>
-__device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
+__device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
+    Word met = 0;
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
     i32 place = static_cast<i32>(threadIdx.x * rows * 16);
@@ -123,6 +132,7 @@ __device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps<co
         const uint4 vector = chunk[row];
         const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
         u32 codes[4];
+        if (row % 2 == 0) met |= static_cast<Word>(state & 15) << (row * 4);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
             const u32 before = state;
@@ -146,6 +156,7 @@ __device__ __forceinline__ void run(Counts& counts, uint4* chunk, const Steps<co
     }
     if ((counts.high & tile::top_bits) != 0) counts.flags |= FIND_HIGH;
     if (tables.quote != no_byte && no_quote != tile::top_bits) counts.flags |= FIND_QUOTES;
+    return met;
 }
 
 // The steps of a row of the tile.
@@ -176,24 +187,26 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     return trail.reached(records, separators);
 }
 
-// `states`: of each tile, and behind the last.
+// `states`: of each tile, and behind the last. `before`: what map_tiles left; then, of each chunk, the state before each
+// 32 bytes, a byte each from the lowest on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_steps(const u8* text, u64 bytes, const Tables* tables, const Word* before, const u8* states, Tally* tallies,
-                FindTotals* totals, const FindTotals* other) {
+    tally_steps(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
+                Tally* tallies, FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
-    const u32 state = static_cast<u32>(before[u64{blockIdx.x} * threads + threadIdx.x] >> (entry * 4)) & 15;
-    const Extent extent = staged.stage(text, bytes, first, tables);
+    Word& own = before[u64{blockIdx.x} * threads + threadIdx.x];
+    const u32 state = static_cast<u32>(own >> (entry * 4)) & 15;
+    const Extent extent = staged.stage(text, bytes, first, tables, marks);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
     Counts counts;
     if (Staged::is_whole(extent)) {
-        run<true>(counts, chunk, staged.steps, *tables, state, extent);
+        own = run<true>(counts, chunk, staged.steps, *tables, state, extent);
     } else {
-        run<false>(counts, chunk, staged.steps, *tables, state, extent);
+        own = run<false>(counts, chunk, staged.steps, *tables, state, extent);
     }
     const u64 mine = static_cast<u64>(counts.fields >> 4) | static_cast<u64>(counts.records >> 5) << 16 |
                      static_cast<u64>(counts.blanks) << 32 | static_cast<u64>(counts.comments) << 48;

@@ -1,6 +1,6 @@
 """What the search for structure on a GPU is told of a dialect, and what it leaves.
 
-Types are those of structure/tile_entry.hpp, tally.hpp, step_tables.hpp and string_sums.cuh, byte for byte.
+Types are those of structure/tile_entry.hpp, tally.hpp, step_tables.hpp, lenient_runs.cu and string_sums.cuh, byte for byte.
 """
 
 from __future__ import annotations
@@ -50,18 +50,36 @@ TALLY = np.dtype(
         ("flags", "u4"),
     ]
 )
+LENIENT_DIALECT = np.dtype(
+    [
+        ("separator", "S8"),
+        ("line_end", "S8"),
+        ("separator_length", "u1"),
+        ("line_end_length", "u1"),
+        ("universal", "?"),
+        ("skips_spaces", "?"),
+        ("quote", "u1"),
+        ("has_escape", "?"),
+        ("escape", "u1"),
+        ("reserved", "u1"),
+    ]
+)
 STRING_COLUMNS = np.dtype([("column", "u8"), ("strings", "u4"), ("columns", "u4"), ("stride", "u4"), ("padding", "u4")])
 MOST_STATES = (8, 16)
 STEP_TABLES = {
     count: np.dtype(
         [
             ("steps", "u1", (257, count)),
+            ("reads", "u1", (257, count)),
             ("emits", "u1", (256, count)),
             ("idle", "u8"),
             ("quoted", "u8"),
             ("comment", "u8"),
             ("unfinished", "u8"),
-            ("quote", "u4"),
+            ("escaped", "u8"),
+            ("quote", "u2"),
+            ("spare", "u1"),
+            ("other", "u1"),
             ("reserved", "u4"),
         ]
     )
@@ -110,14 +128,14 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
         Any.
     quoted
         Whether quotes mean something. Otherwise they, and whatever else masks cannot read, must not be in the text: the search
-        says `Found.REDO` where it meets one.
+        says `Found.REDO` where it meets one. Lenient quotes are read as strict ones, which is right where none is malformed.
     """
     line_end = dialect.line_end or b"\n"
     if len(dialect.sep) != 1 or len(line_end) != 1 or max(dialect.sep + line_end) >= 128:
         return None
     special = [dialect.escape, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote]
     watched = b"".join(byte for byte in special if byte)
-    if dialect.skip_initial_space or (quoted and (dialect.quote is None or watched or dialect.lenient)):
+    if dialect.skip_initial_space or (quoted and (dialect.quote is None or watched)):
         return None
     if max(watched, default=0) >= 128:
         return None
@@ -135,23 +153,41 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
 
 
 def step_tables(dialect: Dialect) -> np.void | None:
-    """The dialect's automaton as STEP_TABLES; None if it has more states than those hold, or quotes are lenient."""
+    """The dialect's automaton as STEP_TABLES; None if it has more states than those hold."""
     automaton = dialect.automaton
     states = len(automaton.states)
     count = next((count for count in MOST_STATES if states <= count), None)
-    if count is None or dialect.lenient:
+    if count is None:
         return None
     made: NDArray[np.void] = np.zeros(1, STEP_TABLES[count])
-    made[0]["steps"][256] = range(count)
+    table: np.void = made[0]
+    table["steps"][256] = table["reads"][256] = range(count)
+    table["quote"] = 256 if dialect.quote is None else dialect.quote[0]
+    # Two bytes that mean nothing: `spare` is read as a lenient quote that opens no field, and `other` in its own place.
+    table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
+    groups = list(automaton.class_of)
+    if automaton.unreal_group is not None:
+        groups[table["spare"]] = automaton.unreal_group
     # States that are none step as the first does, so that they are not told apart from it for long.
     known = [state if state < states else 0 for state in range(count)]
-    for byte, group in enumerate(automaton.class_of):
-        emits = [automaton.emit[group][state] for state in known]
-        made[0]["emits"][byte] = emits
-        made[0]["steps"][byte] = [automaton.next[group][state] | _step(emit) for state, emit in zip(known, emits, strict=True)]
-    for name in ("idle", "quoted", "comment", "unfinished"):
-        made[name] = sum(1 << state for state in getattr(automaton, name))
-    made["quote"] = 256 if dialect.quote is None else dialect.quote[0]
+    for byte, group in enumerate(groups):
+        for place, state in enumerate(known):
+            emit, drop, after = automaton.emit[group][state], automaton.dropped[group][state], automaton.next[group][state]
+            table["emits"][byte][place] = emit
+            table["steps"][byte][place] = after | _step(emit)
+            table["reads"][byte][place] = after | _read(emit, drop)
+    for name in ("idle", "quoted", "comment", "unfinished", "escaped"):
+        table[name] = sum(1 << state for state in getattr(automaton, name))
+    return table
+
+
+def lenient_dialect(dialect: Dialect) -> np.void:
+    """How lenient quotes are told apart, as LENIENT_DIALECT."""
+    made: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
+    line_end = dialect.line_end or b"\n"
+    lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.line_end is None, dialect.skip_initial_space)
+    escape = dialect.escape or b"\0"
+    made[0] = (*lengths, (dialect.quote or b"\0")[0], dialect.escape is not None, escape[0], 0)
     row: np.void = made[0]
     return row
 
@@ -161,3 +197,9 @@ def _step(emit: int) -> int:
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
     step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
     return int(step)
+
+
+def _read(emit: int, drop: int) -> int:
+    """A byte of `reads`, less the state: Read of structure/step_tables.hpp."""
+    dropped = (_Step.FIELD | _Step.RECORD) * drop
+    return int(_step(emit) & ~_Step.RARE | dropped | _Step.RARE * bool(emit & Emit.STRAY))

@@ -37,8 +37,8 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
     if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
 }
 
-// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. `states`: of each tile, if an
-// automaton read it; else null. `memory`: a ticket and a state for each block of the scan, and the same of the
+// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are lenient:
+// where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it; else null. `memory`: a ticket and a state for each block of the scan, and the same of the
 // parities; all zero.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
@@ -72,7 +72,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     add_total(&totals->fields, tally.separators + tally.records);
     add_total(&totals->blank_lines, tally.blanks);
     add_total(&totals->comments, tally.comments);
-    const u32 flags = __reduce_or_sync(tile::all_lanes, tally.flags & 0xFF);
+    u32 flags = __reduce_or_sync(tile::all_lanes, tally.flags & 0xFF);
+    if (quoted == 2 && (flags & FIND_STRAY) != 0) flags |= FIND_REDO;
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
     if (there) {
         entries[number] = entry_at(before, tile_begin(number, tile_bytes, skew), (tally.flags & TALLY_IDLE) != 0,
@@ -84,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         entries[tiles] = entry_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(behind));
         const u32 ended = tally.flags >> TALLY_AT_END & 0xFF;
         const u32 open = (ended & FIND_OPEN) != 0;
-        add_flags(totals, ended);
+        add_flags(totals, quoted == 2 && (ended & FIND_UNCLOSED) != 0 ? ended | FIND_REDO : ended);
         totals->records = before.records + tally.records + open;
         totals->bytes = bytes;
         if (open != 0) atomicAdd(&totals->fields, u64{1});

@@ -1,38 +1,9 @@
-// Runs of an automaton of at most 8 or 16 states: from every state at once, or from few. The steps of a byte from all
-// states are one row of a table; a byte permutation (PRMT) looks up four of eight states in it.
+// Maps of an automaton's states: what a run of bytes makes of every state at once, until few are told apart.
 #pragma once
-#include "core/tile/bytes.cuh"
-#include "core/tile/warp.cuh"
-#include "structure/step_tables.hpp"
+#include "structure/step_rows.cuh"
 
 namespace headrace {
 namespace structure {
-
-constexpr u32 no_byte = 256;
-
-// Four of the eight bytes.
-__device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
-    return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
-}
-
-// The steps of a byte. Of a state, and of what a step gives, the lowest four bits count.
-template <u32 count>
-struct Row;
-template <>
-struct Row<8> {
-    u64 bytes;
-
-    __device__ __forceinline__ u32 from(u32 state) const { return pick(bytes, state); }
-};
-template <>
-struct alignas(16) Row<16> {
-    u64 low, high;
-
-    __device__ __forceinline__ u32 from(u32 state) const {
-        const u32 below = pick(low, state), above = pick(high, state ^ 8);
-        return (state & 8) != 0 ? above : below;
-    }
-};
 
 // A map of states while it is made, and maps that are joined: for 8 states a byte each and four selectors a register,
 // for 16 four bits each.
@@ -112,26 +83,6 @@ struct Few {
             map ^= static_cast<u64>((found & 15) ^ i) << (i * 4);
         }
         return map;
-    }
-};
-
-// Bytes of the tile that are the text's.
-struct Extent {
-    i32 from, to;
-};
-
-// The step table in shared memory.
-template <u32 count>
-struct Steps {
-    Row<count> of[257];
-
-    // Of byte k of a word, which stands at `place` of the tile.
-    template <bool whole>
-    __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
-        constexpr u32 shift = count == 8 ? 3 : 4;
-        const u32 offset = (k == 0 ? word << shift : word >> (k * 8 - shift)) & 0xFFu << shift;
-        if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
-        return *reinterpret_cast<const Row<count>*>(reinterpret_cast<const u8*>(of) + offset);
     }
 };
 

@@ -14,15 +14,29 @@ enum Step : u32 {
     STEP_RARE = 128    // Emit has more to say: a stray, a comment's end, a blank line
 };
 
+// The same as the conversion reads it (columns/tile_steps.cuh): a byte ends no field and is dropped, so that is one code
+// of two bits.
+enum Read : u32 {
+    READ_FIELD = 16,   // a separator ends here
+    READ_RECORD = 32,  // a record ends here that is neither a comment nor blank
+    READ_DROP = 48,    // no part of its field's text
+    READ_START = 64,   // STEP_START
+    READ_STRAY = 128   // EMIT_STRAY
+};
+
 template <u32 count>
 struct StepTables {
     u8 steps[257][count];                   // the step from each state; the last is no byte: every state stays
+    u8 reads[257][count];                   // for the conversion
     u8 emits[256][count];                   // Emit's bits
     u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
-    u32 quote;                              // a byte, or 256 for none
+    u64 escaped;                            // behind an escape
+    u16 quote;                              // a byte, or 256 for none
+    u8 spare;                               // with lenient quotes: stands for a quote that opens no field
+    u8 other;                               // and for what `spare` stood for; both mean nothing in the dialect
     u32 reserved;
 };
-static_assert(sizeof(StepTables<8>) == 4144 && sizeof(StepTables<16>) == 8248);
+static_assert(sizeof(StepTables<8>) == 6208 && sizeof(StepTables<16>) == 12368);
 
 // Maps of sixteen states to states, four bits each; joining them is one after the other. It does not commute.
 struct ComposeStates {

@@ -15,10 +15,13 @@ from headrace.api.reading import load_plan, prepare
 from headrace.columns.convert_gpu import (
     FAULT,
     SIGHTINGS,
+    TOTALS_WORDS,
     ColumnRoom,
     ConvertShape,
+    FaultListing,
     has_offsets,
     pack_columns,
+    pack_steps,
     pack_task,
 )
 from headrace.columns.load import LoadPlan
@@ -26,6 +29,8 @@ from headrace.columns.types import DataType, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
+from headrace.structure.find_gpu import Steps
+from headrace.structure.gpu_tables import step_tables
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1
@@ -80,8 +85,8 @@ def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:
     return len(data)
 
 
-def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> tuple[NDArray[np.void], int]:
-    """The entries of a text's tiles and the one behind, and the number of its records."""
+def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: bool) -> tuple[NDArray[np.void], int]:
+    """The entries of a text's tiles and the one behind, and the number of its records; with `steps` the automaton's states."""
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
@@ -90,12 +95,12 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> tuple[N
     for at in range(len(data) + 1):
         idle = state in automaton.idle
         places = (at, at, 0) if idle else (record_begin, field_begin, column)
-        entry = (records, *places, state in automaton.quoted, not idle, b"")
+        entry = (records, *places, state if steps else state in automaton.quoted, not idle, b"")
         if at in begins and at < len(data):
             entries[begins[at]] = entry
         if at == len(data):
             entries[tiles] = entry
-            return entries, records + (not idle)
+            return entries, records + (not idle and state not in automaton.comment)
         state, emit = automaton.step(state, data[at])
         if emit & Emit.OPEN:
             record_begin = field_begin = at
@@ -105,6 +110,32 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> tuple[N
         if emit & Emit.REC:
             records += not emit & (Emit.BLANK | Emit.COMMENT)
     raise AssertionError
+
+
+class _States:
+    """What the search by steps leaves: tables, and the state before each 32 bytes."""
+
+    def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
+        made = step_tables(dialect)
+        assert made is not None
+        self.tables: NDArray[Any] = np.frombuffer(made.tobytes(), np.uint64).copy()
+        self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
+        self.count: int = made["steps"].shape[1]
+        state = 0
+        for at, byte in enumerate(data):
+            if (at + skew) % 32 == 0:
+                self.states[(at + skew) // 32] = state
+            state, _ = dialect.automaton.step(state, byte)
+
+    def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
+        return pack_steps(dialect, Steps(_At(self.tables), _At(self.states), None, self.count, 1, 1))
+
+
+class _At:
+    """An array as a room."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.address, self.nbytes = array.ctypes.data, array.nbytes
 
 
 def pack_dialect(dialect: Dialect) -> bytes:
@@ -151,11 +182,14 @@ def convert(
         plan = load_plan(source, prepare(source, parsed), parsed)
     begin = data_begin(data, parsed.dialect, plan.begin, plan.data_begin)
     text = text_at(data[begin : plan.end], skew)
-    entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew)
+    entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew, steps=shape.steps)
     tables = _Tables(plan, guesses or {}, rows)
-    sizes = {"size": len(text), "tiles": len(entries) - 1, "fault_room": fault_room}
-    task = pack_task(plan, tables.rooms(), pack_dialect(parsed.dialect), **sizes)[0]
-    launches = _Launches(text, entries, shape, how, task)
+    sizes = {"size": len(text), "tiles": len(entries) - 1}
+    states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.steps else None
+    dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
+    task = pack_task(plan, tables.rooms(), dialect, **sizes, listing=FaultListing(room=fault_room))[0]
+    reachable = () if states is None else (states.tables, states.states)
+    launches = _Launches(text, entries, shape, how, task, reachable)
     faults: NDArray[Any] = np.zeros(fault_room, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0
     assert count <= fault_room
@@ -200,10 +234,9 @@ class _Tables:
     def table(self) -> NDArray[np.void]:
         return pack_columns(self.plan, self.rooms(), self.rules.ctypes.data, self.packed)
 
-    def reachable(self) -> fibers.Checks:
-        return fibers.Checks(
-            reachable=(self.rules, *(array for made in self.buffers.values() for array in made.values() if array.size))
-        )
+    def reachable(self, others: tuple[NDArray[Any], ...]) -> fibers.Checks:
+        buffers = (array for made in self.buffers.values() for array in made.values() if array.size)
+        return fibers.Checks(reachable=(self.rules, *others, *buffers))
 
     def seen(self) -> dict[int, dict[int, tuple[int, int]]]:
         sightings = {position: made["sightings"].tolist() for position, made in self.buffers.items()}
@@ -235,18 +268,19 @@ class _Launches:
     shape: ConvertShape
     how: tuple[str, int]
     task: np.void
+    reachable: tuple[NDArray[Any], ...]
 
     def run(self, tables: _Tables, faults: NDArray[Any]) -> int:
         """Measure strings, make room for them, convert; returns the number of faults."""
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            self._launch("measure_strings", [columns, sums, None], tables)
+            self._launch("measure_strings", [columns, sums, None, None], tables)
         for number, column in enumerate(columns[:strings]):
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
-        totals: NDArray[Any] = np.zeros(1, np.uint64)
+        totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
         self._launch("convert_tiles", [tables.table(), begins, faults, totals, None], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
@@ -262,5 +296,5 @@ class _Launches:
             shared=self.shape.shared_bytes,
             order=order,
             seed=seed,
-            checks=tables.reachable(),
+            checks=tables.reachable(self.reachable),
         )

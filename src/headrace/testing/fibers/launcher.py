@@ -33,6 +33,15 @@ class HostRoom:
         return size
 
 
+class HostRooms(list[HostRoom]):
+    """Several of them."""
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where each of them is."""
+        return [room.address for room in self]
+
+
 class FiberLauncher:
     """Runs what is launched at once, under one order and seed.
 
@@ -55,6 +64,11 @@ class FiberLauncher:
         if nbytes:
             self._rooms.append(array)
         return HostRoom(array)
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
+        """As `headrace.core.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
+        filled = [self.room(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
+        return HostRooms([*filled, *(self.room(nbytes) for nbytes in others)])
 
     def fill(self, room: Room, byte: int) -> None:
         """As `headrace.core.launcher.Launcher.fill`."""
