@@ -68,13 +68,19 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
     for (u32 number = 1; number <= task.columns; ++number) {
         const RowColumn next = load_column(columns, number < task.columns ? number : 0);
         switch (column.kind) {
-            case RowKind::integer:
+            case RowKind::int4:
                 read_integers<u32>(memory, task, column, group, cursors);
                 break;
             case RowKind::float4:
                 read_reals<float>(memory, task, column, group, cursors);
                 break;
-            case RowKind::long_integer:
+            case RowKind::int1:
+                read_integers<u8>(memory, task, column, group, cursors);
+                break;
+            case RowKind::int2:
+                read_integers<u16>(memory, task, column, group, cursors);
+                break;
+            case RowKind::int8:
                 read_integers<u64>(memory, task, column, group, cursors);
                 break;
             case RowKind::float8:

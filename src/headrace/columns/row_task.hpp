@@ -7,7 +7,7 @@
 HR_BEGIN_NAMESPACE
 
 // What a field is read as. `skip`: so many fields as `largest` says are stepped over, because nobody wants them.
-enum class RowKind : u8 { integer, long_integer, float4, float8, date, timestamp, text, skip };
+enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip };
 
 enum RowFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -26,7 +26,7 @@ struct RowColumn {
     RowKind kind;
     u8 flags;
     u8 string;  // strings: which of them
-    u8 width;   // bytes of a value
+    u8 reserved;
 };
 static_assert(sizeof(RowColumn) == 32);
 

@@ -21,22 +21,6 @@ HR_FN void clear_bits(u32* validity, u64 first, u32 nulls) {
     if (shift != 0 && nulls >> (32 - shift) != 0) atomicAnd(&validity[first / 32 + 1], ~(nulls >> (32 - shift)));
 }
 
-template <class T>
-HR_FN void store_value(const RowColumn& column, u64 row, T value) {
-    u8* const to = column.values + row * column.width;
-    if constexpr (sizeof(T) == 4) {
-        if (column.width == 1) {
-            *to = static_cast<u8>(bits_as<u32>(value));
-            return;
-        }
-        if (column.width == 2) {
-            *reinterpret_cast<u16*>(to) = static_cast<u16>(bits_as<u32>(value));
-            return;
-        }
-    }
-    *reinterpret_cast<T*>(to) = value;
-}
-
 // Reads a field of each of a lane's records. `read(field)`: the common shape, without branches; `again(field)`: of the
 // lanes that ask for it, others.
 template <class T, class Read, class Again>
@@ -64,11 +48,12 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
             if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
         }
     }
+    T* const to = reinterpret_cast<T*>(column.values) + group.row;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         cursors[i].live = cursors[i].live && values[i].fine;
         if (!cursors[i].live) continue;
-        store_value(column, group.row + i * tile::lanes, values[i].value);
+        to[i * tile::lanes] = values[i].value;
         cursors[i].at = fields[i].next;
     }
 }
@@ -79,7 +64,6 @@ HR_FN bool fits_window(const RowColumn& column, const Window& window, u32 n, Dig
     return column.flags & ROW_CANONICAL ? fits && !has_zero_first(window, n) : fits;
 }
 
-// T: u32 for all widths up to 4, or u64.
 template <class T>
 HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                          Cursor (&cursors)[per_lane]) {
@@ -88,13 +72,13 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
         const Window window = open_window(text, field.begin);
         const Digits digits = align(window, field.n);
         const u32 magnitude = number_of(digits);
-        return Value<T>{magnitude, fits_window(column, window, field.n, digits) && magnitude <= column.largest};
+        return Value<T>{static_cast<T>(magnitude), fits_window(column, window, field.n, digits) && magnitude <= column.largest};
     };
     const auto again = [&](const Field& field) {
         const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
         if (field.n > 17) return Value<T>{0, false};
         const ShortDecimal found = read_decimal<4, false>(text, field.begin + field.n, field.n, canonical);
-        const u64 most = ~u64{0} >> (64 - 8 * column.width);
+        constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
         const u64 largest = (is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
         const bool fine = found.fine && found.mantissa <= largest && (!found.negative || is_signed);
         return Value<T>{static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa), fine};

@@ -26,13 +26,14 @@ ROW_COLUMN = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),
         ("string", "u1"),
-        ("width", "u1"),
+        ("reserved", "u1"),
     ]
 )
 ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("columns", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
 MOST_STRINGS = 16
 _STREAM_BYTES = 512
-_INTEGER, _LONG_INTEGER, _FLOAT4, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(8)
+_INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(10)
+_INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
 _TASK = Struct("=QIIII8s")
@@ -148,8 +149,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         numbers.append(number)
         # Strings come first in `table`: their numbers there are those of the other kernels.
         units = 0 if text else int(column["units_per_second"])
-        width_of_value = int(column["width"])
-        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if text else 0, width_of_value))
+        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if text else 0, 0))
         strings += text
     if width > behind:
         rows.append((0, 0, 0, width - behind, _SKIP, 0, 0, 0))
@@ -174,5 +174,5 @@ def _kind(column: np.void, *, quotes: bool) -> int:
     if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
         return _SKIP
     if family == Family.INTEGER:
-        return _LONG_INTEGER if column["width"] == 8 else _INTEGER
+        return _INTEGERS[int(column["width"])]
     return _KINDS.get(Family(family), _SKIP)
