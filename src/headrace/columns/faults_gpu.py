@@ -20,7 +20,7 @@ from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED,
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, column_of, native_errors, parse_error
-from headrace.columns.pieces_gpu import record_pieces
+from headrace.columns.pieces_gpu import NO_PIECES, record_pieces
 from headrace.columns.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
@@ -80,7 +80,7 @@ class FaultsOfLoad:
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, _native.Dialect.make(dialect)
-        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
+        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see, pieces=self._pieces)
         rows, value = plan.rows, {"null": "keep"}.get(plan.values.on_error, plan.values.on_error)
         malformed = ["keep" if dialect.lenient else rows.on_malformed, rows.on_malformed]
         outcomes = [value] * 3 + malformed + [rows.on_short, rows.on_long]
@@ -123,6 +123,7 @@ class FaultsOfLoad:
         bool
             False if the same columns are to be converted again: the list was too small, or something was seen in records that go.
         """
+        self._length = self._text.nbytes // max(made.rows, 1)
         count, filled, raised = made.totals.tolist()
         if count > self._limit:
             self._make_room(count, raised)
@@ -195,9 +196,8 @@ class FaultsOfLoad:
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for one in columns:
             self._types[one.position] = one.made
-        length = self._text.nbytes // max(counts["records"], 1)
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], length, raises=True)[0])
+            raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
         gone = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(gone):
             drop_rows(self._launcher, columns, counts["records"], gone)
@@ -205,20 +205,20 @@ class FaultsOfLoad:
         counts["rows"] = counts["records"] - len(gone)
         for one in columns:
             self._types[one.position] = one.made
-        self.rejects, short_gone = self._table(listed, length, raises=False)
+        self.rejects, short_gone = self._table(listed, raises=False)
         counts["filled"] = self._filled - short_gone
 
-    def _table(self, listed: NDArray[np.void], length: int, *, raises: bool) -> tuple[dict[str, Column], int]:
-        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled.
+    def _pieces(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
+        if not self._far or not len(listed):
+            return NO_PIECES
+        begins = np.unique(listed["record_begin"]) + np.uint64(self._begin)
+        return record_pieces(self._launcher, self._text, begins, self._length)
 
-        `length` is that of a record, about.
-        """
+    def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:
+        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled."""
         begins = listed["record_begin"] + np.uint64(self._begin)
         lines = lines_on_gpu(self._launcher, self._text, begins[:1] if raises else begins)
-        pieces: tuple[bytes, int] = (b"", 1)
-        if self._far:
-            pieces = record_pieces(self._launcher, self._text, np.unique(begins), length)
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
-            made, count, short_gone = _native.rejects(*given, listed.tobytes(), pieces, lines.tobytes(), raises)
+            made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)
         return {name: column_of(parts, count) for name, parts in made}, short_gone

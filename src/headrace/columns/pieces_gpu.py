@@ -15,6 +15,9 @@ _TOGETHER_BYTES = 64 << 20
 _MOST_BYTES = 1 << 31
 
 
+NO_PIECES = b"", 1
+
+
 def record_pieces(launcher: Launcher, text: Room, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
     """The first bytes of records, one after the other, and how many they are of each.
 
