@@ -85,6 +85,7 @@ def rejects(
     begin: int,
     types: Sequence[DataType | None],
     faults: bytes,
+    pieces: tuple[bytes, int],
     lines: bytes,
     raises: bool,
 ) -> tuple[list[Any], int, int]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,21 @@ SHAPE = GpuShape(find=FindShape(threads=32, rows=1, blocks=1, scan_threads=32), 
 
 
 def read_on_fibers(
-    data: bytes, *, skew: int = 0, seed: int = 0, shape: GpuShape = SHAPE, **options: Any
+    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, **options: Any
 ) -> tuple[headrace.Table | None, int]:
-    """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited."""
+    """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited.
+
+    `far`: as if the text were where the kernels run alone, though the host can read it.
+    """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
     launcher = FiberLauncher("random", seed)
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
         assert why_not(source, parsed.dialect, plan) == ""
-        text = launcher.put(np.frombuffer(bytes(skew) + data, np.uint8))
-        loaded = load_on_gpu(Place(launcher, Part(text, skew), shape), source, parsed.dialect, plan)
+        text = Part(launcher.put(np.frombuffer(bytes(skew) + data, np.uint8)), skew)
+        placed = replace(source, on_gpu=text) if far else source
+        loaded = load_on_gpu(Place(launcher, text, shape), placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
         report = make_report(source, prepared, loaded, parsed, {})

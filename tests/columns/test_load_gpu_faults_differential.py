@@ -34,8 +34,9 @@ def outcome(read: Any, data: bytes, options: dict[str, Any]) -> tuple[headrace.T
 
 def check(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> headrace.Table | None:
     """Read on both; the table, None where both raise."""
+    how = {"skew": skew, "seed": seed, "far": seed % 2 == 1}
     expected, error = outcome(headrace.read_csv, data, options)
-    found, raised = outcome(lambda data, **given: read_on_fibers(data, skew=skew, seed=seed, **given)[0], data, options)
+    found, raised = outcome(lambda data, **given: read_on_fibers(data, **how, **given)[0], data, options)
     assert raised == error
     if expected is None:
         return None
@@ -140,6 +141,31 @@ def test_fields_that_a_kernel_leaves(on_error, given):
     for choice in (texts[:2], texts, [texts[0], texts[3]]):
         data = b"a,b\n" + b"".join(b"%d,%s\n" % (row, rng.choice(choice)) for row in range(30))
         check(data, thousands="'", on_error=on_error, **given)
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("typed", [False, True])
+def test_long_texts_that_are_no_utf8(typed, quoted):
+    # Tiles of 512 bytes check their own parts; a character, or what is none, may lie on their borders.
+    character = "€".encode()
+    for size, at in [(300, 0), (300, 1), (300, 2), (900, 450), (900, 899), *((600, at) for at in range(160, 176))]:
+        text = bytearray(b"x" * (at % 3) + character * size)
+        for wrong in (None, b"\xff", b"\x80", b"\xe2", b"a"):
+            if wrong is not None:
+                text[3 * at : 3 * at + 1] = wrong
+            field = b'"' + bytes(text) + b'"' if quoted else bytes(text)
+            data = b"a,b\n1,first\n2," + field + b"\n3,last\n"
+            check(data, on_error="null", seed=at, **({"dtypes": {"b": "string"}} if typed else {}))
+    check(data, on_error="reject")
+    check(data, on_error="raise")
+
+
+def test_long_fields_that_are_no_text():
+    for field in (b"0" * 5000 + b"7", b"1" * 5000, b"x" * 6000, b'"' + b"0" * 5000 + b'1"'):
+        data = b"a,b\n1,2\n" + field + b",3\n4,5\n"
+        check(data, on_error="null")
+        check(data, on_error="reject", dtypes={"a": "int64"})
+        check(data, dtypes={"a": "float64"})
 
 
 def test_bools_that_a_kernel_leaves():

@@ -120,6 +120,11 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     return types;
 }
 
+// Bytes that Python keeps.
+std::span<const u8> view_of(const nb::bytes& given) {
+    return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
+}
+
 // The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked for.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
                                  const std::vector<FaultRow>& faults) {
@@ -133,11 +138,15 @@ std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const st
 }
 
 // The table of faults that a GPU listed (columns/settle.hpp), or of the first that is to be raised; how many rows it
-// has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's record.
+// has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's record;
+// `pieces`: so many bytes of each record.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                       nb::list types, nb::bytes faults, nb::bytes lines, bool raises) {
+                       nb::list types, nb::bytes faults, nb::tuple pieces, nb::bytes lines, bool raises) {
     const LoadPlan plan = plan_from(given);
-    const std::vector<FieldFault> listed = items_of<FieldFault>(faults);
+    const std::vector<FieldFault> items = items_of<FieldFault>(faults);
+    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
+    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
+                                 view_of(bytes), nb::cast<usize>(pieces[1])};
     const std::vector<u64> line_numbers = items_of<u64>(lines);
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
@@ -145,10 +154,10 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     std::vector<NamedColumn> table;
     {
         const nb::gil_scoped_release release;
-        settled = settle_faults(*source.source, dialect.dialect, plan, begin, listed);
+        settled = settle_faults(listed);
         result.faults = std::move(settled.faults);
         if (raises) keep_first_raised(result);
-        table = rejects_table(plan, result, lines_by_record(listed, line_numbers, result.faults));
+        table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
     nb::list made;
     for (NamedColumn& column : table) made.append(nb::make_tuple(column.name, column_tuple(column.column)));
@@ -159,7 +168,8 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
                      nb::list types, nb::list guesses, nb::bytes fields) {
     const LoadPlan plan = plan_from(given);
-    const std::vector<FieldFault> listed = items_of<FieldFault>(fields);
+    const std::vector<FieldFault> items = items_of<FieldFault>(fields);
+    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items, {}, 1};
     std::vector<TakenFor> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];
@@ -168,7 +178,7 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     std::vector<SettledField> settled;
     {
         const nb::gil_scoped_release release;
-        settled = settle_fields(*source.source, dialect.dialect, plan, begin, columns, listed);
+        settled = settle_fields(listed, columns);
     }
     nb::list made;
     for (const SettledField& field : settled) {

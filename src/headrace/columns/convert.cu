@@ -59,7 +59,7 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
         const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
         if (writes && sizes_first(memory, task) && !classifies) {
             u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
-            added += convert_unfinished<true>(memory, own, base + added);
+            added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
         }
@@ -115,6 +115,9 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     const bool open = is_open(task, tile.next);
     tile.last_end = blockIdx.x + 1 == task.tiles && open;
     tile.open_field = open && !tile.last_end;
+    const u32 state = tile.next.state;
+    const bool quoted = by_steps ? is_in(task.steps, StepSet::quoted, state) : state != 0;
+    tile.unclosed = tile.last_end && quoted ? tile.next.record : no_record;
     return tile;
 }
 
@@ -124,12 +127,11 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
     const Tile& tile = memory.tile;
     if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
-    const u32 state = tile.next.state;
-    if (by_steps && is_in(task.steps, StepSet::unfinished, state)) {
+    if (by_steps && is_in(task.steps, StepSet::unfinished, tile.next.state)) {
         const u32 kind = static_cast<u32>(Fault::quote);
         report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
     }
-    if (by_steps ? !is_in(task.steps, StepSet::quoted, state) : state == 0) return;
+    if (tile.unclosed == no_record) return;
     const u32 kind = static_cast<u32>(Fault::unclosed_quote);
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }

@@ -59,8 +59,9 @@ struct FieldFault {
 static_assert(sizeof(FieldFault) == 48);
 
 constexpr u32 NO_FIELD = ~u32{0};
-// A field that this kernel leaves to the caller, who has to convert it and to put its value: one whose text lies in
-// pieces and is longer than a thread may hold.
+// A field that this kernel leaves to the caller, who has to convert it and to put its value: one that is longer than a
+// thread should read, or whose text lies in pieces and is longer than it may hold. Of a text: some of it is no UTF-8;
+// it may be listed more than once.
 constexpr u32 FAULT_DEFERRED = 255;
 constexpr u32 RAISES_DEFERRED = 1u << 31;  // in ConvertTask::raises
 // No fault: a record with text behind its last column, which the caller collects (ROWS_COLLECT_LONG).

@@ -20,7 +20,7 @@ HR_FN u64 offset_at(const DroppedColumn& column, u64 row) {
 
 // Bytes of the first `k` rows that go.
 HR_FN u64 dropped_bytes(const DropTask& task, u32 string, u64 k) {
-    return k < task.gone_count ? task.dropped[k * task.strings + string] : task.totals[string];
+    return k < task.gone_count ? task.dropped[k * u64{task.strings} + string] : task.totals[string];
 }
 
 // How many rows that go lie before the place `at` of the result: `place(k)` is where the k-th lay, if those before it
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const DroppedColumn column = columns[blockIdx.y];
     for (u64 k = u64{blockIdx.x} * threads + threadIdx.x; k < task.gone_count; k += u64{gridDim.x} * threads) {
         const u64 row = task.gone[k];
-        dropped[k * task.strings + blockIdx.y] = offset_at(column, row + 1) - offset_at(column, row);
+        dropped[k * u64{task.strings} + blockIdx.y] = offset_at(column, row + 1) - offset_at(column, row);
     }
 }
 
@@ -81,9 +81,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     drop_rows(const DroppedColumn* columns, u64* valid, const __grid_constant__ DropTask task) {
     __shared__ u64 bounds[2];
     const DroppedColumn column = columns[blockIdx.y];
-    const u64 kept = task.rows - task.gone_count;
+    const bool moves = task.keeps_rows == 0;
+    const u64 kept = moves ? task.rows - task.gone_count : task.rows;
     const u64 begin = u64{blockIdx.x} * rows_per_block, end = begin + rows_per_block;
-    const auto place = [&](u64 k) { return task.gone[k] - k; };
+    const auto place = [&](u64 k) { return moves ? task.gone[k] - k : task.gone[k] + 1; };
     if (threadIdx.x < 2) {
         bounds[threadIdx.x] = gone_before(0, task.gone_count, threadIdx.x == 0 ? begin : end - 1, place);
     }
@@ -92,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     u32 count = 0;
     for (u64 row = begin + threadIdx.x; row < end; row += threads) {
         const bool here = row < kept;
-        const u64 before = gone_before(low, high, row, place), source = row + before;
+        const u64 before = gone_before(low, high, row, place), source = moves ? row + before : row;
         if (column.string != NO_STRING) {
             if (row <= kept) {
                 const u64 offset = offset_at(column, source) - dropped_bytes(task, column.string, before);

@@ -22,23 +22,24 @@ struct DroppedColumn {
 static_assert(sizeof(DroppedColumn) == 64);
 constexpr u32 NO_STRING = ~u32{0};
 
-// What all columns share. Row r of the result is row r + k where k rows before it go.
+// What all columns share. Row r of the result is row r + k where k rows before it go; or row r, if only their bytes go.
 struct DropTask {
     const u64* gone;  // rows that go, ascending
     u64 gone_count;
     u64 rows;            // before
     const u64* dropped;  // [k * strings + string]: bytes of the first k rows that go
     const u64* totals;   // [string]: of all of them
-    u64 strings;
+    u32 strings;
+    u32 keeps_rows;
 };
 static_assert(sizeof(DropTask) == 48);
 
-// A value that a kernel of the conversion left to the host.
+// A value that a kernel of the conversion left to the host, or that there is none.
 struct PutValue {
     u64 row;
     u64 low, high;  // the value, of as many bytes as the column's have
     u32 column;     // in the table
-    u32 reserved;
+    u32 is_null;
 };
 static_assert(sizeof(PutValue) == 32);
 

@@ -20,6 +20,7 @@ from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED,
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, column_of, native_errors, parse_error
+from headrace.columns.pieces_gpu import record_pieces
 from headrace.columns.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
@@ -39,6 +40,8 @@ class Conversion:
     ----------
     taken
         Its columns, in the order of `table`, the kernels' table of them.
+    rows
+        Of these columns.
     faults
         Where they are listed.
     totals
@@ -49,6 +52,7 @@ class Conversion:
 
     taken: Sequence[Taken]
     table: Room
+    rows: int
     faults: Room
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
@@ -78,7 +82,9 @@ class FaultsOfLoad:
         self._source, self._dialect = source.native, _native.Dialect.make(dialect)
         self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
         rows, value = plan.rows, {"null": "keep"}.get(plan.values.on_error, plan.values.on_error)
-        outcomes = [value] * 3 + ["keep" if dialect.lenient else rows.on_malformed, rows.on_malformed] + [rows.on_short, rows.on_long]
+        malformed = ["keep" if dialect.lenient else rows.on_malformed, rows.on_malformed]
+        outcomes = [value] * 3 + malformed + [rows.on_short, rows.on_long]
+        self._far = source.on_gpu is not None
         self._raises = np.array([outcome == "raise" for outcome in outcomes])
         self._keeps = np.array([outcome == "keep" for outcome in outcomes])
         # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
@@ -159,7 +165,7 @@ class FaultsOfLoad:
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if not is_deferred.any():
             return faults
-        found = self._fields.settle(self._launcher, made.taken, made.table, faults[is_deferred])
+        found = self._fields.settle(self._launcher, made.taken, made.table, made.rows, faults[is_deferred])
         return np.concatenate([faults[~is_deferred], found])
 
     def _listed(self) -> NDArray[np.void]:
@@ -189,8 +195,9 @@ class FaultsOfLoad:
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for one in columns:
             self._types[one.position] = one.made
+        length = self._text.nbytes // max(counts["records"], 1)
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
+            raise parse_error(self._table(listed[listed["record"] == first], length, raises=True)[0])
         gone = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(gone):
             drop_rows(self._launcher, columns, counts["records"], gone)
@@ -198,14 +205,20 @@ class FaultsOfLoad:
         counts["rows"] = counts["records"] - len(gone)
         for one in columns:
             self._types[one.position] = one.made
-        self.rejects, short_gone = self._table(listed, raises=False)
+        self.rejects, short_gone = self._table(listed, length, raises=False)
         counts["filled"] = self._filled - short_gone
 
-    def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:
-        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled."""
+    def _table(self, listed: NDArray[np.void], length: int, *, raises: bool) -> tuple[dict[str, Column], int]:
+        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled.
+
+        `length` is that of a record, about.
+        """
         begins = listed["record_begin"] + np.uint64(self._begin)
         lines = lines_on_gpu(self._launcher, self._text, begins[:1] if raises else begins)
-        listed, places = listed.tobytes(), (self._source, self._dialect, self._plan, self._begin)
+        pieces: tuple[bytes, int] = (b"", 1)
+        if self._far:
+            pieces = record_pieces(self._launcher, self._text, np.unique(begins), length)
+        given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
-            made, count, short_gone = _native.rejects(*places, self._types, listed, lines.tobytes(), raises)
+            made, count, short_gone = _native.rejects(*given, listed.tobytes(), pieces, lines.tobytes(), raises)
         return {name: column_of(parts, count) for name, parts in made}, short_gone

@@ -268,7 +268,7 @@ class _Load:
         met = fetched[TOTALS_WORDS + count :].reshape(count, 2, SIGHTINGS)
         for number, one in enumerate(in_order):
             one.nulls = rows - int(fetched[TOTALS_WORDS + number])
-        if not self._faults.take(Conversion(in_order, table, faults, fetched[:TOTALS_WORDS], met[:, 1])):
+        if not self._faults.take(Conversion(in_order, table, rows, faults, fetched[:TOTALS_WORDS], met[:, 1])):
             return False
         for number, one in enumerate(in_order):
             if one.guess is not None:

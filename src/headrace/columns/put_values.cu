@@ -1,4 +1,5 @@
-// Values that the conversion left to the host, into their columns: a thread for each. There are few.
+// Values that the conversion left to the host, into their columns, and texts that turned out to be none out of them: a
+// thread for each. There are few.
 #include "columns/convert_task.hpp"
 #include "columns/drop_task.hpp"
 
@@ -13,6 +14,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     const PutValue value = values[number];
     const ConvertColumn& column = columns[value.column];
     const u32 bit = 1u << (value.row % 32);
+    if (value.is_null) {
+        atomicAnd(&column.validity[value.row / 32], ~bit);
+        return;
+    }
     atomicOr(&column.validity[value.row / 32], bit);
     switch (column.width) {
         case 0:

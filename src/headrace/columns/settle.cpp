@@ -1,5 +1,5 @@
-// A record is read as a tile of one byte: a tile owns the records that begin in it. Records that lie close together
-// are fetched together, since a source on a GPU answers a question in microseconds, however little is asked.
+// A record is read as a tile of one byte: a tile owns the records that begin in it. What reads it sees its first bytes
+// alone, where the caller has them, and the source only if the record is longer.
 #include "columns/settle.hpp"
 
 #include <algorithm>
@@ -13,34 +13,21 @@
 namespace headrace {
 namespace {
 
-constexpr usize AHEAD = usize{256} << 10;
-
-// A part of a source in memory, and the rest where it is.
-class AheadSource final : public Source {
+// The bytes of a source from one on, as if the source ended behind them.
+class PieceSource final : public Source {
 public:
-    explicit AheadSource(const Source& whole) : whole_(whole) {
-        size_ = whole.size();
-        set_encoding(whole.encoding());
-    }
-    const std::uint8_t* resident() const override { return whole_.resident(); }
-    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
-        if (offset >= begin_ && offset + n <= begin_ + bytes_.size()) {
-            std::memcpy(to, bytes_.data() + (offset - begin_), n);
-        } else {
-            whole_.read(offset, n, to);
-        }
-    }
-    void fetch(u64 begin, u64 end) {
-        if (resident() != nullptr) return;
-        bytes_.resize(std::min<u64>(end, size_) - begin);
+    void show(u64 begin, std::span<const u8> bytes, u64 whole) {
         begin_ = begin;
-        whole_.read(begin, bytes_.size(), bytes_.data());
+        bytes_ = bytes.data();
+        size_ = std::min<u64>(begin + bytes.size(), whole);
+    }
+    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
+        std::memcpy(to, bytes_ + (offset - begin_), n);
     }
 
 private:
-    const Source& whole_;
     u64 begin_ = 0;
-    std::vector<u8> bytes_;
+    const u8* bytes_ = nullptr;
 };
 
 // Reads one record at a time, and takes it as the loader does.
@@ -49,11 +36,12 @@ public:
     RecordReader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
         : source_(source), dialect_(dialect), plan_(plan), finder_(dialect, plan) {}
 
-    void read(u64 begin) {
-        reader_.reset();
-        scan_.emplace(source_, dialect_, plan_.isa, begin, 1);
-        reader_.emplace(*scan_);
-        tile_ = reader_->next();
+    // The record that begins there; `piece`: its first bytes, or none.
+    void read(u64 begin, std::span<const u8> piece) {
+        piece_.show(begin, piece, source_.size());
+        // What lenient quotes mean may hang on text behind the record.
+        const bool tries = !piece.empty() && !dialect_.lenient;
+        if (!tries || !read_from(piece_, begin)) read_from(source_, begin);
         taken_ = &finder_.find(*tile_, tile_->has_strays ? reader_->strays() : std::vector<u32>{});
     }
     const TileRows& taken() const { return *taken_; }  // a row, or none
@@ -62,39 +50,41 @@ public:
     usize fields() const { return (tile_->last[0] & RECORD_INDEX) + 1; }
 
 private:
+    // Whether the record ends before the source does, or the source is the whole.
+    bool read_from(const Source& source, u64 begin) {
+        reader_.reset();
+        scan_.emplace(source, dialect_, plan_.isa, begin, 1);
+        reader_.emplace(*scan_);
+        tile_ = reader_->next();
+        const bool ends = begin + tile_->ends[tile_->last[0] & RECORD_INDEX] < source.size();
+        return ends || source.size() == source_.size();
+    }
+
     const Source& source_;
     const Dialect& dialect_;
     const LoadPlan& plan_;
     TileRowsFinder finder_;
+    PieceSource piece_;
     std::optional<TileScan> scan_;
     std::optional<TileReader> reader_;
     const Tile* tile_ = nullptr;
     const TileRows* taken_ = nullptr;
 };
 
-// The faults behind `first` whose records lie close to its record: [first, end).
-usize end_of_group(std::span<const FieldFault> listed, usize first) {
-    usize end = first;
-    while (end < listed.size() && listed[end].record_begin - listed[first].record_begin < AHEAD) ++end;
-    return end;
-}
-
-// Calls settle(number of a fault, reader that has read its record).
+// Calls settle(fault, reader that has read its record) for faults [from, to); `record`: number of the first's piece.
 template <class Settle>
-void for_each_record(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                     std::span<const FieldFault> listed, Settle settle) {
-    const PrefixSource text(source, plan.end);
-    AheadSource ahead(text);
-    RecordReader reader(ahead, dialect, plan);
-    constexpr usize ONE_RECORD = 8192;  // what a reader looks at beside the record itself
-    for (usize first = 0; first < listed.size();) {
-        const usize end = end_of_group(listed, first);
-        ahead.fetch(begin + listed[first].record_begin, begin + listed[end - 1].record_begin + ONE_RECORD);
-        for (; first < end; ++first) {
-            const bool known = first > 0 && listed[first].record == listed[first - 1].record;
-            if (!known) reader.read(begin + listed[first].record_begin);
-            settle(first, reader);
+void for_each_fault(const ListedFaults& listed, usize from, usize to, usize record, Settle settle) {
+    const PrefixSource text(listed.source, listed.plan.end);
+    RecordReader reader(text, listed.dialect, listed.plan);
+    for (usize i = from; i < to; ++i) {
+        const FieldFault& fault = listed.faults[i];
+        if (i == from || fault.record != listed.faults[i - 1].record) {
+            const bool has = (record + 1) * listed.piece_bytes <= listed.pieces.size();
+            const usize size = has ? listed.piece_bytes : 0;
+            reader.read(listed.begin + fault.record_begin, listed.pieces.subspan(has ? record * size : 0, size));
+            ++record;
         }
+        settle(fault, reader);
     }
 }
 
@@ -103,22 +93,25 @@ Outcome on_value_fault(const LoadPlan& plan) {
     return plan.on_error == OnError::reject ? Outcome::reject : Outcome::raise;
 }
 
-void settle_part(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                 std::span<const FieldFault> listed, Budget& budget, SettledFaults& to) {
-    for_each_record(source, dialect, plan, begin, listed, [&](usize number, const RecordReader& reader) {
-        const FieldFault& fault = listed[number];
-        const Tile& tile = reader.tile();
+// A part of the list: faults [from, to), whose first record is this one of all.
+struct Part {
+    usize from, to, record;
+};
+
+void settle_part(const ListedFaults& listed, const Part& part, Budget& budget, SettledFaults& settled) {
+    const LoadPlan& plan = listed.plan;
+    for_each_fault(listed, part.from, part.to, part.record, [&](const FieldFault& fault, const RecordReader& reader) {
         const TileRowsFinder& rows = reader.rows();
         const auto add = [&](const TileFault& found) {
-            FaultRow row = fault_row(tile, found, fault.record);
+            FaultRow row = fault_row(reader.tile(), found, fault.record);
             budget.charge(sizeof row + row.field.size() + row.text.size());
-            to.faults.push_back(std::move(row));
+            settled.faults.push_back(std::move(row));
         };
         const bool stands = rows.counts().rows != 0;
         if (fault.column == NO_FIELD) {
             for (const TileFault& found : rows.faults()) add(found);
             const bool is_short = reader.fields() < plan.rows.base_columns;
-            to.short_gone += !stands && plan.rows.fill_short && is_short ? 1 : 0;
+            settled.short_gone += !stands && plan.rows.fill_short && is_short ? 1 : 0;
             return;
         }
         const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
@@ -135,33 +128,34 @@ void settle_part(const Source& source, const Dialect& dialect, const LoadPlan& p
     });
 }
 
-// Parts of the list that begin with a record's first fault.
-std::vector<usize> cut(std::span<const FieldFault> listed, usize parts) {
-    std::vector<usize> ends;
-    for (usize part = 1; part <= parts; ++part) {
-        usize end = listed.size() * part / parts;
-        while (end != 0 && end < listed.size() && listed[end].record == listed[end - 1].record) ++end;
-        ends.push_back(end);
+// Parts that each begin with a record's first fault.
+std::vector<Part> parts_of(std::span<const FieldFault> faults, usize count) {
+    std::vector<Part> parts;
+    usize records = 0;
+    for (usize i = 0; i < faults.size(); ++i) {
+        if (i != 0 && faults[i].record == faults[i - 1].record) continue;
+        if (parts.empty() || i >= faults.size() * parts.size() / count) {
+            if (!parts.empty()) parts.back().to = i;
+            parts.push_back({i, faults.size(), records});
+        }
+        ++records;
     }
-    return ends;
+    return parts;
 }
 
 }  // namespace
 
-SettledFaults settle_faults(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                            std::span<const FieldFault> listed) {
+SettledFaults settle_faults(const ListedFaults& listed) {
+    if (listed.faults.empty()) return {};
     constexpr usize FEW = 64;
-    const usize threads = std::min<usize>(plan.threads, listed.size() / FEW + 1);
-    const std::vector<usize> ends = cut(listed, threads);
-    std::vector<SettledFaults> parts(threads);
-    Budget budget(plan.memory_limit);
-    run_parallel(static_cast<unsigned>(threads), [&](unsigned number) {
-        const usize from = number == 0 ? 0 : ends[number - 1];
-        const auto own = listed.subspan(from, ends[number] < from ? 0 : ends[number] - from);
-        settle_part(source, dialect, plan, begin, own, budget, parts[number]);
-    });
+    const std::vector<Part> parts =
+        parts_of(listed.faults, std::min<usize>(listed.plan.threads, listed.faults.size() / FEW + 1));
+    std::vector<SettledFaults> settled(parts.size());
+    Budget budget(listed.plan.memory_limit);
+    run_parallel(static_cast<unsigned>(parts.size()),
+                 [&](unsigned number) { settle_part(listed, parts[number], budget, settled[number]); });
     SettledFaults all;
-    for (SettledFaults& part : parts) {
+    for (SettledFaults& part : settled) {
         std::move(part.faults.begin(), part.faults.end(), std::back_inserter(all.faults));
         all.short_gone += part.short_gone;
     }
@@ -229,13 +223,11 @@ private:
 
 }  // namespace
 
-std::vector<SettledField> settle_fields(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> fields) {
+std::vector<SettledField> settle_fields(const ListedFaults& listed, const std::vector<TakenFor>& columns) {
     std::vector<SettledField> settled;
-    FieldSettler settler(plan);
-    for_each_record(source, dialect, plan, begin, fields, [&](usize number, const RecordReader& reader) {
-        const usize column = fields[number].column;
-        settled.push_back(settler.settle(reader, column, columns[column]));
+    FieldSettler settler(listed.plan);
+    for_each_fault(listed, 0, listed.faults.size(), 0, [&](const FieldFault& fault, const RecordReader& reader) {
+        settled.push_back(settler.settle(reader, fault.column, columns[fault.column]));
     });
     return settled;
 }

@@ -9,14 +9,25 @@
 
 namespace headrace {
 
+// Faults by record, and where to find the text. `pieces`: of each record in turn its first bytes, for a source that is
+// slow to ask; or none.
+struct ListedFaults {
+    const Source& source;
+    const Dialect& dialect;
+    const LoadPlan& plan;
+    u64 begin;  // the byte of the source that faults count from
+    std::span<const FieldFault> faults;
+    std::span<const u8> pieces;
+    usize piece_bytes;
+};
+
 struct SettledFaults {
     std::vector<FaultRow> faults;  // by record, then column
     u64 short_gone = 0;            // records with malformed quotes that are short beside, where those are filled
 };
 
-// `listed`: by record; of one record as a whole at most one. `begin`: the byte of the source that they count from.
-SettledFaults settle_faults(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                            std::span<const FieldFault> listed);
+// Of a record as a whole one fault is listed; its faults are those that the loader finds there.
+SettledFaults settle_faults(const ListedFaults& listed);
 
 // What a column is taken for.
 struct TakenFor {
@@ -34,7 +45,6 @@ struct SettledField {
     std::string text;  // of a column of strings
 };
 
-std::vector<SettledField> settle_fields(const Source& source, const Dialect& dialect, const LoadPlan& plan, u64 begin,
-                                        const std::vector<TakenFor>& columns, std::span<const FieldFault> fields);
+std::vector<SettledField> settle_fields(const ListedFaults& listed, const std::vector<TakenFor>& columns);
 
 }  // namespace headrace

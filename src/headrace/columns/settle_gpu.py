@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.columns_gpu import Taken
-from headrace.columns.convert_gpu import FAULT
-from headrace.columns.drop_gpu import PUT_VALUE, put_values
+from headrace.columns.convert_gpu import FAULT, has_offsets
+from headrace.columns.drop_gpu import PUT_VALUE, drop_texts, put_values
 from headrace.columns.load import LoadPlan, native_errors
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
 
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """SettledField::What."""
+_UNSETTLED = (0, 5)
+"""Kinds of columns in which every field only says what it is: empty, integers of many digits."""
 _MOST_STRING_BYTES = 0x7FFFFFFF
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
@@ -43,23 +45,31 @@ class FieldsOnHost:
         self._source, self._dialect, self._plan = source, dialect, plan
         self._begin, self._see = begin, see
 
-    def settle(self, launcher: Launcher, taken: Sequence[Taken], table: Room, deferred: NDArray[np.void]) -> NDArray[np.void]:
+    def settle(
+        self, launcher: Launcher, taken: Sequence[Taken], table: Room, rows: int, deferred: NDArray[np.void]
+    ) -> NDArray[np.void]:
         """Put the values of deferred fields into their columns, which `table` describes in this order; left are faults."""
         places = {one.position: number for number, one in enumerate(taken)}
         values: list[tuple[int, ...]] = []
         found = []
-        deferred = np.sort(deferred, order="record")
+        deferred = deferred[np.unique(deferred[["record", "column"]], return_index=True)[1]]
         for fault, (what, kind, at, low, high, _) in zip(deferred, self._native(taken, deferred), strict=True):
             record, position = int(fault["record"]), int(fault["column"])
-            if what == _VALUE:
-                values.append((record, low, high, places[position], 0))
-                taken[places[position]].nulls -= 1
-            elif what == _FAULT:
+            one = taken[places[position]]
+            if what == _FAULT:
                 found.append(self._told(fault, kind, at))
-            elif what != _NULL:
+            elif what not in (_NULL, _VALUE):
                 self._see(position, kind, record, at)
+            # The kernels make a text before it is known to be one, and no other value.
+            made = has_offsets(one.made) and one.guess not in _UNSETTLED
+            if made != (what == _VALUE):
+                values.append((record, low, high, places[position], made))
+                one.nulls += 1 if made else -1
         if values:
-            put_values(launcher, table, np.array(values, PUT_VALUE))
+            put = np.array(values, PUT_VALUE)
+            put_values(launcher, table, put)
+            for place in np.unique(put["column"][put["is_null"] != 0]).tolist():
+                drop_texts(launcher, taken[place], rows, put["row"][(put["column"] == place) & (put["is_null"] != 0)])
         return np.array(found, FAULT)
 
     def collect(self, launcher: Launcher, one: Taken, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:

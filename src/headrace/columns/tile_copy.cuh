@@ -58,6 +58,7 @@ HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& ta
             const StringField field = string_at(memory, task, column, slot);
             size = field.doubled ? kept_bytes(memory, field.begin, field.begin + field.size, false) : field.size;
             present = size != 0 || field.quoted || field.far || !(flags & CONVERT_EMPTY_IS_NULL);
+            if (field.far && row == memory.tile.unclosed) present = false;
             if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
                 const FieldPlace place =
                     place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));

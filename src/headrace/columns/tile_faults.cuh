@@ -33,6 +33,13 @@ HR_FN void report(const TileMemory& memory, const ConvertTask& task, const Field
     if (place < task.fault_room) memory.faults[place] = fault;
 }
 
+// Leaves a field to the host, if anybody asks for it.
+HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault fault) {
+    if (is_left_out(task, fault.record)) return;
+    fault.kind = FAULT_DEFERRED;
+    report(memory, task, fault);
+}
+
 // Where the record begins that staged byte `at` is in.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;

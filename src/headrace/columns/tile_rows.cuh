@@ -19,7 +19,8 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     const i64 record = static_cast<i64>(row - tile.entry.record);
     if (tile.regular) {
         const i64 slot = record * task.width + column - tile.entry.column - window.first;
-        return {record >= 0 && slot >= 0 && slot < window.count, false, true, static_cast<u32>(slot)};
+        const bool mine = record >= 0 && slot >= 0 && slot < window.count;
+        return {mine, false, row != tile.unclosed, static_cast<u32>(slot)};
     }
     const i64 k = record - window.records_before;
     if (k < 0 || k > window.records) return {false, false, true, 0};
@@ -31,9 +32,12 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     const i64 fields = last - first + 1;
     const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
     const bool many = fields > task.width && !(task.rows & (ROWS_KEEP_LONG | ROWS_COLLECT_LONG));
-    const bool sound = !ended ? !many : !few && !many;
+    const bool sound = !many && !(ended && few) && row != tile.unclosed;
     return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
 }
+
+// A field of fixed width that is longer is read by the host.
+constexpr i64 longest_read = 4096;
 
 // Staged bytes from `begin` to `end`; a field that began before the staged head begins below 0.
 struct FieldPlace {

@@ -15,9 +15,14 @@ struct Converted {
 // The slow way of one field.
 HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, u32 slot, u64 row, bool sound) {
-    const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
-    const FieldText field = text_of(memory, text, task, place, false);
     Converted result{};
+    if (!sound) return result;
+    const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
+    if (place.end - place.begin > longest_read) {
+        defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return result;
+    }
+    const FieldText field = text_of(memory, text, task, place, false);
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
     if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < longest_fast) {
         const u32 end = place.end - (field.quoted ? 1 : 0);
@@ -28,7 +33,7 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
     u32 kind;
     const Settled settled = settle_field(column, field, marks_of(task), result.value, kind);
     result.present = settled == Settled::value;
-    if (settled == Settled::value || settled == Settled::null || !sound) return result;
+    if (settled == Settled::value || settled == Settled::null) return result;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     if (settled == Settled::kind) {
         see_kind(task, column, kind, fault.begin, row);

@@ -101,6 +101,29 @@ HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
     }
 }
 
+// The first byte from `at` on that may begin a character: in UTF-8 at most three do not.
+HR_FN u32 character_from(const u8* text, u32 at) {
+    for (u32 i = 0; i < 3 && (text[at] & 0xC0) == 0x80; ++i) ++at;
+    return at;
+}
+
+// A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
+// s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
+// is asked, who finds the byte.
+// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there.
+HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
+    const u8* const text = staged_text(memory);
+    const u32 step = (end - begin + tile::lanes - 1) / tile::lanes;
+    const u32 low = min(begin + tile::lane() * step, end), high = min(low + step, end);
+    const u32 from = is_first && tile::lane() == 0 ? low : character_from(text, low), to = character_from(text, high);
+    const bool valid = from >= to || find_invalid_utf8(text + from, to - from) == to - from;
+    return __all_sync(tile::all_lanes, valid);
+}
+
+HR_FN bool has_text(const ConvertColumn& column) {
+    return column.type == TypeId::string || column.type == TypeId::large_string;
+}
+
 // Whether the text of a field is UTF-8; if not, and the record stays, that is a fault.
 HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column,
                         const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
@@ -122,9 +145,16 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
     // Of initial spaces alone.
     if (by_steps && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
-    const bool checks = column.type == TypeId::string || column.type == TypeId::large_string;
-    if (checks && memory.tile.has_high) {
-        if (!check_text(memory, task, column, field, place, row, reports)) return false;
+    if (has_text(column) && memory.tile.has_high) {
+        if (place.begin < 0) {
+            const u8* const staged = staged_text(memory);
+            const u32 from = character_from(staged, 0), size = place.end - from;
+            if (reports && find_invalid_utf8(staged + from, size) != size) {
+                defer(memory, task, fault_at(memory, task, place, column.position, row));
+            }
+        } else if (!check_text(memory, task, column, field, place, row, reports)) {
+            return false;
+        }
     }
     if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
     return !is_null_text(*column.rules, field, marks_of(task));
@@ -133,6 +163,10 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
 // A field of a column whose type is not known yet: it says what it is, and is null.
 HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
+    if (place.end - place.begin > longest_read) {
+        defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return;
+    }
     const FieldText field = text_of(memory, text, task, place, false);
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
@@ -140,9 +174,7 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
     const Settled settled = settle_field(column, field, marks_of(task), value, kind);
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
-    if (settled != Settled::deferred || is_left_out(task, row)) return;
-    fault.kind = FAULT_DEFERRED;
-    report(memory, task, fault);
+    if (settled == Settled::deferred) defer(memory, task, fault);
 }
 
 // The bytes of an unfinished field that this tile copies: [begin, end), perhaps none.
@@ -159,7 +191,7 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
 
 // The bytes of the tile's unfinished field, if it is this column's.
 template <bool writes>
-HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertColumn& column, u64 base) {
+HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
     if (window.first + window.count != tile.fields || !tile.open_field) return 0;
@@ -170,6 +202,13 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertColumn& column, u6
         u8* const to = column.values + base;
         const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
         copy_pieces(memory, to, piece.begin, mine, 0, raw);
+        const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
+        if (has_text(column) && tile.has_high && piece.end > piece.begin &&
+            !is_valid_part(memory, piece.begin, piece.end, is_first) && tile::lane() == 0) {
+            const TileEntry& next = tile.next;
+            defer(memory, task,
+                  {next.record, next.record_begin, next.field_begin, 0, next.field_begin, column.position, 0});
+        }
     }
     return kept_bytes(memory, piece.begin, piece.end, raw);
 }
@@ -193,6 +232,8 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
                 const bool empty = place.begin == static_cast<i64>(place.end);
                 const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
+                // Nobody reads all of a long field that goes.
+                if (!found.sound && place.begin <= 0) present = false;
                 if (present && looks) {
                     present =
                         is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
@@ -214,7 +255,7 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
         }
         done += tile::shuffle(until, tile::lanes - 1);
     }
-    return classifies ? done : done + convert_unfinished<writes>(memory, column, base + done);
+    return classifies ? done : done + convert_unfinished<writes>(memory, task, column, base + done);
 }
 
 }  // namespace headrace

@@ -36,8 +36,10 @@ struct Tile {
     bool regular;   // each record has `width` fields
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field goes on behind the tile
-    bool has_high;    // bytes outside ASCII: among those staged, or in the field that began before them
+    bool has_high;
+    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
 };
+constexpr u64 no_record = ~u64{0};
 
 // A part of the tile's fields: those whose ends are in `places`.
 struct Window {
@@ -174,25 +176,10 @@ HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
     }
 }
 
-// What is not staged of the field that is open where the tile begins, by all threads: its bytes joined.
-HR_FN u32 join_far_bytes(const u8* text, const Tile& tile) {
-    if (!tile.entry.open || static_cast<i64>(tile.entry.field_begin) >= tile.origin) return 0;
-    u32 all = 0;
-    const u64 begin = tile.entry.field_begin, end = static_cast<u64>(tile.origin);  // at a boundary of 16
-    const u64 whole = end - (end - begin) / 16 * 16;
-    for (u64 at = begin + threadIdx.x; at < whole; at += threads) all |= text[at];
-#pragma unroll 4
-    for (u64 at = whole + 16 * threadIdx.x; at < end; at += 16 * threads) {
-        const uint4 bytes = *reinterpret_cast<const uint4*>(text + at);
-        all |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
-    }
-    return all;
-}
-
 // Reads the tile.
 HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
     constexpr u32 vectors = staged_bytes / 16;
-    u32 high = join_far_bytes(text, tile);
+    u32 high = 0;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
 #pragma unroll 4
