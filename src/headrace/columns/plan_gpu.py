@@ -52,6 +52,10 @@ class PlanOnGpu:
         self._plan = plan
         self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
+        collected = len(plan.columns) - 1 if plan.rows.collect_long else None
+        types = [plan.columns[position][1] for position in self.wanted if position != collected]
+        self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
+        """Columns of strings among those whose types are given."""
         self.packed = _native.pack_rules(plan, 0)
         words, far = (_words(_native.pack_rules(plan, address)) for address in (0, _FAR))
         # Pointers are where the address makes a difference.
