@@ -159,7 +159,7 @@ def step_tables(dialect: Dialect) -> np.void | None:
     if count is None:
         return None
     made: NDArray[np.void] = np.zeros(1, STEP_TABLES[count])
-    table = made[0]
+    table: np.void = made[0]
     table["steps"][256] = table["reads"][256] = range(count)
     table["quote"] = 256 if dialect.quote is None else dialect.quote[0]
     # Two bytes that mean nothing: `spare` is read as a lenient quote that opens no field, and `other` in its own place.
