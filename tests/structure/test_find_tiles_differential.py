@@ -7,8 +7,8 @@ import pytest
 
 from headrace import Dialect
 from headrace.core.launcher import Launcher
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles
-from headrace.structure.gpu_tables import ENTRY, TOTALS
+from headrace.structure.find_gpu import FindShape, find_tiles
+from headrace.structure.gpu_tables import ENTRY
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.test_find_kernels_differential import expected_entries, expected_totals
 
@@ -32,13 +32,14 @@ def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
 
 def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: FindShape) -> None:
     text = launcher.put(np.frombuffer(data, np.uint8))
-    totals = launcher.room(MOST_FORMS * TOTALS.itemsize, fill=0)
-    found = find_tiles(launcher, text, dialect, totals, shape)
+    found = find_tiles(launcher, text, dialect, shape, ((16, 5), (7,)))
     assert found is not None and launcher.waits == 0
-    answer, used = found.answer(launcher.fetch(totals).view(TOTALS))
-    assert used == form
+    totals = launcher.fetch(found.totals)
+    answer, used = found.answer(totals)
+    assert used == form and bytes(totals[-16:]) == bytes(16)
+    assert [room.nbytes for room in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
     names = ("records", "fields", "blank_lines", "comments", "flags")
-    assert tuple(int(answer[name]) for name in names) == expected_totals(data, dialect)
+    assert tuple(answer[name] for name in names) == expected_totals(data, dialect)
     entries = launcher.fetch(found.entries).view(ENTRY)
     quoted = dialect.automaton.quoted
     states = [entry["state"] in quoted if form == "steps" else bool(entry["state"]) for entry in entries]
@@ -65,5 +66,5 @@ def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
 
 def test_what_no_form_reads() -> None:
     launcher = FiberLauncher()
-    text, totals = launcher.put(np.frombuffer(b"a,b\n", np.uint8)), launcher.room(MOST_FORMS * TOTALS.itemsize, fill=0)
-    assert find_tiles(launcher, text, Dialect(sep="aabaabab"), totals, SMALL) is None
+    text = launcher.put(np.frombuffer(b"a,b\n", np.uint8))
+    assert find_tiles(launcher, text, Dialect(sep="aabaabab"), SMALL) is None

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from headrace.columns.date_format import date_options
 from headrace.columns.extent import ExtentOptions, header_indexes
 from headrace.columns.load import Progress, ValueOptions
 from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
+from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context
+from headrace.core.crossings import Crossings
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.options import Given
+from headrace.core.options import PLAIN, Given, frozen
+from headrace.core.quick import quick
+from headrace.core.recent import Recent
 from headrace.encode.texts import FORMS
 from headrace.sources.compressed import COMPRESSIONS
 from headrace.sources.encoding import TextEncoding
@@ -100,22 +106,65 @@ class CsvOptions:
     progress: Progress | None = None
 
 
-def parse_options(values: dict[str, object]) -> CsvOptions:
-    """Options by name, aliases resolved, as `CsvOptions`.
+_NO_DEFAULTS: Mapping[str, object] = MappingProxyType({})
+
+
+def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _NO_DEFAULTS) -> CsvOptions:
+    """Options by name, aliases resolved, as `CsvOptions`. What was parsed is kept for the next call that says the same.
+
+    `defaults` are values that nobody can change, of options that need not be looked at if they have them; None is one anyway.
 
     Raises
     ------
     OptionError
         A value is none that its option takes, or two options contradict each other.
     """
+    context = _CONTEXT if values["context"] is None else Given(values).instance("context", Context)
+    # What one call copies is counted by itself, for its report.
+    crossings = Crossings() if context is _CONTEXT else context.crossings.part()
+    progress = _progress(values["progress"])
+    rest = {**values, "context": None, "progress": None}
+    told = frozen({name: value for name, value in rest.items() if value is not defaults.get(name)}, _PLAIN)
+    key = None if told is None else (told, context.device, context.threads, context.memory_limit, context.isa)
+    # What is kept has copies of lists and the like, which are the caller's to change.
+    parsed = _parse(rest, context) if key is None else _parsed.of(lambda: _parse(deepcopy(rest), context), key=key)
+    source, own = parsed.source, parsed.context
+    return _csv_options(
+        source=_source_options(
+            compression=source.compression,
+            encoding=source.encoding,
+            memory_limit=source.memory_limit,
+            isa=source.isa,
+            crossings=crossings,
+        ),
+        dialect=parsed.dialect,
+        schema=parsed.schema,
+        values=parsed.values,
+        extent=parsed.extent,
+        rows=parsed.rows,
+        row_index=parsed.row_index,
+        files=parsed.files,
+        context=_context(device=own.device, threads=own.threads, memory_limit=own.memory_limit, isa=own.isa, crossings=crossings),
+        chunk_bytes=parsed.chunk_bytes,
+        progress=progress,
+    )
+
+
+_csv_options, _source_options, _context = quick(CsvOptions), quick(SourceOptions), quick(Context)
+_CONTEXT = Context()
+
+
+_PLAIN = PLAIN | {DataType, Device}
+_parsed: Recent[CsvOptions] = Recent()
+
+
+def _parse(values: dict[str, object], context: Context) -> CsvOptions:
+    """The options, but for what is a call's own: `progress`, and where copies are counted."""
     given = Given(values)
     if values["dialect"] is not None:
         given.choice("dialect", ("auto",))
-    context = Context() if values["context"] is None else given.instance("context", Context)
     if (threads := given.count("threads")) is not None:
         context = replace(context, threads=threads)
-    # What one call copies is counted by itself, for its report.
-    context = replace(context, crossings=context.crossings.part())
     if values["device"] is not None:
         context = replace(context, device=Device.parse(values["device"]))  # type: ignore[arg-type]  # it says what it takes
     indexes = header_indexes(values["header"])
@@ -149,7 +198,6 @@ def parse_options(values: dict[str, object]) -> CsvOptions:
         files=_files_options(values, given),
         context=context,
         chunk_bytes=given.count("chunk_bytes"),
-        progress=_progress(values["progress"]),
     )
 
 

@@ -249,10 +249,11 @@ def read_csv(
     >>> table["founded"].to_pylist()
     [-753, None]
     """
-    given = {name: value for name, value in locals().items() if name not in ("source", "aliases")}
+    given = dict(locals())
+    del given["source"], given["aliases"]
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
-    options = parse_options(values)
+    options = parse_options(values, defaults)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
         settle = partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None
@@ -268,6 +269,8 @@ def read_csv(
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    report = replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed)
+    report = make_report(opened, prepared, loaded, options, seconds)
+    if sniffed is not None:
+        report = replace(report, sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
-    return table.to(device, context=options.context)
+    return table if loaded.device == str(device) else table.to(device, context=options.context)

@@ -10,12 +10,15 @@ from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
 from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
-from headrace.columns.rows import COLLECTED, row_rules
+from headrace.columns.rows import COLLECTED, RowRules, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
-from headrace.columns.types import ENCODED
+from headrace.columns.types import ENCODED, DataType
 from headrace.columns.value_forms import PlannedForms
+from headrace.columns.zone import LocalTimes
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.quick import quick
+from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
@@ -52,36 +55,54 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     header = header_begin(found.first, options.schema)
     if found.first is not None and header is not None:
         check_header(source, found.first)
-    beginning = replace(found, header=header)
+    beginning = found if header is None else replace(found, header=header)
     extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
     collected = COLLECTED if options.rows.long_records == "collect" else None
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
     names = 0 if header is None else len(options.extent.header or (0,))
-    return Prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+    return _prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+
+
+_prepared = quick(Prepared)
 
 
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
     """What the native loader is told; `forms` where they were planned for more columns than this source has."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
-    wanted = set(planned.wanted)
-    types = [given and given.loaded_as for given in planned.types]
-    return LoadPlan(
-        columns=[(name, types[i], i in wanted) for i, name in enumerate(planned.names)],
+    columns, rows, planned_forms, zones = _parts.of(
+        lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms
+    )
+    return _load_plan(
+        columns=columns,
         begin=extent.begin,
         end=extent.end,
         data_begin=extent.data_begin,
-        rows=row_rules(options.rows, planned.base, options.values.on_error),
+        rows=rows,
         values=options.values,
         threads=context.thread_count,
         tile_bytes=min(tile_bytes, MOST_TILE_BYTES),
         memory_limit=max(context.memory_limit - source.held, 1) if context.memory_limit else 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
-        forms=options.values.forms.plan(planned.names) if forms is None else forms,
-        zones=plan_zones(planned.types),
+        forms=planned_forms,
+        zones=zones,
         progress=options.progress,
     )
+
+
+_load_plan = quick(LoadPlan)
+_Parts = tuple[list[tuple[str, DataType | None, bool]], RowRules, PlannedForms, tuple[tuple[LocalTimes, list[int]], ...]]
+_parts: Recent[_Parts] = Recent()
+
+
+def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForms | None) -> _Parts:
+    """What of a load's plan no text changes."""
+    wanted = set(planned.wanted)
+    types = [given and given.loaded_as for given in planned.types]
+    columns = [(name, types[i], i in wanted) for i, name in enumerate(planned.names)]
+    rows = row_rules(options.rows, planned.base, options.values.on_error)
+    return columns, rows, options.values.forms.plan(planned.names) if forms is None else forms, plan_zones(planned.types)
 
 
 def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
@@ -153,7 +174,7 @@ def make_report(
     """Account of the read of one source."""
     counts, context = loaded.counts, options.context
     skipped = skipped_records(prepared, counts)
-    return Report(
+    return _report(
         bytes=source.size,
         unread_bytes=prepared.extent.unread,
         records=counts["records"] + skipped.total,
@@ -172,6 +193,10 @@ def make_report(
         isa=context.isa_name,
         crossings=context.crossings,
     )
+
+
+_report = quick(Report)
+_column_report = quick(ColumnReport)
 
 
 def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
@@ -193,7 +218,6 @@ def _column_reports(planned: PlannedColumns, loaded: Loaded) -> tuple[ColumnRepo
     for position in planned.wanted:
         column = loaded.columns[position]
         if column is not None:
-            inferred = planned.types[position] is None
-            evidence = loaded.evidence[position]
-            reports.append(ColumnReport(planned.names[position], column.type, inferred, evidence, column.null_count))
+            inferred, evidence = planned.types[position] is None, loaded.evidence[position]
+            reports.append(_column_report(planned.names[position], column.type, inferred, evidence, column.null_count))
     return tuple(reports)

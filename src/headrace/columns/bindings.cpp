@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "columns/before.hpp"
 #include "columns/faults.hpp"
 #include "columns/infer.hpp"
 #include "columns/join.hpp"
@@ -202,6 +203,13 @@ nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std
     return records;
 }
 
+// (where the data begins, records before it, blank lines, comments)
+nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, u64 begin,
+                       u64 data_begin, u64 end) {
+    const BeforeData found = find_data(*source.source, dialect.dialect, choose_isa(isa), begin, data_begin, end);
+    return nb::make_tuple(found.data, found.leading, found.blank, found.comment);
+}
+
 nb::bytes rules_of(nb::handle plan, u64 address) {
     const std::string packed = pack_rules(plan_from(plan), address);
     return nb::bytes(packed.data(), packed.size());
@@ -212,15 +220,51 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads);
 }
 
-void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
-    const LoadPlan plan = plan_from(given);
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
+                 usize bytes) {
+    LoadPlan plan = plan_from(given);
+    plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
     const nb::gil_scoped_release release;
-    sample_kinds(*source.source, dialect.dialect, plan, ledger);
+    sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
+}
+
+// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT) where its first field begins,
+// from `begin` on, ~0 for none; then the records of these, from 0.
+void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
+               const std::vector<usize>& columns, nb::bytes met) {
+    constexpr usize kinds = KIND_COUNT + 1;
+    if (met.size() != columns.size() * 2 * kinds * sizeof(u64))
+        throw std::invalid_argument("sightings of other columns");
+    const char* next = met.c_str();
+    for (const usize column : columns) {
+        u64 seen[2][kinds];
+        std::memcpy(seen, next, sizeof seen);
+        next += sizeof seen;
+        for (usize kind = 0; kind < kinds; ++kind) {
+            if (seen[0][kind] == ~u64{0}) continue;
+            const u64 at = begin + seen[0][kind];
+            ledger.see(column, static_cast<u8>(kind), seen[1][kind] + 1, at,
+                       [&] { return shown_field(*source.source, dialect.dialect, at); });
+        }
+    }
 }
 
 void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
     if (kind > UNFIT) throw std::invalid_argument("no such kind");
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
+}
+
+nb::bytes joined_kinds(const KindLedger& ledger, const std::vector<usize>& columns) {
+    std::string kinds;
+    for (const usize column : columns) kinds.push_back(static_cast<char>(ledger.joined(column)));
+    return nb::bytes(kinds.data(), kinds.size());
+}
+
+// The type that each kind makes of a column.
+nb::list kind_types() {
+    nb::list types;
+    for (usize kind = 0; kind < KIND_COUNT; ++kind) types.append(type_name(type_of_kind(static_cast<Kind>(kind))));
+    return types;
 }
 
 // What a text looks like to a reader of such numbers and dates.
@@ -325,14 +369,16 @@ void bind_columns(nb::module_& m) {
     m.def("rejects", &rejects_from);
     m.def("settle_fields", &fields_from);
     m.def("line_numbers", &lines_of);
+    m.def("find_data", &find_data_in);
     m.def("pack_rules", &rules_of);
+    m.def("kind_types", &kind_types);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize>())
         .def("sample", &sample_into)
         .def("see", &see_kind)
-        .def("kind", [](const KindLedger& l, usize column) { return static_cast<unsigned>(l.joined(column)); })
-        .def("type", [](const KindLedger& l, usize column) { return type_name(type_of_kind(l.joined(column))); })
+        .def("see_all", &see_kinds)
+        .def("kinds", &joined_kinds)
         .def("evidence", [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column)); });
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())

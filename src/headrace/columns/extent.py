@@ -9,6 +9,7 @@ from headrace.columns.load import first_records
 from headrace.columns.schema import FirstRecord
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.survey import Span, record_begin, skip_lines, survey
@@ -107,7 +108,7 @@ def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions,
         begin, lines = skip_lines(source, dialect, begin, options.skip_rows)
     if options.header is None:
         records = first_records(source, dialect, begin, context, 1)
-        return Beginning(begin=begin, lines=lines, first=records[0] if records else None)
+        return _beginning(begin=begin, lines=lines, first=records[0] if records else None)
     last = options.header[-1]
     records = first_records(source, dialect, begin, context, last + 1)
     if len(records) <= last:
@@ -147,7 +148,11 @@ def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, opti
     if options.n_rows is not None:
         limit = record_begin(source, dialect, begin, before + options.n_rows, context)
         unread, end = max(end - limit, 0), min(end, limit)
-    return Extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, most_fields=most_fields)
+    return _extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, most_fields=most_fields)
+
+
+_beginning = quick(Beginning)
+_extent = quick(Extent)
 
 
 def header_indexes(header: object) -> tuple[int, ...] | None:

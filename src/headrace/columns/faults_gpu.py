@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,43 @@ from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
-from headrace.columns.load import LoadPlan, column_of, native_errors, parse_error
+from headrace.columns.load import LoadPlan, ValueOptions, column_of, native_dialect, native_errors, parse_error
 from headrace.columns.pieces_gpu import record_pieces
+from headrace.columns.plan_gpu import MadeColumns
+from headrace.columns.rows import RowRules
 from headrace.columns.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
 from headrace.sources.open import OpenSource
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import CSV, Dialect
 
 _MOST_FAULTS = 4096
 _RAISES_DEFERRED = 1 << 31
 _NEVER = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Policies:
+    """By kinds of faults: whether they are raised, whether they leave their record in the table, and which counts of several."""
+
+    raises: NDArray[np.bool_]
+    keeps: NDArray[np.bool_]
+    order: NDArray[np.int64]
+    listing: FaultListing
+    """What a first conversion is told."""
+
+
+@cache
+def _policies(given: tuple[str, str, str, str], lenient: bool, room: int) -> _Policies:
+    on_error, on_malformed, on_short, on_long = given
+    value = {"null": "keep"}.get(on_error, on_error)
+    outcomes = [value] * 3 + ["keep" if lenient else on_malformed, on_malformed, on_short, on_long]
+    raises = np.array([outcome == "raise" for outcome in outcomes])
+    bits = sum(1 << kind for kind in range(len(FAULT_KINDS)) if raises[kind]) | (_RAISES_DEFERRED if raises[0] else 0)
+    keeps = np.array([outcome == "keep" for outcome in outcomes])
+    # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
+    order = np.array([9, 9, 9, 3 if lenient else 1, 0, 2, 2])
+    return _Policies(raises, keeps, order, FaultListing(room=room, raises=bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +65,8 @@ class Conversion:
 
     Parameters
     ----------
-    taken
+    made
         Its columns, in the order of `table`, the kernels' table of them.
-    rows
-        Of these columns.
     faults
         Where they are listed.
     totals
@@ -50,12 +75,21 @@ class Conversion:
         Numbers of the records in which kinds were first seen.
     """
 
-    taken: Sequence[Taken]
+    made: MadeColumns
     table: Room
-    rows: int
     faults: Room
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
+
+    @property
+    def rows(self) -> int:
+        """Of the columns."""
+        return self.made.rows
+
+    @property
+    def taken(self) -> list[Taken]:
+        """The columns one by one."""
+        return self.made.taken()
 
 
 class FaultsOfLoad:
@@ -79,16 +113,13 @@ class FaultsOfLoad:
         self, launcher: Launcher, text: Room, source: OpenSource, dialect: Dialect, plan: LoadPlan, *, begin: int, see: See
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
-        self._source, self._dialect = source.native, _native.Dialect.make(dialect)
+        self._source, self._dialect = source.native, native_dialect(dialect)
         self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
-        rows, value = plan.rows, {"null": "keep"}.get(plan.values.on_error, plan.values.on_error)
-        malformed = ["keep" if dialect.lenient else rows.on_malformed, rows.on_malformed]
-        outcomes = [value] * 3 + malformed + [rows.on_short, rows.on_long]
+        rows = plan.rows
+        outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
         self._far = source.on_gpu is not None
-        self._raises = np.array([outcome == "raise" for outcome in outcomes])
-        self._keeps = np.array([outcome == "keep" for outcome in outcomes])
-        # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
-        self._order = np.array([9, 9, 9, 3 if dialect.lenient else 1, 0, 2, 2])
+        self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS)
+        self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER
         self._known = self._lifted = False
@@ -101,19 +132,27 @@ class FaultsOfLoad:
     @property
     def listing(self) -> FaultListing:
         """What the next conversion is told."""
-        bits = sum(1 << kind for kind in range(len(FAULT_KINDS)) if self._raises[kind])
+        if self.is_clean and not self._known:
+            return self._policies.listing
         return FaultListing(
             room=self._limit,
             gone=0 if self._gone_room is None else self._gone_room.address,
             gone_count=0 if self._gone_room is None else len(self._gone),
             last=self._last,
-            raises=bits | (_RAISES_DEFERRED if self._raises[0] else 0),
+            raises=self._policies.listing.raises,
             known=self._known,
         )
 
-    def room(self) -> Room:
-        """Where a conversion lists its faults."""
-        return self._launcher.room(self._limit * FAULT.itemsize)
+    @property
+    def is_clean(self) -> bool:
+        """Whether there was no fault so far, and nothing that may become one."""
+        has_any = bool(self._of_columns) or self._of_records is not NO_FAULTS or self._collected is not NO_FAULTS
+        return not has_any and self._last == _NEVER and self._limit == self._policies.listing.room
+
+    @property
+    def room_bytes(self) -> int:
+        """Of the room where the next conversion lists its faults."""
+        return self._limit * FAULT.itemsize
 
     def take(self, made: Conversion) -> bool:
         """Keep the faults of the columns just converted, in place of those of an earlier time.
@@ -124,6 +163,9 @@ class FaultsOfLoad:
             False if the same columns are to be converted again: the list was too small, or something was seen in records that go.
         """
         count, filled, raised = made.totals.tolist()
+        if not count and self.is_clean:
+            self._filled, self._known = self._filled if self._known else filled, True
+            return True
         if count > self._limit:
             self._make_room(count, raised)
             return False
@@ -182,6 +224,11 @@ class FaultsOfLoad:
         """Make the column of what is behind the last column of long records, once all conversions are done."""
         self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
 
+    def finish_clean(self, counts: dict[str, int]) -> None:
+        """Count, where `is_clean` holds: all records are rows."""
+        counts["rejected"], counts["rows"], counts["filled"] = 0, counts["records"], self._filled
+        self.rejects = _no_rejects()
+
     def finish(self, columns: Sequence[Taken], counts: dict[str, int]) -> None:
         """Raise, or take the rows that go out of the columns, and count.
 
@@ -222,3 +269,22 @@ class FaultsOfLoad:
         with native_errors():
             made, count, short_gone = _native.rejects(*given, listed.tobytes(), pieces, lines.tobytes(), raises)
         return {name: column_of(parts, count) for name, parts in made}, short_gone
+
+
+@cache
+def _no_rejects() -> dict[str, Column]:
+    """A table of rejects without a row."""
+    plan = LoadPlan(
+        columns=[],
+        begin=0,
+        end=0,
+        data_begin=0,
+        rows=RowRules(base_columns=1),
+        values=ValueOptions(),
+        threads=1,
+        tile_bytes=1,
+        memory_limit=0,
+        isa="",
+    )
+    made, _, _ = _native.rejects(_native.Source.from_bytes(b""), native_dialect(CSV), plan, 0, [], b"", (b"", 1), b"", False)
+    return {name: column_of(parts, 0) for name, parts in made}

@@ -48,8 +48,9 @@ private:
     std::vector<Sightings> sightings_;
 };
 
-// Adds the kinds of the fields at the text's beginning, of all columns that are wanted and inferred.
-void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, KindLedger& ledger);
+// Adds the kinds of the fields in about so many bytes of the text's beginning, of all columns that are wanted and
+// inferred.
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger);
 
 // What messages and callers call it: a type, or what it may become one of.
 std::string_view kind_name(Kind kind);

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
-from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.columns_gpu import Taken
-from headrace.columns.load import Evidence, LoadPlan, native_errors, type_named
+from headrace.columns.load import Evidence, LoadPlan, native_dialect, native_errors
+from headrace.columns.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
@@ -16,7 +17,12 @@ _SHOWN = 100
 _LONGEST = 8
 """Bytes of a delimiter."""
 _EMPTY, _BIG_INT = 0, 5
+_KINDS = 20
+"""And one for values that their column's type does not hold."""
 _NEVER = 2**64 - 1
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
+"""Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
+hundreds, so the sample of a small text is small. What is found does not depend on it."""
 
 
 class Inference:
@@ -26,63 +32,75 @@ class Inference:
     ----------
     source, dialect, plan
         As in `headrace.columns.load_gpu.load_on_gpu`.
+    known
+        The plan on a GPU.
     begin
         Byte of the source that the kernels count from.
     """
 
-    def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, begin: int) -> None:
-        self._source, self._dialect, self._plan, self._begin = source, dialect, plan, begin
-        self._ledger = _native.KindLedger(len(plan.columns))
+    def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
+        self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
+        self._native = native_dialect(dialect)
+        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0)
 
-    def first(self) -> list[Taken]:
-        """What each column is taken for at first."""
-        plan = self._plan
-        if any(wanted and type_ is None for _, type_, wanted in plan.columns):
-            with native_errors():
-                self._ledger.sample(self._source.native, _native.Dialect.make(self._dialect), plan)
-        return [
-            self._taken(position) if type_ is None else Taken(position, type_, None)
-            for position, (_, type_, wanted) in enumerate(plan.columns)
-            if wanted
-        ]
+    def first(self) -> bytes:
+        """What each wanted column is taken for at first: its kind, or `GIVEN`."""
+        known = self._known
+        if not known.inferred:
+            return bytes([GIVEN]) * len(known.wanted)
+        with native_errors():
+            size = self._plan.end - self._begin
+            least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+            sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+            self._ledger.sample(self._source, self._native, self._plan, sample)
+        kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
+        return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
-    def see(self, position: int, met: NDArray[np.uint64]) -> None:
-        """Take what a conversion saw in a column: of each kind the first field, and its record."""
-        for kind in np.flatnonzero(met[0] != _NEVER).tolist():
-            self.see_field(position, kind, int(met[1, kind]), self._begin + int(met[0, kind]))
+    def see(self, positions: list[int], met: bytes) -> None:
+        """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
+        if not self._dialect.lenient:
+            self._ledger.see_all(self._source, self._native, self._begin, positions, met)
+            return
+        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
+        for position, (begins, records) in zip(positions, seen.tolist(), strict=True):
+            for kind, begin in enumerate(begins):
+                if begin != _NEVER:
+                    self.see_field(position, kind, records[kind], self._begin + begin)
 
     def see_field(self, position: int, kind: int, record: int, at: int) -> None:
         """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
         self._ledger.see(position, kind, record + 1, at, self._field_text(at))
 
-    def changed(self, columns: dict[int, Taken]) -> list[Taken]:
-        """Columns that are to be converted again, because their guess did not hold; native: follow_ledger."""
-        again = []
-        for position, one in columns.items():
-            if one.guess is None:
+    def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
+        """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.
+
+        By position the kinds that they were taken for, and are to be taken for.
+        """
+        again: dict[int, int] = {}
+        if not self._known.inferred:
+            return again
+        for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
+            before = taken[position]
+            if before == SETTLED:
                 continue
-            now = self._taken(position)
-            if now.guess == _BIG_INT and one.guess == _BIG_INT:
-                again.append(Taken(position, one.type, None))  # no float among the long integers: they are text
-            elif now.guess == _BIG_INT or (one.guess == _EMPTY and now.guess != _EMPTY) or now.type != one.type:
-                again.append(now)
+            if now == _BIG_INT and before == _BIG_INT:
+                again[position] = SETTLED  # no float among the long integers: they are text
+            elif now == _BIG_INT or (before == _EMPTY and now != _EMPTY) or kind_type(now) != kind_type(before):
+                again[position] = now
         return again
 
     def evidence(self) -> tuple[Evidence | None, ...]:
         """For the type of each column."""
         found: list[Evidence | None] = [None] * len(self._plan.columns)
-        for position, (_, type_, wanted) in enumerate(self._plan.columns):
-            seen = self._ledger.evidence(position) if wanted and type_ is None else None
+        for position in self._known.inferred:
+            seen = self._ledger.evidence(position)
             if seen is not None:
                 found[position] = Evidence(*seen[:3])
         return tuple(found)
 
-    def _taken(self, position: int) -> Taken:
-        return Taken(position, type_named(self._ledger.type(position)), self._ledger.kind(position))
-
     def _field_text(self, at: int) -> bytes:
         """The raw text of the field that begins there, its first bytes."""
-        source, dialect = self._source.native, self._dialect
+        source, dialect = self._source, self._dialect
         text = source.read(at, _SHOWN + _LONGEST)
         whole = _field_in(text, dialect, opens=True)
         quote = dialect.quote or b""
@@ -90,7 +108,7 @@ class Inference:
             return whole[:_SHOWN]
         # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
         plain = _field_in(text, dialect, opens=False)
-        found: bytes = _native.peek(source, _native.Dialect.make(dialect), "", at, 1)[0][1][0]
+        found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
         own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
         return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
 

@@ -133,14 +133,14 @@ private:
 
 }  // namespace
 
-void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, KindLedger& ledger) {
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger) {
     std::vector<Guess> guesses = first_guesses(plan);
     for (Guess& guess : guesses) guess.wanted &= guess.inferred;
     LoadResult none;
     none.columns.resize(guesses.size());
     const PrefixSource text(source, plan.end);
     LoadPass pass(text, dialect, plan, guesses, ledger, none);
-    if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
+    if (pass.wants_any()) pass.classify_only(bytes);
 }
 
 LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {

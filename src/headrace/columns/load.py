@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -16,6 +15,8 @@ from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.quick import quick
+from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -124,11 +125,22 @@ class Loaded:
     device: str = "cpu"
 
 
+_dialects: Recent[_native.Dialect] = Recent()
+
+
+def native_dialect(dialect: Dialect) -> _native.Dialect:
+    """The dialect as the native part has it."""
+    return _dialects.of(lambda: _native.Dialect.make(dialect), dialect)
+
+
 def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
     """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
     with native_errors():
-        found = _native.peek(source.native, _native.Dialect.make(dialect), context.isa, begin, count)
-    return [FirstRecord(record[0], tuple(record[1]), *record[2:]) for record in found]
+        found = _native.peek(source.native, native_dialect(dialect), context.isa, begin, count)
+    return [_first_record(begin, tuple(fields), malformed, text) for begin, fields, malformed, text in found]
+
+
+_first_record = quick(FirstRecord)
 
 
 def check_header(source: OpenSource, first: FirstRecord) -> None:
@@ -184,7 +196,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         The source could not be read to its end as it was when it was opened.
     """
     with native_errors():
-        made = _native.load(source.native, _native.Dialect.make(dialect), plan)
+        made = _native.load(source.native, native_dialect(dialect), plan)
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
@@ -234,14 +246,20 @@ def parse_error(rejects: dict[str, Column]) -> ParseError:
     )
 
 
-@contextmanager
-def native_errors() -> Iterator[None]:
-    """The native part's errors as the package's own."""
-    try:
-        yield
-    except _native.SourceFailure as error:
-        raise SourceError(str(error)) from None
-    except _native.RecordTooLong as error:
-        raise HeadraceError(str(error)) from None
-    except MemoryError as error:
-        raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None
+class native_errors:  # noqa: N801  # used as a block
+    """A block in which the native part's errors are the package's own."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        if isinstance(error, _native.SourceFailure):
+            raise SourceError(str(error)) from None
+        if isinstance(error, _native.RecordTooLong):
+            raise HeadraceError(str(error)) from None
+        if isinstance(error, MemoryError):
+            raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None

@@ -7,82 +7,41 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace import _native
 from headrace.columns.before_gpu import find_data
-from headrace.columns.columns_gpu import Taken, ordered, strings_of, validity_words
-from headrace.columns.convert_gpu import (
-    SIGHTINGS,
-    TOTALS_WORDS,
-    ConvertShape,
-    has_offsets,
-    pack_columns,
-    pack_steps,
-    pack_task,
-)
+from headrace.columns.column import Column
+from headrace.columns.columns_gpu import Taken, validity_words
+from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
-from headrace.columns.load import Loaded, LoadPlan
+from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
+from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import MOST_FORMS, FindShape, find_tiles, reads
-from headrace.structure.gpu_tables import TOTALS, plain_dialect
+from headrace.structure.find_gpu import FORMS_BYTES, find_tiles
+from headrace.structure.gpu_tables import TOTALS
+
+__all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPP120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPP120s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
-_SMALL = {"HR_THREADS": 256}
+_THREADS = 256
+_SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 32
 _UPLOAD_BYTES = 64 << 20
-_FORMS_BYTES = MOST_FORMS * TOTALS.itemsize
 _SEEN_BYTES = 2 * SIGHTINGS * 8
-_COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuShape:
-    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
-
-    find: FindShape = field(default_factory=FindShape)
-    threads: int = 256
-    window: int = 4096
-    blocks: int = 4
-
-    def convert(self, form: str) -> ConvertShape:
-        """The conversion's, of a text that this form of the search reads."""
-        forms = {"quotes": form != "bare", "steps": form == "steps"}
-        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where kernels run, the text there, and the shape of their tiles."""
-
-    launcher: Launcher
-    text: Room
-    shape: GpuShape = field(default_factory=GpuShape)
-
-
-def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
-    """Why the kernels cannot load such a text; empty if they can."""
-    if source.codec != "utf-8":
-        return f"text in {source.codec}"
-    if not reads(dialect):
-        return "a dialect whose automaton has more than sixteen states"
-    if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
-        return "encoding_errors='replace', shrink and row_index_name"
-    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
-    return "" if any(wanted for _, _, wanted in columns) else "no columns"
 
 
 def load_text(
@@ -102,8 +61,7 @@ def load_text(
     stream = None if source.on_gpu is None else source.on_gpu.stream
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
     text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
-    loaded = load_on_gpu(Place(launcher, text), source, dialect, plan)
-    return replace(loaded, device=str(device)), ""
+    return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -143,166 +101,196 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     return _Load(place, source, dialect, plan).run()
 
 
+_loaded = quick(Loaded)
+
+
 class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
-        self._launcher, self._text, self._shape = place.launcher, place.text, place.shape
+        self._launcher, self._shape, self._device = place.launcher, place.shape, place.device
         self._dialect, self._plan = dialect, plan
-        before = find_data(source, dialect, plan)
-        self._counts = dict.fromkeys(_COUNTS, 0) | before.counts
-        self._begin = before.begin
-        self._size = min(plan.end, source.size) - self._begin
-        self._inference = Inference(source, dialect, plan, self._begin)
+        self._known = plan_on_gpu(plan)
+        begin, self._counts = find_data(source, native_dialect(dialect), plan)
+        self._size = min(plan.end, source.size) - begin
+        self._text = Part(place.text, begin, self._size)
+        self._inference = Inference(source, dialect, plan, self._known, begin)
         see = self._inference.see_field
-        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=self._begin, see=see)
+        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._rows = 0
         self._form = ""  # of the search, once it is known
-        self._collected: Taken | None = None
+        self._sums: Room | None = None
+        wanted = self._known.wanted
+        self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
+        self._positions = wanted[:-1] if self._collects else wanted
 
     def run(self) -> Loaded:
-        taken = self._inference.first()
-        if self._plan.rows.collect_long and taken[-1].position + 1 == len(self._plan.columns):
-            self._collected = taken.pop()
+        known, positions = self._known, self._positions
         if self._size <= 0:
-            return self._loaded({one.position: self._empty(one) for one in taken})
-        self._prepare(len(strings_of(taken)))
-        self._measure(taken, Part(self._totals, _FORMS_BYTES))
-        self._learn(taken)
-        columns: dict[int, Taken] = {}
-        stands = self._convert(taken)
+            group = known.group(positions, self._inference.first()[: len(positions)])
+            return self._made(dict.fromkeys(positions, group.make_room(self._launcher, 0, [0] * group.strings)))
+        self._find()
+        group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
+        strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
+        made: dict[int, MadeColumns] = {}
+        taken: dict[int, int] = {}
         while True:
-            if stands:
-                columns.update((one.position, one) for one in taken)
-                taken = self._inference.changed(columns)
-            if not taken:
-                return self._loaded(columns)
-            if strings_of(taken):
-                totals = self._launcher.room(len(taken) * 8, fill=0)
-                self._measure(taken, totals)
-                self._learn_strings(taken, self._launcher.fetch(totals).view(np.uint64))
-            stands = self._convert(taken)
+            converted = self._convert(group, strings)
+            if converted is not None:
+                made.update(dict.fromkeys(group.positions, converted))
+                taken.update(zip(group.positions, group.kinds, strict=True))
+                again = self._inference.changed(taken)
+                if not again:
+                    return self._made(made)
+                group = known.group(tuple(again), bytes(again.values()))
+            strings = self._measure(group, self._launcher.room(group.strings * 8, fill=0))
 
-    def _empty(self, one: Taken) -> Taken:
-        if has_offsets(one.made):
-            one.rooms["values"] = self._launcher.room(0)
-        one.make_rooms(self._launcher, 0)
-        return one
-
-    def _prepare(self, strings: int) -> None:
-        launcher = self._launcher
-        self._at = Part(self._text, self._begin, self._size)
-        # Of each form of the search, then of strings.
-        self._totals = launcher.room(_FORMS_BYTES + strings * 8, fill=0)
-        found = find_tiles(launcher, self._at, self._dialect, Part(self._totals, 0, _FORMS_BYTES), self._shape.find)
+    def _find(self) -> None:
+        """Launch the search for structure, with room for what a first conversion needs beside its result."""
+        known, count = self._known, len(self._positions)
+        # Each column may turn out to be of strings.
+        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred))]
+        others = [known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
         assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
-        # The rules hold addresses of what they point to, so their place must be known before they are made.
-        self._rules_room = launcher.room(len(_native.pack_rules(self._plan, 0)))
-        self._rules = _native.pack_rules(self._plan, self._rules_room.address)
-        launcher.put(np.frombuffer(self._rules, np.uint8), self._rules_room)
+        self._own: Sequence[Room] = found.more
 
-    def _measure(self, taken: Sequence[Taken], totals: Room) -> None:
-        """How many bytes the strings of each tile have, and where they go."""
-        launcher = self._launcher
-        strings = strings_of(taken)
-        self._sums = launcher.room(self._tiles * len(strings) * 8, fill=0)
-        if not strings:
-            return
-        head = [self._at, self._entries, launcher.put(self._table(taken)), self._sums]
-        for form, totals_before in self._measured_forms():
-            args = [*head, totals_before, self._task(taken, form)]
-            launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
-        args = [self._sums, self._tiles, len(strings), totals]
-        launcher.launch(_PLACE, Shape(_SMALL, len(strings), _SMALL["HR_THREADS"]), args)
+    def _measure(self, group: Group, totals: Room) -> list[int]:
+        """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
+        the search has found. `totals` is zero; the host waits for them.
+        """
+        launcher, strings = self._launcher, group.strings
+        self._sums = launcher.room(self._tiles * strings * 8, fill=0) if strings else None
+        if strings:
+            room = self._told(group)
+            table = self._put_table(room, group.table(room.address))
+            for form, before in self._measured_forms():
+                args = [self._text, self._entries, table, self._sums, before, self._task(group, form)]
+                launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
+            launcher.launch(_PLACE, Shape(_SMALL, strings, _THREADS), [self._sums, self._tiles, strings, totals])
+        if self._form:
+            return _numbers(launcher.fetch(totals)) if strings else []
+        fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+        counts, self._form = self._found.answer(fetched)
+        self._rows = self._counts["records"] = counts["records"]
+        self._counts["blank"] += counts["blank_lines"]
+        self._counts["comment"] += counts["comments"]
+        return _numbers(fetched[FORMS_BYTES:])
+
+    def _told(self, group: Group) -> Room:
+        """Where rules and the table of columns go: a first conversion's room, if they are no more than those."""
+        size = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
+        return Part(self._own[1], 0, size) if self._own else self._launcher.room(size)
+
+    def _put_table(self, room: Room, table: NDArray[np.uint64]) -> Room:
+        """The table of columns in memory, behind the rules that it points to; one upload for both."""
+        rules = self._known.rules(room.address)
+        self._launcher.put(np.concatenate((rules, table.reshape(-1))), room)
+        return Part(room, rules.nbytes, table.nbytes)
 
     def _measured_forms(self) -> list[tuple[str, Room | None]]:
         """The forms to measure strings by, and the totals that say which of two is the text's."""
         forms = self._found.forms
         if self._form or len(forms) == 1 or "steps" not in forms:
             return [(self._form or forms[-1], None)]
-        size = TOTALS.itemsize
-        before = Part(self._totals, (len(forms) - 2) * size, size)
+        before = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
         return [(forms[-2], before), ("steps", before)]
 
     def _convert_shape(self, form: str, *, writes: bool) -> Shape:
-        shape = self._shape.convert(form)
-        return Shape(shape.defines(writes=writes), self._tiles, shape.threads, shape.shared_bytes)
+        defines, threads, shared = convert_program(self._shape, form, writes)
+        return Shape(defines, self._tiles, threads, shared)
 
-    def _learn(self, taken: Sequence[Taken]) -> None:
-        """Wait for the counts, and make room for the strings."""
-        fetched = self._launcher.fetch(self._totals)
-        totals, self._form = self._found.answer(fetched[:_FORMS_BYTES].view(TOTALS))
-        self._rows = int(totals["records"])
-        self._counts["records"] = self._rows
-        self._counts["blank"] += int(totals["blank_lines"])
-        self._counts["comment"] += int(totals["comments"])
-        self._learn_strings(taken, fetched[_FORMS_BYTES:].view(np.uint64))
+    def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
+        """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
+        many = [number for number, size in enumerate(strings) if size > _MOST_STRING_BYTES and group.types[number].bits == 32]
+        if not many:
+            return group
+        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in many))
 
-    def _learn_strings(self, taken: Sequence[Taken], totals: NDArray[np.uint64]) -> None:
-        for one, total in zip(strings_of(taken), totals.tolist(), strict=False):
-            one.large = total > _MOST_STRING_BYTES and one.type.bits == 32
-            one.rooms["values"] = self._launcher.room(total)
-
-    def _convert(self, taken: Sequence[Taken]) -> bool:
-        """Launch the conversion, and wait for what it met; false if that is to be done again."""
-        launcher, rows, count = self._launcher, self._rows, len(taken)
-        words = validity_words(rows)
-        head = TOTALS_WORDS * 8
-        counts = head + count * 8
+    def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
+        """Launch the conversion, and wait for what it met; None if that is to be done again."""
+        launcher, rows, count = self._launcher, self._rows, len(group.rooms)
+        group = self._with_large_offsets(group, strings)
+        outcome, told, faults = self._take_own(group)
+        counts = (TOTALS_WORDS + count) * 8
         # Totals of faults, values of each column, sightings of each column.
-        outcome = launcher.room(counts + count * _SEEN_BYTES, fill=0)
-        launcher.fill(Part(outcome, counts), 0xFF)
-        in_order = ordered(taken)
-        for number, one in enumerate(in_order):
-            one.make_rooms(launcher, rows)
-            one.rooms["sightings"] = Part(outcome, counts + number * _SEEN_BYTES, _SEEN_BYTES)
-        table = launcher.put(self._table(in_order))
-        faults = self._faults.room()
-        args = [self._at, self._entries, table, self._sums, faults, outcome, self._task(taken, self._form)]
+        if group.infers:
+            launcher.fill(Part(outcome, counts), 0xFF)
+        made = group.make_room(launcher, rows, strings)
+        sightings = outcome.address + counts if group.infers else None
+        table = self._put_table(told, made.table(told.address, sightings, _SEEN_BYTES))
+        args = [self._text, self._entries, table, self._sums, faults, outcome, self._task(group, self._form)]
         launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
-        shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _SMALL["HR_THREADS"])
-        launcher.launch(_COUNT, shape, [table, words, Part(outcome, head, count * 8)])
-        fetched = launcher.fetch(outcome).view(np.uint64)
+        shape = Shape(_SMALL, (_COUNT_BLOCKS, count, 1), _THREADS)
+        launcher.launch(_COUNT, shape, [table, validity_words(rows), Part(outcome, TOTALS_WORDS * 8, count * 8)])
+        fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
-        met = fetched[TOTALS_WORDS + count :].reshape(count, 2, SIGHTINGS)
-        for number, one in enumerate(in_order):
-            one.nulls = rows - int(fetched[TOTALS_WORDS + number])
-        if not self._faults.take(Conversion(in_order, table, rows, faults, fetched[:TOTALS_WORDS], met[:, 1])):
-            return False
-        for number, one in enumerate(in_order):
-            if one.guess is not None:
-                self._inference.see(one.position, met[number])
-        return True
+        words = fetched[:counts].view(np.uint64)
+        made.nulls = [rows - there for there in words[TOTALS_WORDS:].tolist()]
+        met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
+        if not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
+            return None
+        if group.infers:
+            seen = met[[number for number, _ in group.inferred]]
+            self._inference.see([position for _, position in group.inferred], seen.tobytes())
+        return made
 
-    def _table(self, taken: Sequence[Taken]) -> NDArray[np.void]:
-        return pack_columns(self._plan, [one.described() for one in taken], self._rules_room.address, self._rules)
+    def _take_own(self, group: Group) -> tuple[Room, Room, Room]:
+        """Room for what a conversion meets, is told, and lists as faults: the first's was made with the search's."""
+        count = len(group.rooms)
+        nbytes = _outcome_bytes(count, group.infers)
+        if self._own:
+            outcome, _, faults = self._own
+            told, self._own = self._told(group), ()
+            return Part(outcome, 0, nbytes), told, faults
+        others = [self._known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        outcome, told, faults = self._launcher.rooms([nbytes], others)
+        return outcome, told, faults
 
-    def _task(self, taken: Sequence[Taken], form: str) -> NDArray[np.void]:
-        steps = self._found.steps
-        if form == "steps" and steps is not None:
-            dialect = pack_steps(self._dialect, steps)
-        else:
-            plain = plain_dialect(self._dialect, quoted=form == "quoted")
-            assert plain is not None
-            dialect = plain.tobytes(), b""
-        rooms = [one.described() for one in taken]
+    def _task(self, group: Group, form: str) -> bytes:
+        steps, listing = self._found.steps, self._faults.listing
+        if form != "steps" or steps is None:
+            return self._known.task(group, self._dialect, form == "quoted", listing, (self._size, self._tiles))
         sizes = {"size": self._size, "tiles": self._tiles}
-        return pack_task(self._plan, rooms, dialect, **sizes, listing=self._faults.listing)[0]
+        task: bytes = pack_task(self._plan, group.rooms, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
+        return task
 
-    def _loaded(self, columns: dict[int, Taken]) -> Loaded:
-        count = len(self._plan.columns)
-        if self._collected is not None:
-            self._faults.collect(self._collected, self._counts["records"])
-            columns[self._collected.position] = self._collected
-        self._faults.finish(list(columns.values()), self._counts)
-        rows = self._counts["rows"]
-        made = [columns[position].column(self._launcher, rows) if position in columns else None for position in range(count)]
-        return Loaded(
-            columns=tuple(made),
+    def _made(self, made: dict[int, MadeColumns]) -> Loaded:
+        count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
+        columns: dict[int, Column] = {}
+        if faults.is_clean and not self._collects:
+            faults.finish_clean(self._counts)
+            for group in dict.fromkeys(made.values()):
+                columns.update((at, one) for at, one in group.columns(launcher) if made[at] is group)
+        else:
+            taken = self._one_by_one(made)
+            faults.finish(taken, self._counts)
+            columns = {one.position: one.column(launcher, self._counts["rows"]) for one in taken}
+        return _loaded(
+            columns=tuple([columns.get(position) for position in range(count)]),
             evidence=self._inference.evidence(),
-            rejects=self._faults.rejects,
+            rejects=faults.rejects,
             counts=self._counts,
             row_index=None,
             replaced=(0,) * count,
+            device=self._device,
         )
+
+    def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
+        """The columns, each for itself, and the collected one."""
+        taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
+        if self._collects:
+            collected = Taken(self._known.wanted[-1], type_named("string"), None)
+            self._faults.collect(collected, self._counts["records"])
+            taken.append(collected)
+        return taken
+
+
+def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
+    return list(fetched.view(np.uint64).tolist())
+
+
+def _outcome_bytes(columns: int, infers: bool) -> int:
+    """Of what a conversion meets: totals of faults, values of each column, sightings of each."""
+    return (TOTALS_WORDS + columns) * 8 + columns * _SEEN_BYTES * infers

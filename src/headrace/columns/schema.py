@@ -10,6 +10,7 @@ from headrace import _native
 from headrace.columns.date_format import DateForms
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.recent import Recent
 
 SchemaLike = Mapping[str, object] | Sequence[object]
 """Name to type for all columns, or the types in order."""
@@ -81,7 +82,13 @@ class SchemaOptions:
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
     """First byte of the record that holds the names; None if no record does."""
-    return first.begin if first is not None and _is_header(first, _given_names(options), options) else None
+    if first is None:
+        return None
+    holds = _headers.of(lambda: _is_header(first, _given_names(options), options), options, key=first.fields)
+    return first.begin if holds else None
+
+
+_headers: Recent[bool] = Recent()
 
 
 def plan_columns(
@@ -107,8 +114,20 @@ def plan_columns(
     OptionError
         The options contradict each other or the text.
     """
+    has_header = header_begin(first, options) is not None
+    # Without a header nothing but their number is asked of the first record's fields.
+    fields = None if first is None else first.fields if has_header else len(first.fields)
+    return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
+
+
+_planned: Recent[PlannedColumns] = Recent()
+
+
+def _plan(
+    first: FirstRecord | None, has_header: bool, options: SchemaOptions, width: int, collected: str | None
+) -> PlannedColumns:
     base, renamed = plan_names(first, options)
-    types = plan_types(base, header_begin(first, options) is not None, options)
+    types = plan_types(base, has_header, options)
     names = widen_names(base, width, collected)
     types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))
     types = (*types[:-1], parse_type("string")) if collected else types

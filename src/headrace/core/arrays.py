@@ -15,6 +15,7 @@ from headrace.core.device import Device
 from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.gpu import gpu
+from headrace.core.quick import quick
 
 CPU = Device()
 _KINDS = "biufmM"
@@ -71,6 +72,9 @@ class Array:
         if not self.length:
             return np.empty(0, self.typestr)
         return np.asarray(_Described(self))
+
+
+_array = quick(Array)
 
 
 class _Described:
@@ -149,7 +153,7 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     _check_type(typestr, name)
     length = int(shape[0])
     address, readonly = described["data"]
-    taken = Array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    taken = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
     strides = described.get("strides")
     if strides is not None and length > 1 and strides[0] != taken.width:
         raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
@@ -219,7 +223,7 @@ def _take_torch(value: Any, name: str) -> Array:
     index = value.device.index or 0
     # 0 names the default stream of whatever context is current, 1 the default stream of the tensor's card.
     stream = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream or 1
-    return Array(value.data_ptr(), value.numel(), typestr, Device("cuda", index), "torch", int(stream), True, value)
+    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", int(stream), True, value)
 
 
 TORCH_TYPES = {

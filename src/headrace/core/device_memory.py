@@ -70,7 +70,42 @@ class Budget:
             self.used -= nbytes
 
 
-class DeviceBuffer:
+class DeviceBytes:
+    """Bytes on a GPU, as other libraries and columns know them."""
+
+    __slots__ = ()
+
+    address: int
+    nbytes: int
+    gpu: Gpu
+    stream: int
+
+    @property
+    def device(self) -> Device:
+        """Where they are."""
+        return self.gpu.device
+
+    def show(self) -> None:
+        """Another library is told the address."""
+        raise NotImplementedError
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        self.show()
+        return {
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+            "data": (self.address, False),
+            "strides": None,
+            "stream": self.stream,
+            "version": 3,
+        }
+
+    def __repr__(self) -> str:
+        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
+
+
+class DeviceBuffer(DeviceBytes):
     """Bytes on a GPU. When nobody holds it, its memory serves the next work of its stream.
 
     It speaks ``__cuda_array_interface__``, as an array of bytes.
@@ -98,11 +133,6 @@ class DeviceBuffer:
         self._users: dict[int, Event] = {}
         self._shown = False
 
-    @property
-    def device(self) -> Device:
-        """Where it is."""
-        return self.gpu.device
-
     def used_by(self, stream: int) -> None:
         """Another stream was told to use it: its memory is given back behind that. To be called after the launch."""
         if stream != self.stream:
@@ -124,7 +154,7 @@ class DeviceBuffer:
                 checked(driver().cuMemFreeAsync(address, self.stream))
             if self._budget is not None:
                 self._budget.refund(self.nbytes)
-        self._users = {}
+            self._users = {}
         self.nbytes = 0
 
     def _hold_for_all(self) -> None:
@@ -148,21 +178,6 @@ class DeviceBuffer:
         """Another library is told the address."""
         self._shown = True
 
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        self.show()
-        return {
-            "shape": (self.nbytes,),
-            "typestr": "|u1",
-            "data": (self.address, False),
-            "strides": None,
-            "stream": self.stream,
-            "version": 3,
-        }
-
-    def __repr__(self) -> str:
-        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
-
 
 class DevicePool:
     """The memory of a card that this process takes. `device_pool` gives the one of a card.
@@ -185,7 +200,9 @@ class DevicePool:
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
 
-    def take(self, nbytes: int, stream: int | None = None, budget: Budget | None = None) -> DeviceBuffer:
+    def take(
+        self, nbytes: int, stream: int | None = None, budget: Budget | None = None, *, is_current: bool = False
+    ) -> DeviceBuffer:
         """A buffer whose contents are anything.
 
         Parameters
@@ -196,6 +213,8 @@ class DevicePool:
             Handle of the stream that uses it; None for the card's own.
         budget
             What it is counted in.
+        is_current
+            Whether the caller has made the card current.
 
         Raises
         ------
@@ -208,6 +227,8 @@ class DevicePool:
         if budget is not None:
             budget.charge(nbytes)
         try:
+            if not is_current:
+                self.gpu.make_current()
             address = self._take(nbytes, stream)
         except BaseException:
             if budget is not None:
@@ -217,7 +238,6 @@ class DevicePool:
 
     def _take(self, nbytes: int, stream: int) -> int:
         functions = driver()
-        self.gpu.make_current()
         status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
         if status:
             self.gpu.synchronize()  # other streams may be about to give some back

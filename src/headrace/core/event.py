@@ -1,4 +1,8 @@
-"""Points in the work of a GPU's streams: what waits for what, and how long it took."""
+"""Points in the work of a GPU's streams: what waits for what, and how long it took.
+
+A default stream is that of the card that is current, so an event makes its own card so: any thread may ask, and other libraries
+change what is current.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +32,18 @@ class Event:
             functions.cuEventCreate((flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING).value)
         )
 
-    def record(self, stream: int) -> Event:
-        """Stand for all that `stream` has been told so far; returns itself."""
-        self._mean(stream)
+    def record(self, stream: int, *, is_current: bool = False) -> Event:
+        """Stand for all that `stream` has been told so far; returns itself. A card that is current need not be made so."""
+        if stream <= NAMED_STREAMS and not is_current:
+            self.gpu.make_current()
         checked(driver().cuEventRecord(self.handle, stream))
         return self
 
     def hold(self, stream: int) -> None:
         """What `stream` is told from now on waits for this event; the caller does not."""
-        self._mean(stream)
-        checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
-
-    def _mean(self, stream: int) -> None:
-        """Let a default stream be that of the event's card: any thread may ask, and other libraries change what is current."""
         if stream <= NAMED_STREAMS:
             self.gpu.make_current()
+        checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
 
     def wait(self) -> None:
         """Wait for it.

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
@@ -208,19 +206,9 @@ class Gpu:
         """Make its context the one of this thread."""
         checked(driver().cuCtxSetCurrent(self._context))
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> _Current:
         """Its context as the one of this thread, and then again what was: other libraries keep their current device there."""
-        before = checked(driver().cuCtxGetCurrent())
-        if int(before) == int(self._context):
-            yield
-            return
-        self.make_current()
-        try:
-            yield
-        finally:
-            if int(before):
-                checked(driver().cuCtxSetCurrent(before))
+        return _Current(self)
 
     def synchronize(self) -> None:
         """Wait for all of its work.
@@ -236,6 +224,25 @@ class Gpu:
     def __repr__(self) -> str:
         major, minor = self.capability
         return f"Gpu({self.index}: {self.name}, compute capability {major}.{minor})"
+
+
+class _Current:
+    """A block in which a card is current."""
+
+    __slots__ = ("_before", "_card")
+
+    def __init__(self, card: Gpu) -> None:
+        self._card = card
+
+    def __enter__(self) -> None:
+        before = checked(driver().cuCtxGetCurrent())
+        self._before = None if int(before) == int(self._card.context) else before
+        if self._before is not None:
+            self._card.make_current()
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None and int(self._before):
+            checked(driver().cuCtxSetCurrent(self._before))
 
 
 _gpus: dict[int, Gpu] = {}

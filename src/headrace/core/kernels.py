@@ -146,7 +146,16 @@ class Kernel:
         self._free: list[tuple[Any, Any, int]] = []
         self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
-    def launch(self, grid: Extent, block: Extent, args: Sequence[Any], *, shared: int = 0, stream: int | None = None) -> None:
+    def launch(
+        self,
+        grid: Extent,
+        block: Extent,
+        args: Sequence[Any],
+        *,
+        shared: int = 0,
+        stream: int | None = None,
+        is_current: bool = False,
+    ) -> None:
         """Start the kernel; it runs later, in the stream's order.
 
         Parameters
@@ -159,6 +168,8 @@ class Kernel:
             Dynamic shared memory of a block, in bytes.
         stream
             The stream's handle; None for the card's own.
+        is_current
+            Whether the caller has made the card current.
 
         Raises
         ------
@@ -176,7 +187,7 @@ class Kernel:
                 self._allow_shared(shared)
             if stream is None:
                 stream = self.gpu.stream
-            elif stream <= NAMED_STREAMS:
+            elif stream <= NAMED_STREAMS and not is_current:
                 self.gpu.make_current()
             x, y, z = (grid, 1, 1) if isinstance(grid, int) else grid
             u, v, w = (block, 1, 1) if isinstance(block, int) else block

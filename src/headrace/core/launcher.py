@@ -6,18 +6,18 @@ contract without one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.core.arrays import Array
 from headrace.core.crossings import Crossings
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
+from headrace.core.device_parts import DeviceParts, take_together
 from headrace.core.gpu import Gpu, checked, driver
-from headrace.core.kernels import kernel
+from headrace.core.kernels import Kernel, kernel
 from headrace.core.staging import staging
 
 
@@ -30,7 +30,7 @@ class Entry:
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Shape:
     """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
 
@@ -52,23 +52,28 @@ class Room(Protocol):
         """How many bytes it has."""
 
 
-@dataclass(frozen=True, slots=True)
+class Rooms(Protocol):
+    """Several rooms, by number."""
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where each of them is."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Room: ...
+    def __iter__(self) -> Iterator[Room]: ...
+
+
 class Part:
     """Bytes of a room from `begin` on; all that are left, or `size` of them."""
 
-    room: Room
-    begin: int
-    size: int | None = None
+    __slots__ = ("address", "begin", "nbytes", "room")
 
-    @property
-    def address(self) -> int:
-        """Where it is."""
-        return self.room.address + self.begin
-
-    @property
-    def nbytes(self) -> int:
-        """How many bytes it has."""
-        return self.room.nbytes - self.begin if self.size is None else self.size
+    def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
+        self.room = room
+        self.begin = begin
+        self.address = room.address + begin
+        self.nbytes = room.nbytes - begin if size is None else size
 
 
 class Launcher(Protocol):
@@ -79,6 +84,9 @@ class Launcher(Protocol):
 
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
         """Memory, each byte `fill` if that is given."""
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> Rooms:
+        """Memory in several rooms of so many bytes, the first of them zero: cheaper than one by one."""
 
     def fill(self, room: Room, byte: int) -> None:
         """Make each byte the same."""
@@ -96,8 +104,11 @@ class Launcher(Protocol):
         """The room as a buffer of a column."""
 
 
+_LITTLE = 256 << 10
+
+
 class GpuLauncher:
-    """A card's.
+    """A card's, for the thread that makes it.
 
     Parameters
     ----------
@@ -117,6 +128,9 @@ class GpuLauncher:
         self._stream = card.stream if stream is None else stream
         self._budget = budget
         self._crossings = crossings
+        self._staging = staging(card)
+        self._pool = device_pool(card)
+        card.make_current()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """As `Launcher.room`.
@@ -126,10 +140,20 @@ class GpuLauncher:
         MemoryLimitError
             It does not fit the budget, or the card.
         """
-        made = device_pool(self._card).take(nbytes, self._stream, self._budget)
+        made = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
             self.fill(made, fill)
         return made
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> DeviceParts:
+        """As `Launcher.rooms`.
+
+        Raises
+        ------
+        MemoryLimitError
+            They do not fit the budget, or the card.
+        """
+        return take_together(self._pool, zeroed, others, self._stream, self._budget)
 
     def fill(self, room: Room, byte: int) -> None:
         """As `Launcher.fill`."""
@@ -138,26 +162,32 @@ class GpuLauncher:
 
     def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
         """As `Launcher.put`."""
-        plain = np.ascontiguousarray(values)
-        made = self.room(plain.nbytes) if room is None else room
-        if plain.nbytes:
-            view = plain.view(np.uint8).reshape(-1).data
-            staging(self._card).upload_to(made.address, self._stream, view, counted=self._crossings)
+        made = self.room(values.nbytes) if room is None else room
+        if 0 < values.nbytes <= _LITTLE:
+            self._staging.put(made.address, self._stream, values.tobytes(), counted=self._crossings)
+        elif values.nbytes:
+            plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+            self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""
-        found = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
-        packed = [_packed(arg) for arg in args]
-        found.launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream)
+        program = id(entry), id(shape.defines), self._card.index
+        found = _kernels.get(program)
+        if found is None:
+            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+            if len(_kernels) >= _MOST_KERNELS:
+                _kernels.clear()
+            found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
+        packed = [arg if (kind := type(arg)) is int or kind is bytes else _packed(arg) for arg in args]
+        found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
         self.waits += 1
-        host: NDArray[np.uint8] = np.empty(room.nbytes, np.uint8)
-        if room.nbytes:
-            staging(self._card).download_from(room.address, self._stream, host.data, counted=self._crossings)
-        return host
+        if not room.nbytes:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings), np.uint8)
 
     def result(self, room: Room) -> Room:
         """The room itself."""
@@ -167,6 +197,10 @@ class GpuLauncher:
 def _packed(arg: Any) -> Any:
     if arg is None:
         return 0
-    if isinstance(arg, DeviceBuffer | Array | Part):
-        return arg.address
-    return arg.tobytes() if isinstance(arg, np.ndarray | np.void) else arg
+    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
+
+
+_STRUCTURES = (np.ndarray, np.void)
+_MOST_KERNELS = 256
+_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
+"""By the identities of an entry and of macros: who launches often has them as the same objects each time."""

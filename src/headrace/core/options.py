@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -147,3 +147,43 @@ class Given:
         if value is None:
             return None
         return positive(name, value)
+
+
+PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})
+"""Classes of values that nobody can change."""
+
+
+def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
+    """What is equal for values that say the same, and for no others; None for what may be anything.
+
+    Parameters
+    ----------
+    value
+        A plain value, or a list, tuple or dictionary of such.
+    plain
+        Classes of values that nobody can change, and that are equal only to what says the same.
+
+    Examples
+    --------
+    >>> frozen({"header": 1}) == frozen({"header": True}), frozen([1, "a"]) == frozen([1, "a"])
+    (False, True)
+    """
+    kind = type(value)
+    if kind in plain:
+        return kind, value
+    if kind is dict:
+        keys, items = frozen((*value,), plain), frozen((*value.values(),), plain)  # type: ignore[misc, attr-defined]
+        return None if keys is None or items is None else (dict, keys, items)
+    if kind is not list and kind is not tuple:
+        return None
+    several: tuple[object, ...] = tuple(value)  # type: ignore[arg-type]
+    kinds = tuple(map(type, several))
+    if plain.issuperset(kinds):
+        return kind, kinds, several
+    parts: list[object] = []
+    for one, its_kind in zip(several, kinds, strict=True):
+        part = one if its_kind in plain else frozen(one, plain)
+        if part is None and one is not None:
+            return None
+        parts.append(part)
+    return kind, kinds, tuple(parts)

@@ -27,7 +27,7 @@ _MOST_THREADS = 8
 
 
 class _Chunk:
-    """Pinned memory, and the event after its last copy."""
+    """Pinned memory, the event after its last copy, and whether that may be under way."""
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
@@ -37,6 +37,7 @@ class _Chunk:
             raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to and from {gpu.device}")
         checked((status,))
         self.address = int(address)
+        self.under_way = False
 
 
 class Staging:
@@ -131,6 +132,47 @@ class Staging:
         self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
         counted.count(to_host=view.nbytes)
 
+    def put(self, address: int, stream: int, source: bytes, *, counted: Crossings) -> None:
+        """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
+
+        Parameters
+        ----------
+        address, stream, source, counted
+            As in `upload_to`.
+        """
+        chunk = self._take_chunk()
+        try:
+            _upload(chunk, (source, address, len(source)), stream)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_gpu=len(source))
+
+    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings) -> bytes:
+        """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
+
+        Parameters
+        ----------
+        address, stream, counted
+            As in `download_from`.
+        nbytes
+            So many bytes.
+        """
+        if nbytes > self._chunk_bytes:
+            target = bytearray(nbytes)
+            self.download_from(address, stream, target, counted=counted)
+            return bytes(target)
+        chunk = self._take_chunk()
+        try:
+            chunk.under_way = True
+            checked(driver().cuMemcpyDtoHAsync(chunk.address, address, nbytes, stream))
+            chunk.event.record(stream, is_current=True).wait()
+            chunk.under_way = False
+            fetched = ctypes.string_at(chunk.address, nbytes)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_host=nbytes)
+        return fetched
+
     def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
         """Host address, device address and size of each piece."""
         size = view.nbytes
@@ -172,7 +214,9 @@ class Staging:
                 make = self._untaken > 0
                 self._untaken -= make
             chunk = self._new_chunk() if make else self._chunks.get()
-        chunk.event.wait()
+        if chunk.under_way:
+            chunk.event.wait()
+            chunk.under_way = False
         return chunk
 
     def _new_chunk(self) -> _Chunk:
@@ -184,17 +228,20 @@ class Staging:
             raise
 
 
-def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+def _upload(chunk: _Chunk, piece: tuple[int | bytes, int, int], stream: int) -> None:
     host, device, size = piece
     ctypes.memmove(chunk.address, host, size)
+    chunk.under_way = True
     checked(driver().cuMemcpyHtoDAsync(device, chunk.address, size, stream))
-    chunk.event.record(stream)
+    chunk.event.record(stream, is_current=True)
 
 
 def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     host, device, size = piece
+    chunk.under_way = True
     checked(driver().cuMemcpyDtoHAsync(chunk.address, device, size, stream))
-    chunk.event.record(stream).wait()
+    chunk.event.record(stream, is_current=True).wait()
+    chunk.under_way = False
     ctypes.memmove(host, chunk.address, size)
 
 

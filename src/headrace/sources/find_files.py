@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 
 from headrace.core.errors import NoMatchError, OptionError
+from headrace.sources.on_gpu import is_on_gpu
 from headrace.sources.open import Readable, SourceLike
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -40,7 +41,7 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     """
     if isinstance(source, str | os.PathLike):
         return _of_path(source, glob, hive)
-    if isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
+    if is_on_gpu(source) or isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
         return None
     sources: list[SourceLike] = []
     for one in source:

@@ -7,11 +7,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from headrace import _native
 from headrace.core.crossings import Crossings
 from headrace.core.errors import OptionError, SourceError
+from headrace.core.quick import quick
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
 from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole
 from headrace.sources.on_gpu import host_view, is_on_gpu, text_on_gpu
@@ -24,6 +25,8 @@ _FOREIGN = {
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """How files begin that are no text, and what to do with them."""
+_START_BYTES = 10
+"""So many bytes tell what a source is: compressed by whom, another format, text in which encoding."""
 
 
 @runtime_checkable
@@ -92,6 +95,9 @@ class SourceOptions:
     crossings: Crossings = field(default_factory=Crossings, compare=False)
 
 
+_open_source = quick(OpenSource)
+
+
 @contextmanager
 def open_source(source: object, options: SourceOptions | None = None) -> Iterator[OpenSource]:
     """Open `source` until the block ends.
@@ -153,46 +159,53 @@ def _peeked(stream: Readable, most: int) -> OpenSource:
 
 def _as_text(opened: OpenSource, options: SourceOptions, most: int | None = None) -> OpenSource:
     """`opened` decompressed and to be decoded, or its first `most` bytes where either takes memory."""
+    start = opened.native.read(0, _START_BYTES)
     if not opened.is_text:
-        opened = _decompressed(opened, options, most)
-        start = opened.native.read(0, 8)
+        opened, start = _decompressed(opened, start, options, most)
         for mark, what in _FOREIGN.items():
             if start.startswith(mark):
                 raise SourceError(f"{opened.name} is {what}")
     encoding = TextEncoding() if opened.is_text else options.encoding
-    codec, _ = encoding.of_text(opened.native.read(0, 4))
+    codec, begin = encoding.of_text(start[:4])
+    if codec == "utf-8":
+        return opened if begin == opened.begin else replace(opened, begin=begin)
     if most is not None and opened.size > most and is_decoded_whole(codec):
         opened = replace(opened, native=_native.Source.from_bytes(opened.native.read(0, most)), cut=True)
     text = decoded(opened.native, encoding, isa=options.isa, memory_limit=options.memory_limit)
     return replace(opened, native=text.native, begin=text.begin, held=text.held or opened.held, codec=text.codec)
 
 
-def _decompressed(opened: OpenSource, options: SourceOptions, most: int | None) -> OpenSource:
-    form = recognised(opened.native.read(0, 10))
+def _decompressed(opened: OpenSource, start: bytes, options: SourceOptions, most: int | None) -> tuple[OpenSource, bytes]:
+    """The source without its compression, and how it begins then."""
+    form = recognised(start)
     if options.compression is None:
         if form is not None:
             raise SourceError(f"{opened.name} is {form.name}; pass compression='infer'")
-        return opened
+        return opened, start
     if options.compression != "infer":
         form = COMPRESSIONS[options.compression]
     if form is None:
-        return opened
+        return opened, start
+    text: Any
+    cut = opened.cut
     if most is not None:
-        beginning, whole = decompressed_beginning(opened.native, form, opened.name, most)
-        return replace(opened, native=_native.Source.from_bytes(beginning), held=len(beginning), cut=not whole)
-    text = decompressed(opened.native, form, opened.name, options.memory_limit)
-    return replace(opened, native=_native.Source.from_bytes(text), held=len(text))
+        text, whole = decompressed_beginning(opened.native, form, opened.name, most)
+        cut = not whole
+    else:
+        text = decompressed(opened.native, form, opened.name, options.memory_limit)
+    native = _native.Source.from_bytes(text)
+    return replace(opened, native=native, held=len(text), cut=cut), native.read(0, _START_BYTES)
 
 
 @contextmanager
 def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
-    if isinstance(source, str | os.PathLike):
+    if is_on_gpu(source):
+        text = text_on_gpu(source)
+        yield _open_source(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
+    elif isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
         yield _of_content(source.read(), source)
-    elif is_on_gpu(source):
-        text = text_on_gpu(source)
-        yield OpenSource(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
     else:
         try:
             view = memoryview(source)  # type: ignore[arg-type]

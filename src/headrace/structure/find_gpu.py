@@ -8,12 +8,17 @@ next form where some are malformed; kernels of their own then tell which of them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.quick import quick
+from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
 
@@ -29,6 +34,10 @@ _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
 MOST_FORMS = 3
+_TOTALS_BYTES = TOTALS.itemsize
+FORMS_BYTES = MOST_FORMS * _TOTALS_BYTES
+_COUNTS = TOTALS.names or ()
+_FLAGS = _COUNTS.index("flags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,21 @@ class FindShape:
     def steps(self, states: int) -> dict[str, int]:
         """Macros of find_steps.cu, for tables of so many states."""
         return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+
+
+@cache
+def _plain_defines(shape: FindShape, quoted: bool) -> dict[str, int]:
+    return shape.plain(quoted=quoted)
+
+
+@cache
+def _steps_defines(shape: FindShape, states: int) -> dict[str, int]:
+    return shape.steps(states)
+
+
+@cache
+def _scan_defines(threads: int) -> dict[str, int]:
+    return {"HR_THREADS": threads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +114,8 @@ class TileStructure:
 
     Parameters
     ----------
+    totals
+        MOST_FORMS of TOTALS, one for each of the forms, of which the first without `Found.REDO` holds; and zeros behind them.
     entries
         One ENTRY for each tile, and one for the text's end.
     forms
@@ -98,20 +124,28 @@ class TileStructure:
         How many there are.
     steps
         If ``"steps"`` is among the forms. Its memory means something only if that form read the text.
+    more
+        The rooms that the caller wanted.
     """
 
+    totals: Room
     entries: Room
     forms: tuple[str, ...]
     tiles: int
     steps: Steps | None
+    more: Sequence[Room] = ()
 
-    def answer(self, totals: NDArray[np.void]) -> tuple[np.void, str]:
-        """The totals that hold, and the form that read the text."""
-        number = next(i for i in range(len(self.forms)) if not int(totals[i]["flags"]) & Found.REDO)
-        return totals[number], self.forms[number]
+    def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
+        """What the bytes of `totals` say, and the form that read the text."""
+        for form, known in zip(self.forms, totals[:FORMS_BYTES].view(TOTALS).tolist(), strict=False):
+            if not known[_FLAGS] & Found.REDO:
+                return dict(zip(_COUNTS, known, strict=True)), form
+        raise AssertionError("the last form reads every text")
 
 
-def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, shape: FindShape) -> TileStructure | None:
+def find_tiles(
+    launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: tuple[Sequence[int], Sequence[int]] = ((0,), ())
+) -> TileStructure | None:
     """Start to find the structure of a text; nothing is waited for.
 
     Parameters
@@ -122,97 +156,114 @@ def find_tiles(launcher: Launcher, text: Room, dialect: Dialect, totals: Room, s
         The bytes, there.
     dialect
         How the text is written.
-    totals
-        Room for MOST_FORMS of TOTALS, zeroed: one for each of the forms; the first without `Found.REDO` will hold.
     shape
         Of the kernels.
+    more
+        What the caller wants room for as well, since to take memory at once is cheaper: so many zeros behind the totals, to be
+        fetched with them, and rooms of zeros; and rooms of anything.
 
     Returns
     -------
     TileStructure or None
         None where no form reads the dialect: see `reads`.
     """
-    forms = _forms(dialect, shape)
+    forms = _known_forms.of(lambda: _forms(dialect, shape), dialect, key=shape.only_steps)
     if forms is None:
         return None
-    search = _Search(launcher, text, totals, shape)
+    search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
         if form == "steps" and dialect.lenient:
             search.mark_quotes(lenient_dialect(dialect))
         search.launch(form, described, lenient=dialect.lenient)
-    return TileStructure(search.entries, tuple(form for form, _ in forms), search.tiles, search.steps)
+    names = tuple([form for form, _ in forms])
+    return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more)
+
+
+_structure = quick(TileStructure)
+_Forms = list[tuple[str, Any]]
 
 
 def reads(dialect: Dialect) -> bool:
     """Whether some form reads every text of the dialect: masks do, or the automaton has sixteen states at most."""
-    return _forms(dialect, FindShape()) is not None
+    return _known_forms.of(lambda: _forms(dialect, FindShape()), dialect, key=False) is not None
 
 
-def _forms(dialect: Dialect, shape: FindShape) -> list[tuple[str, np.void]] | None:
-    """The forms to launch, in order. The last one reads every text of the dialect."""
+def _forms(dialect: Dialect, shape: FindShape) -> _Forms | None:
+    """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
     if shape.only_steps:
         return None if steps is None else [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms = [] if bare is None else [("bare", bare)]
+    forms: _Forms = [] if bare is None else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:
-        forms.append(("quoted", quoted))
+        forms.append(("quoted", quoted.tobytes()))
         if not dialect.lenient:
             return forms
     return None if steps is None else [*forms, ("steps", steps)]
 
 
+_known_forms: Recent[_Forms | None] = Recent()
+
+
 class _Search:
     """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
 
-    def __init__(self, launcher: Launcher, text: Room, totals: Room, shape: FindShape) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        text: Room,
+        shape: FindShape,
+        forms: list[str],
+        more: tuple[Sequence[int], Sequence[int]],
+    ) -> None:
         self._launcher, self._text, self._shape = launcher, text, shape
+        # Tiles are of whole 16 bytes in memory, so that of the first a part may lie before the text.
         self._skew = text.address % 16
-        self.tiles = -(-(text.nbytes + self._skew) // shape.tile) if text.nbytes else 0
+        self._bytes = text.nbytes
+        self.tiles = -(-(self._bytes + self._skew) // shape.tile) if self._bytes else 0
         self._scan_blocks = self.tiles // shape.scan_threads + 1
-        self.entries = launcher.room((self.tiles + 1) * ENTRY.itemsize)
-        self._totals = totals
-        self._tallies = launcher.room(max(2 * self.tiles, 1) * TALLY.itemsize)
-        self._launched = 0
+        scans = [*forms, "maps"] if "steps" in forms else forms
+        memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
+        sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
+        zeroed, others = more
+        rooms = launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others])
+        self._scan_memory = dict(zip(scans, rooms, strict=False))
+        self.totals, self.more = rooms[len(scans)], [rooms[len(scans) + number] for number in range(1, len(zeroed))]
+        first = len(scans) + len(zeroed)
+        self.entries, self._tallies = rooms[first], rooms[first + 1]
+        self.more += [rooms[number] for number in range(first + 2, len(rooms))]
+        self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
+        self._before: Part | None = None
         self._marks: Room | None = None
         self.steps: Steps | None = None
 
     def mark_quotes(self, dialect: np.void) -> None:
         """Start to tell which lenient quotes open no field."""
-        threads, size = self._shape.scan_threads, self._text.nbytes
+        threads, size = self._shape.scan_threads, self._bytes
         tiles = -(-(size + self._skew) // (threads * _OWN_BYTES))
         self._marks = self._launcher.room(max(tiles * threads * _OWN_BYTES, self.tiles * self._shape.tile) // 8 + 8)
         if not self.tiles:
             return
         kinds = self._launcher.room(tiles)
-        before, defines = self._totals_before(), {"HR_THREADS": threads}
-        self._launcher.launch(_FIND_RUNS, Shape(defines, tiles, threads), [self._text, size, dialect, kinds, before])
-        args = [self._text, size, dialect, kinds, self._marks, before]
-        self._launcher.launch(_MARK_QUOTES, Shape(defines, tiles, threads), args)
+        shape, told = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
+        self._launcher.launch(_FIND_RUNS, shape, [self._text, size, told, kinds, self._before])
+        self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, told, kinds, self._marks, self._before])
 
-    def _totals_before(self) -> Room | None:
-        """Those of the form that was launched last."""
-        size = TOTALS.itemsize
-        return Part(self._totals, (self._launched - 1) * size, size) if self._launched else None
-
-    def launch(self, form: str, described: np.void, *, lenient: bool) -> None:
+    def launch(self, form: str, described: Any, *, lenient: bool) -> None:
         """Start a form, behind the one before it."""
-        before = self._totals_before()
-        totals = Part(self._totals, self._launched * TOTALS.itemsize, TOTALS.itemsize)
-        self._launched += 1
+        before = self._before
+        totals = self._before = Part(self.totals, 0 if before is None else before.begin + _TOTALS_BYTES, _TOTALS_BYTES)
         states = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tiles:
-            args = [self._text, self._text.nbytes, described, self._tallies, totals, before]
-            self._launch(_TALLY_PLAIN, self._shape.plain(quoted=form == "quoted"), args)
-        sizes = [self._text.nbytes, self._shape.tile, self._skew]
-        memory = self._scan_memory(form)
+            args = [self._text, self._bytes, described, self._tallies, totals, before]
+            self._launch(_TALLY_PLAIN, _plain_defines(self._shape, form == "quoted"), args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
-        args = [self._tallies, quoted, states, *sizes, self.entries, totals, before, memory]
-        self._scan(_SCAN_TILES, args)
+        head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""
@@ -222,10 +273,10 @@ class _Search:
         chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * count // 2)
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
-            head = [self._text, self._text.nbytes, table, self._marks, chunks]
-            defines = self._shape.steps(count)
+            head = [self._text, self._bytes, table, self._marks, chunks]
+            defines = _steps_defines(self._shape, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])
-            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory("maps")])
+            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
         self.steps = Steps(table, chunks, self._marks, count, self._shape.rows // 2, count // 2)
         return states
@@ -234,8 +285,4 @@ class _Search:
         self._launcher.launch(entry, Shape(defines, self.tiles, self._shape.threads), args)
 
     def _scan(self, entry: Entry, args: list[object]) -> None:
-        threads = self._shape.scan_threads
-        self._launcher.launch(entry, Shape({"HR_THREADS": threads}, self._scan_blocks, threads), args)
-
-    def _scan_memory(self, form: str) -> Room:
-        return self._launcher.room((self._scan_blocks + 1) * _STATE_BYTES[form], fill=0)
+        self._launcher.launch(entry, self._scan_shape, args)

@@ -33,6 +33,15 @@ class HostRoom:
         return size
 
 
+class HostRooms(list[HostRoom]):
+    """Several of them."""
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where each of them is."""
+        return [room.address for room in self]
+
+
 class FiberLauncher:
     """Runs what is launched at once, under one order and seed.
 
@@ -55,6 +64,10 @@ class FiberLauncher:
         if nbytes:
             self._rooms.append(array)
         return HostRoom(array)
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> HostRooms:
+        """As `headrace.core.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
+        return HostRooms([*(self.room(nbytes, fill=0) for nbytes in zeroed), *(self.room(nbytes) for nbytes in others)])
 
     def fill(self, room: Room, byte: int) -> None:
         """As `headrace.core.launcher.Launcher.fill`."""

@@ -1,0 +1,60 @@
+"""Where a load on a GPU runs, how it cuts the text, and what it does not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from headrace.columns.convert_gpu import ConvertShape
+from headrace.columns.load import LoadPlan
+from headrace.core.launcher import Launcher, Room
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+from headrace.structure.find_gpu import FindShape, reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuShape:
+    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
+
+    find: FindShape = field(default_factory=FindShape)
+    threads: int = 256
+    window: int = 4096
+    blocks: int = 4
+
+    def convert(self, form: str) -> ConvertShape:
+        """The conversion's, of a text that this form of the search reads."""
+        forms = {"quotes": form != "bare", "steps": form == "steps"}
+        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
+
+
+@cache
+def convert_program(shape: GpuShape, form: str, writes: bool) -> tuple[dict[str, int], int, int]:
+    """Macros, threads, and shared memory."""
+    found = shape.convert(form)
+    return found.defines(writes=writes), found.threads, found.shared_bytes
+
+
+_SHAPE = GpuShape()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where kernels run, the text there, the shape of their tiles, and what that is called."""
+
+    launcher: Launcher
+    text: Room
+    shape: GpuShape = _SHAPE
+    device: str = "cpu"
+
+
+def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
+    """Why the kernels cannot load such a text; empty if they can."""
+    if source.codec != "utf-8":
+        return f"text in {source.codec}"
+    if not reads(dialect):
+        return "a dialect whose automaton has more than sixteen states"
+    if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
+        return "encoding_errors='replace', shrink and row_index_name"
+    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
+    return "" if any(wanted for _, _, wanted in columns) else "no columns"
