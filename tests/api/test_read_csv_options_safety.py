@@ -281,3 +281,38 @@ def test_quotes_are_no_part_of_numbers(name: str, value: str) -> None:
 
 def test_lenient_quotes_need_doubles() -> None:
     assert refusal(lenient_quotes=True, double_quote=False).startswith("lenient_quotes needs double_quote=True")
+
+
+def test_what_a_caller_changes_afterwards_changes_nothing():
+    types, nulls, names = {"a": "int8", "b": "string"}, ["x"], ["a", "b"]
+    options = {"schema": types, "null_values": nulls}
+    first = read_csv(b"a,b\n1,x\n", **options)
+    types["a"], nulls[0] = "int16", "1"
+    second = read_csv(b"a,b\n1,x\n", **options)
+    again = read_csv(b"a,b\n1,x\n", schema={"a": "int8", "b": "string"}, null_values=["x"])
+    assert [str(table.schema["a"]) for table in (first, second, again)] == ["int8", "int16", "int8"]
+    assert [table.to_pydict() for table in (first, again)] == [{"a": [1], "b": [None]}] * 2
+    assert second.to_pydict() == {"a": [None], "b": ["x"]}
+    assert read_csv(b"1,2\n", header=False, names=names).column_names == ["a", "b"]
+    names.append("c")
+    with pytest.raises(OptionError):
+        read_csv(b"1,2\n", header=False, names=names)
+
+
+def test_values_that_are_equal_and_not_the_same_are_told_apart():
+    data = b"a\nb\n1\n"
+    assert read_csv(data, header=1).column_names == ["b"]
+    assert read_csv(data, header=True).column_names == ["a"]
+    assert read_csv(data, header=0).column_names == ["a"]
+    assert read_csv(data, header=False).num_rows == 3
+    with pytest.raises(OptionError):
+        read_csv(data, skip_rows=True)
+    assert read_csv(data, skip_rows=1).column_names == ["b"]
+
+
+def test_each_call_counts_its_own_copies_and_tells_its_own_progress():
+    contexts = [Context(), Context()]
+    tables = [read_csv(b"a\n1\n", context=context) for context in contexts]
+    assert tables[0].report.crossings is not tables[1].report.crossings
+    assert [table.report.crossings.whole for table in tables] == [context.crossings for context in contexts]
+    assert tables[0].report.crossings.whole is contexts[0].crossings

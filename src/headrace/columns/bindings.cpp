@@ -126,7 +126,8 @@ std::span<const u8> view_of(const nb::bytes& given) {
     return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
 }
 
-// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked for.
+// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked
+// for.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
                                  const std::vector<FaultRow>& faults) {
     std::vector<u64> found;
@@ -167,10 +168,12 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
 
 // Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                     nb::list types, nb::list guesses, nb::bytes fields) {
+                     nb::list types, nb::list guesses, nb::bytes fields, nb::tuple pieces) {
     const LoadPlan plan = plan_from(given);
     const std::vector<FieldFault> items = items_of<FieldFault>(fields);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items, {}, 1};
+    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
+    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
+                                 view_of(bytes), nb::cast<usize>(pieces[1])};
     std::vector<TakenFor> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];

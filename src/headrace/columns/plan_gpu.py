@@ -53,6 +53,10 @@ class PlanOnGpu:
         self._plan = plan
         self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
+        collected = len(plan.columns) - 1 if plan.rows.collect_long else None
+        types = [plan.columns[position][1] for position in self.wanted if position != collected]
+        self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
+        """Columns of strings among those whose types are given."""
         self.packed = _native.pack_rules(plan, 0)
         words, far = (_words(_native.pack_rules(plan, address)) for address in (0, _FAR))
         # Pointers are where the address makes a difference.
@@ -246,7 +250,7 @@ class MadeColumns:
             yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
 
     def taken(self) -> list[Taken]:
-        """The columns one by one, for whoever changes them; then they are theirs."""
+        """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""
         if self._taken is None:
             group, rooms = self.group, self.rooms
             self._taken = []
@@ -257,6 +261,7 @@ class MadeColumns:
                 large = room.position in group.large
                 type_ = type_named(str(room.type).removeprefix("large_")) if large else room.type
                 self._taken.append(Taken(room.position, type_, room.guess, large, own, nulls))
+            del self.rooms
         return self._taken
 
 

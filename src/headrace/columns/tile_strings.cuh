@@ -6,6 +6,7 @@
 // Bytes moved: those of the strings, once, and an offset a row.
 #pragma once
 
+#include "columns/fast_numbers.cuh"
 #include "columns/tile_rows.cuh"
 
 namespace headrace {
@@ -49,26 +50,35 @@ HR_FN u32 put_aside(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, 
     return 0;
 }
 
-// A part of 128 bytes of a long piece: four bytes a lane, which lie side by side in the result where none is dropped.
+// A part of a long piece: each lane has a word of the result, or what the part has of it. 31 words, so that with those
+// that it begins and ends in they are 32.
+constexpr u32 part_bytes = 124;
+
 HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part) {
-    const u32 first = 128 * part + 4 * tile::lane();
-    if (first >= piece.size) return;
-    const u32 count = min(piece.size - first, 4u);
-    const u32 at = piece.begin + first;
-    const u8* const text = staged_text(memory) + at;
-    u8* to = piece.to + first;
+    const u32 begin = piece.begin + part_bytes * part;
+    const u32 count = min(piece.begin + piece.size - begin, part_bytes);
+    const u8* const text = staged_text(memory);
+    u8* to = piece.to + part_bytes * part;
     if (may_quote && !piece.raw) {
-        to -= dropped_until(memory, at) - dropped_until(memory, piece.begin);
-        const u32 word = at / 32, bit = at % 32;
-        const u32 gone = __funnelshift_r(memory.dropped[word], memory.dropped[word + 1], bit) & low_mask(count);
-        if (gone != 0) {
-            for (u32 i = 0; i < count; ++i) {
-                if (!(gone >> i & 1)) *to++ = text[i];
+        const u32 before = dropped_until(memory, begin);
+        to -= before - dropped_until(memory, piece.begin);
+        if (dropped_until(memory, begin + count) != before) {
+            for (u32 i = begin + tile::lane(); i < begin + count; i += tile::lanes) {
+                if (memory.dropped[i / 32] >> (i % 32) & 1) continue;
+                to[i - begin - (dropped_until(memory, i) - before)] = text[i];
             }
             return;
         }
     }
-    for (u32 i = 0; i < count; ++i) to[i] = text[i];
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3), last = 4 * tile::lane() + 4;
+    const u32 from = last < skew + 4 ? 0 : last - 4 - skew, stop = last < skew ? 0 : min(last - skew, count);
+    if (stop == from + 4) {
+        u32 word[1];
+        load_before(reinterpret_cast<const u32*>(memory.text), begin + stop, word);
+        *reinterpret_cast<u32*>(to + from) = word[0];
+        return;
+    }
+    for (u32 i = from; i < stop; ++i) to[i] = text[begin + i];
 }
 
 // Copies what was put aside; behind a barrier.
@@ -77,7 +87,7 @@ HR_FN void copy_long_pieces(const TileMemory& memory) {
     u32 part = tile::warp();
     for (u32 number = 0; number < memory.long_pieces; ++number) {
         const LongPiece piece = memory.pieces[number];
-        const u32 parts = (piece.size + 127u) / 128;
+        const u32 parts = (piece.size + part_bytes - 1) / part_bytes;
         for (; part < parts; part += warps) copy_part(memory, piece, part);
         part -= parts;
     }
