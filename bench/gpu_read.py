@@ -13,7 +13,6 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ from bench.data import ensure
 from bench.machine import description
 from headrace.api.csv_options import parse_options
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu
+from headrace.columns.load_gpu import load_on_gpu
+from headrace.columns.place_gpu import GpuShape, Place
 from headrace.core.context import Context
 from headrace.core.gpu import gpu
 from headrace.core.launcher import GpuLauncher
@@ -73,7 +73,7 @@ def by_steps(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
             gpu(source.on_gpu.device), stream=source.on_gpu.stream, budget=context.new_budget(), crossings=context.crossings
         )
         shape = GpuShape(find=FindShape(only_steps=True))
-        loaded = replace(load_on_gpu(Place(launcher, source.on_gpu, shape), source, parsed.dialect, plan), device="cuda")
+        loaded = load_on_gpu(Place(launcher, source.on_gpu, shape, "cuda"), source, parsed.dialect, plan)
         report = make_report(source, prepared, loaded, parsed, {})
         return headrace.Table(table_columns(prepared, loaded, parsed), rejects=headrace.Table(loaded.rejects), report=report)
 

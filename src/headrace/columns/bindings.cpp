@@ -126,7 +126,8 @@ std::span<const u8> view_of(const nb::bytes& given) {
     return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
 }
 
-// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked for.
+// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked
+// for.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
                                  const std::vector<FaultRow>& faults) {
     std::vector<u64> found;

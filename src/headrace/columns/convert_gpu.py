@@ -299,7 +299,7 @@ class FaultListing:
 def pack_task(
     plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: tuple[bytes, bytes], *, size: int, tiles: int, listing: FaultListing
 ) -> NDArray[np.void]:
-    """What all tiles share; `dialect` is the PlainDialect of structure/tile_entry.hpp and StepsTask of `pack_steps`, or zeros."""
+    """What all tiles share; `dialect`: the PlainDialect of structure/tile_entry.hpp, and a StepsTask or nothing."""
     task: NDArray[np.void] = np.zeros(1, TASK)
     flags = plan.rows.fill_short + 2 * (plan.rows.on_long == "keep") + 4 * plan.rows.collect_long + 8 * listing.known
     strings = sum(has_offsets(room.type) for room in rooms)

@@ -93,7 +93,7 @@ struct StepsTask {
     u8 count;           // 8 or 16
     u8 separator_more;  // bytes of a separator but its last
     u8 line_end_more;
-    u8 flags;      // StepsFlag
+    u8 flags;  // StepsFlag
     u8 escape;
     u8 reserved[7];
 };

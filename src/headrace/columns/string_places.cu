@@ -7,18 +7,30 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// A block for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out.
+// A block for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out. A thread
+// has some tiles in a row, all of them on their way at once: there are few blocks, so what counts is how often they
+// wait.
 extern "C" __global__ void __launch_bounds__(threads) place_strings(u64* sums, u32 tiles, u32 strings, u64* totals) {
     __shared__ u64 parts[threads / tile::lanes];
     using Op = Sum<u64>;
+    constexpr u32 own_tiles = 8;
     u64 before = 0;
-    for (u32 first = 0; first < tiles; first += threads) {
-        const u32 tile = first + threadIdx.x;
+    for (u32 first = 0; first < tiles; first += threads * own_tiles) {
+        const u32 tile = first + threadIdx.x * own_tiles;
         u64* const mine = sums + static_cast<u64>(tile) * strings + blockIdx.x;
-        const u64 bytes = tile < tiles ? *mine : 0;
-        const u64 joined = tile::scan_warp<Op>(bytes);
+        u64 bytes[own_tiles], own = 0;
+#pragma unroll
+        for (u32 i = 0; i < own_tiles; ++i) bytes[i] = tile + i < tiles ? mine[u64{i} * strings] : 0;
+#pragma unroll
+        for (u32 i = 0; i < own_tiles; ++i) own += bytes[i];
+        const u64 joined = tile::scan_warp<Op>(own);
         const tile::Before<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
-        if (tile < tiles) *mine = before + warps.before + joined - bytes;
+        u64 place = before + warps.before + joined - own;
+#pragma unroll
+        for (u32 i = 0; i < own_tiles; ++i) {
+            if (tile + i < tiles) mine[u64{i} * strings] = place;
+            place += bytes[i];
+        }
         before += warps.total;
         __syncthreads();
     }

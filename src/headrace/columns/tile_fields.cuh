@@ -54,8 +54,8 @@ HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, 
     return at;
 }
 
-// The first byte of a record, of which a field ends at `place`: by masks `at` or behind it. If it is not in the tile, then
-// `at` is where the field is known to begin.
+// The first byte of a record, of which a field ends at `place`: by masks `at` or behind it. If it is not in the tile,
+// then `at` is where the field is known to begin.
 HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
     return by_steps ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
 }

@@ -2,7 +2,8 @@
 // comments, separators of several bytes, lenient quotes. The search has left the state before each 32 bytes
 // (structure/find_steps.cu), so a thread steps through its own words from there; a step's byte says what the text's is.
 //
-// Bytes moved: a state for each 32 bytes; 2 or 4 KiB of tables a tile, from the cache. Operations for each byte: about 8.
+// Bytes moved: a state for each 32 bytes; 2 or 4 KiB of tables a tile, from the cache. Operations for each byte:
+// about 8.
 #pragma once
 
 #include "columns/tile_text.cuh"
@@ -127,7 +128,8 @@ HR_FN u32 last_start(const TileMemory& memory, u32 at, u32 otherwise) {
     u32 word = min(at / 32, chunks - 1);
     u32 bits = memory.starts[word] & (at / 32 == word ? low_mask(at % 32 + 1) : ~0u);
     while (bits == 0 && word > head_chunks) bits = memory.starts[--word];
-    return bits == 0 || word < head_chunks ? otherwise : 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
+    return bits == 0 || word < head_chunks ? otherwise
+                                           : 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
 }
 
 // Whether the byte ends a record.
@@ -139,7 +141,8 @@ HR_FN void skip_spaces(const TileMemory& memory, const ConvertTask& task, u32& b
     while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
 }
 
-// Whether the byte, a field's first, is a quote that encloses it. Lenient ones do not always: then they are not dropped.
+// Whether the byte, a field's first, is a quote that encloses it. Lenient ones do not always: then they are not
+// dropped.
 HR_FN bool is_opening(const TileMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
     if (!by_steps || (task.steps.flags & STEPS_LENIENT) == 0) return true;
@@ -151,7 +154,8 @@ HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 pl
     if constexpr (!by_steps) return place;
     const StepsTask& steps = task.steps;
     if ((steps.separator_more | steps.line_end_more) == 0) return place;
-    return place - (place >= memory.tile.end || ends_record(memory, place) ? steps.line_end_more : steps.separator_more);
+    return place -
+           (place >= memory.tile.end || ends_record(memory, place) ? steps.line_end_more : steps.separator_more);
 }
 
 // Whether a field is open there: a comment line is none.

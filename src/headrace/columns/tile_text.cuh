@@ -7,9 +7,9 @@
 #pragma once
 
 #include "columns/convert_task.hpp"
-#include "structure/step_rows.cuh"
 #include "core/tile/block.cuh"
 #include "core/tile/memory.cuh"
+#include "structure/step_rows.cuh"
 
 namespace headrace {
 
@@ -18,7 +18,7 @@ constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 window_fields = HR_WINDOW;  // indexed at a time
 constexpr bool may_quote = HR_QUOTES != 0;
 constexpr bool by_steps = HR_QUOTES == 2;  // an automaton tells where fields end, and what is no part of their text
-constexpr u32 head_bytes = 64;  // of the text before the tile
+constexpr u32 head_bytes = 64;             // of the text before the tile
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // words of masks
 constexpr u32 head_chunks = head_bytes / 32;
@@ -33,7 +33,7 @@ struct Tile {
     u32 end;
     u32 fields;  // that end in it
     u32 records;
-    bool regular;   // each record has `width` fields
+    bool regular;     // each record has `width` fields
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field goes on behind the tile
     bool has_high;
@@ -63,7 +63,7 @@ constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    uint4 reads[by_steps ? 257 : 1];  // StepTables::reads
+    uint4 reads[by_steps ? 257 : 1];                 // StepTables::reads
     u32 ends[chunks];                                // of fields, those at a record's end included
     u32 records[chunks];                             // ends of records
     u32 starts[by_steps ? chunks : 1];               // first bytes of records
@@ -172,7 +172,8 @@ HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
     for (u32 v = threadIdx.x; v < vectors; v += threads) {
         const u64 row = from[2 * v];
         const u64 next = 2 * v + 1 < 257u * steps.count / 8 ? from[2 * v + 1] : 0;
-        memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next), static_cast<u32>(next >> 32)};
+        memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next),
+                           static_cast<u32>(next >> 32)};
     }
 }
 

@@ -187,8 +187,8 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     return trail.reached(records, separators);
 }
 
-// `states`: of each tile, and behind the last. `before`: what map_tiles left; then, of each chunk, the state before each
-// 32 bytes, a byte each from the lowest on.
+// `states`: of each tile, and behind the last. `before`: what map_tiles left; then, of each chunk, the state before
+// each 32 bytes, a byte each from the lowest on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally_steps(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
                 Tally* tallies, FindTotals* totals, const FindTotals* other) {

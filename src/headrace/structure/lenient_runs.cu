@@ -3,8 +3,8 @@
 // decisive. A thread has 64 bytes; first each tile tells of which kind its first decisive run is, then each run's next
 // is looked for: in the thread's own bytes, in those of the threads behind it, in the tiles behind.
 //
-// Bytes moved: the text twice, a bit for each byte of it. A tile looks on to the next that has a decisive run only if it
-// has one itself, so tiles are looked at twice at most.
+// Bytes moved: the text twice, a bit for each byte of it. A tile looks on to the next that has a decisive run only if
+// it has one itself, so tiles are looked at twice at most.
 #include "core/tile/warp.cuh"
 #include "structure/step_rows.cuh"
 #include "structure/tile_text.cuh"

@@ -37,9 +37,9 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
     if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
 }
 
-// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are lenient:
-// where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it; else null. `memory`: a ticket and a state for each block of the scan, and the same of the
-// parities; all zero.
+// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are
+// lenient: where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it;
+// else null. `memory`: a ticket and a state for each block of the scan, and the same of the parities; all zero.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
                TileEntry* entries, FindTotals* totals, const FindTotals* other, tile::Chain<Reached>::Word* memory) {

@@ -1,0 +1,19 @@
+"""Where each tile's strings go: sums of tiles and columns, scanned, under the fiber harness."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace.testing import fibers
+
+
+@pytest.mark.parametrize("tiles", [0, 1, 7, 8, 2048, 2049, 5000])
+@pytest.mark.parametrize("strings", [1, 3])
+def test_sums_of_all_tiles_before(tiles: int, strings: int) -> None:
+    sums = np.random.default_rng(tiles).integers(0, 1 << 40, (max(tiles, 1), strings), np.uint64)
+    given, totals = sums[:tiles].copy(), np.full(strings, 9, np.uint64)
+    program = fibers.program("columns/string_places.cu", {"HR_THREADS": 256})
+    program.launch("place_strings", strings, 256, [sums, tiles, strings, totals])
+    assert (totals == given.sum(axis=0, dtype=np.uint64)).all()
+    assert (sums[:tiles] == np.cumsum(given, axis=0, dtype=np.uint64) - given).all()
