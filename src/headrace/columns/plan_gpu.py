@@ -236,7 +236,7 @@ class MadeColumns:
             yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
 
     def taken(self) -> list[Taken]:
-        """The columns one by one, for whoever changes them; then they are theirs."""
+        """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""
         if self._taken is None:
             group, rooms = self.group, self.rooms
             self._taken = []
@@ -247,6 +247,7 @@ class MadeColumns:
                 large = room.position in group.large
                 type_ = type_named(str(room.type).removeprefix("large_")) if large else room.type
                 self._taken.append(Taken(room.position, type_, room.guess, large, own, nulls))
+            del self.rooms
         return self._taken
 
 
