@@ -112,7 +112,7 @@ def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> 
 
 def read_rate() -> float:
     """GB/s of a sum over 4 GiB, as PyTorch does it."""
-    items = torch.ones(1 << 30, dtype=torch.int32, device="cuda")
+    items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
     times = []
     for _ in range(7):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -59,7 +59,7 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
 
 
 def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
-    """(records, fields, blank lines, comments, flags)."""
+    """(records, fields, blank lines, comments, flags but that of carriage returns, which masks alone tell)."""
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
     flags = Found(0)
@@ -121,6 +121,12 @@ def scanned(data: bytes, how: How, tallies: NDArray[Any], totals: NDArray[Any], 
     )
 
 
+def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
+    """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
+    if not flags & Found.REDO:
+        assert bool(flags & Found.RETURN) == (dialect.line_end is None and any(byte & 0x7F == 13 for byte in data))
+
+
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     """Entries and totals."""
     threads, rows = how.shape
@@ -134,6 +140,8 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
         args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
         order, seed = how.order
         program.launch("tally_plain", tiles, threads, args, order=order, seed=seed)
+    check_returns(data, dialect, int(totals[0]["flags"]))
+    totals["flags"] &= ~np.uint32(Found.RETURN)
     return scanned(data, how, tallies, totals, quoted=quoted, states=None)
 
 

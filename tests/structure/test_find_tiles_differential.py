@@ -8,9 +8,9 @@ import pytest
 from headrace import Dialect
 from headrace.core.launcher import Launcher
 from headrace.structure.find_gpu import FindShape, find_tiles
-from headrace.structure.gpu_tables import ENTRY
+from headrace.structure.gpu_tables import ENTRY, Found
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.structure.test_find_kernels_differential import expected_entries, expected_totals
+from tests.structure.test_find_kernels_differential import check_returns, expected_entries, expected_totals
 
 SMALL = FindShape(threads=32, rows=2, blocks=1, scan_threads=32)
 
@@ -39,6 +39,8 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: F
     assert used == form and bytes(totals[-16:]) == bytes(16)
     assert [room.nbytes for room in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
     names = ("records", "fields", "blank_lines", "comments", "flags")
+    check_returns(data, dialect, answer["flags"] if form != "steps" else Found.REDO)
+    answer["flags"] &= ~Found.RETURN
     assert tuple(answer[name] for name in names) == expected_totals(data, dialect)
     entries = launcher.fetch(found.entries).view(ENTRY)
     quoted = dialect.automaton.quoted

@@ -123,9 +123,8 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
 
 HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, u64 first, u32 rows,
                            u32 round) {
-    for (u32 number = 0; number < task.columns; ++number) {
-        const RowColumn column = load_column(columns, number);
-        if (column.kind != RowKind::text) continue;
+    for (u32 number = 0; number < task.strings; ++number) {
+        const RowColumn column = load_column(columns, task.columns + number);
         put_strings(memory, task, column, first, rows, round, round == 0 ? memory.sums[column.string] : 0);
     }
 }

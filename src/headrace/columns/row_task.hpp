@@ -40,7 +40,7 @@ enum RowTaskFlag : u32 {
 struct RowTask {
     u64 size;     // bytes of text
     u32 tiles;    // entries[tiles] speaks of the text's end
-    u32 columns;  // of the table, which hold a record's fields from left to right
+    u32 columns;  // of the table, which hold a record's fields from left to right; those of strings follow once more
     u32 strings;  // columns of kind text
     u32 flags;    // RowTaskFlag
     PlainDialect dialect;

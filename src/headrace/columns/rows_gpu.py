@@ -72,7 +72,7 @@ class RowShape:
     def _shared(self, strings: int) -> int:
         """RowMemory, and RowStrings behind it."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = self.tile + self.head + 48 + 4 * (chunks + 3) + self.tile // (8 if self.quotes else 4) + 4
+        size = self.tile + self.head + 48 + 4 * (chunks + 3) + self.tile // 4 + 4
         size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
@@ -101,12 +101,12 @@ class RowColumns:
         self.strings = int(texts.sum())
 
     def table(self, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """For the kernels; `columns` is their other table, as words."""
+        """For the kernels, those of strings once more behind all; `columns` is their other table, as words."""
         words = self._words.copy()
         words[self._own, 0] = columns[self._numbers, _VALUES]
         words[self._own, 1] = columns[self._numbers, _VALIDITY]
         words[self._texts, 2] = columns[self._text_numbers, _OFFSETS]
-        return words
+        return np.concatenate((words, words[self._texts]))
 
     def task(self, dialect: bytes, size: int, tiles: int, flags: int) -> bytes:
         """What all tiles share; `dialect` is PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have."""
