@@ -1,4 +1,4 @@
-"""The search for structure on a GPU: shapes of its kernels, every entry and sum checked, medians of device events.
+"""The search for structure on a GPU: shapes of its kernels, every entry checked, medians of device events.
 
 Needs nvcc, PyTorch and a GPU. Texts of `bench.data` are repeated to 2 GiB. Each line: text, form, shape (threads, rows, rows
 unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is.
@@ -38,8 +38,8 @@ PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
 SCAN, PLAIN = "structure/scan_tiles.cu", "structure/find_plain.cu"
-STEPS, SUMS = "structure/find_steps.cu", "structure/sum_strings.cu"
-STRINGS = {"taxi": [6], "int_444": [0], "wide": [1], "quoted": [0, 1, 2, 7]}
+STEPS = "structure/find_steps.cu"
+TEXTS = ("taxi", "int_444", "wide", "quoted")
 Shape = dict[str, int]
 
 
@@ -50,7 +50,6 @@ def shapes() -> list[tuple[str, Shape]]:
     found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
     for quoted in (0, 1):
         found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}))
-        found.append((SUMS, {"HR_QUOTED": quoted, "HR_THREADS": 256, "HR_ROWS": 8, "HR_BLOCKS": 3}))
     found.append((STEPS, {"HR_STATES": 8, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
     return found
 
@@ -67,7 +66,6 @@ class Text:
     field_begin: np.ndarray
     column: np.ndarray
     inside: np.ndarray
-    kept: list[np.ndarray]  # bytes of each column of strings
 
     def expected(self, at: np.ndarray) -> np.ndarray:
         turn, place = at // self.piece, at % self.piece
@@ -78,10 +76,6 @@ class Text:
         entries["column"], entries["state"] = self.column[place], self.inside[place]
         entries["open"] = self.record_begin[place] != place
         return entries
-
-    def expected_sums(self, at: np.ndarray) -> np.ndarray:
-        turn, place = at // self.piece, at % self.piece
-        return np.stack([np.append(np.diff(turn * kept[-1] + kept[place]), 0) for kept in self.kept])
 
 
 def text_of(name: str) -> Text:
@@ -101,11 +95,8 @@ def text_of(name: str) -> Text:
     before = np.concatenate([[0], np.cumsum(separators)])
     column = before - before[record_begin]
     records = np.concatenate([[0], np.cumsum(ends)])
-    doubled = quotes & ~outside & np.concatenate([[False], quotes[:-1] & outside[:-1]])
-    text = ~ends & ~separators & (~quotes | doubled)
-    kept = [np.concatenate([[0], np.cumsum(text & (column[:-1] == wanted))]) for wanted in STRINGS[name]]
     device = torch.from_numpy(data.copy()).cuda().repeat(TARGET // count)
-    return Text(name, device, count, records, record_begin, field_begin, column, inside, kept)
+    return Text(name, device, count, records, record_begin, field_begin, column, inside)
 
 
 def after(option: str) -> str:
@@ -170,25 +161,6 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
         f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
 
 
-def measure_sums(text: Text, shape: Shape, kernel: Kernel, read: float) -> None:
-    threads, size = shape["HR_THREADS"], text.device.numel()
-    tile = threads * shape["HR_ROWS"] * 16
-    tiles = -(-size // tile)
-    at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
-    entries = torch.from_numpy(text.expected(at).view("i8").copy()).cuda()
-    wanted = STRINGS[text.name]
-    columns = torch.tensor(wanted, dtype=torch.int32, device="cuda")
-    sums = torch.empty((len(wanted), tiles + 1), dtype=torch.int64, device="cuda")
-    strings = struct.pack("<QIIII", columns.data_ptr(), len(wanted), int(text.column.max()) + 1, tiles + 1, 0)
-    args = [text.device, word(size), CSV if shape["HR_QUOTED"] else CSV_BARE, entries, strings, sums]
-    ms = median_ms(lambda: kernel((tiles, 1), threads, args), 1 if "--profile" in sys.argv else 9)
-    right = bool((sums.cpu().numpy() == text.expected_sums(at)).all())
-    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
-    form = "quotes" if shape["HR_QUOTED"] else "bare"
-    say(f"{text.name:8} {form:6} {how}, bytes of {len(wanted)} columns of strings: {size / ms / 1e6:6.0f} GB/s "
-        f"{size / ms * 1e3 / read:6.1%} right {right}")  # fmt: skip
-
-
 def steps_of_csv() -> torch.Tensor:
     if "--steps" in sys.argv:
         return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
@@ -213,13 +185,10 @@ def main() -> None:
     steps = steps_of_csv()
     scan_name = name_of(SCAN, {"HR_THREADS": 256})
     scans = {name: Kernel(cubins[scan_name], name) for name in ("scan_tiles", "scan_maps")}
-    names = after("--texts").split(",") if "--texts" in sys.argv else STRINGS
+    names = after("--texts").split(",") if "--texts" in sys.argv else TEXTS
     for text in map(text_of, names):
         for file, shape in made:
             if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
-                continue
-            if file == SUMS:
-                measure_sums(text, shape, Kernel(cubins[name_of(file, shape)], "sum_strings"), read)
                 continue
             entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
             kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}

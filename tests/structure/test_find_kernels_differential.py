@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.gpu_tables import ENTRY, STRING_COLUMNS, TALLY, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
-from headrace.testing.oracle import field_text, split
-from headrace.testing.strategies import dialects, texts, well_formed_tables
+from headrace.testing.oracle import split
+from headrace.testing.strategies import dialects, texts
 
 SHAPES = [(32, 1), (64, 1), (32, 2)]
 CHUNKS = [(32, 2), (64, 2)]
@@ -283,62 +283,3 @@ def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def test_any_dialect_of_few_states(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     assert by_steps(data, dialect, how) == expected(data, dialect, how)
-
-
-def kept(data: bytes, begin: int, end: int, dialect: Dialect) -> list[int]:
-    """Where the bytes of a field's text stand: all but the quotes that enclose it, of doubled ones the second."""
-    quote = (dialect.quote or b" ")[0]
-    if dialect.quote is None or data[begin:end][:1] != dialect.quote:
-        return list(range(begin, end))
-    places, quotes = [], 0
-    for at in range(begin + 1, end):
-        quotes += data[at] == quote
-        if data[at] != quote or (quotes % 2 == 0 and data[at - 1] == quote):
-            places.append(at)
-    return places
-
-
-def expected_sums(data: bytes, dialect: Dialect, how: How, columns: list[int]) -> list[list[int]]:
-    tiles = -(-(len(data) + how.skew) // how.tile)
-    sums = np.zeros((len(columns), tiles + 1), np.int64)
-    for record in split(data, dialect).records:
-        for column, (begin, end) in enumerate(record.fields):
-            places = kept(data, begin, end, dialect)
-            assert bytes(data[at] for at in places) == field_text(data, begin, end, dialect)[0]
-            if column in columns:
-                for at in places:
-                    sums[columns.index(column), (at + how.skew) // how.tile] += 1
-    return sums.tolist()
-
-
-def sums_by_masks(data: bytes, dialect: Dialect, how: How, columns: list[int], count: int, *, quoted: bool) -> list[list[int]]:
-    threads, rows = how.shape
-    tiles = tile_count(data, how)
-    sums, numbers = np.full((len(columns), tiles + 1), 7, np.uint64), np.array(columns, np.uint32)
-    strings = np.array((numbers.ctypes.data, len(columns), count, tiles + 1, 0), STRING_COLUMNS)[()]
-    plain, entries = plain_dialect(dialect, quoted=quoted), np.zeros(tiles + 1, ENTRY)
-    for at, entry in enumerate(expected_entries(data, dialect, how.tile, how.skew)):
-        entries[at] = (*entry, 0)
-    shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_BLOCKS": 1}
-    program = fibers.program("structure/sum_strings.cu", {"HR_QUOTED": int(quoted), **shape})
-    args = [aligned(data, how.skew), len(data), plain, entries, strings, sums]
-    order, seed = how.order
-    checks = fibers.Checks(reachable=(numbers,))
-    program.launch("sum_strings", tiles, threads, args, order=order, seed=seed, checks=checks)
-    return sums.tolist()
-
-
-@given(plain_cases(), hows, st.data())
-@settings(max_examples=150, deadline=None, derandomize=True)
-def test_bytes_of_strings(case: tuple[Dialect, bytes], how: How, draw: st.DataObject) -> None:
-    dialect, data = case
-    if draw.draw(st.booleans()):
-        data = draw.draw(well_formed_tables(dialect, max_rows=30)).data * draw.draw(st.integers(1, 6))
-    quoted = dialect.quote is not None and draw.draw(st.booleans())
-    data = data if quoted else without(data, dialect)
-    oracle = split(data, dialect)
-    assume(data and not any(record.strays for record in oracle.records))
-    widths = [len(record.fields) for record in oracle.records] or [1]
-    count = draw.draw(st.sampled_from(widths))
-    columns = sorted(draw.draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=4)))
-    assert sums_by_masks(data, dialect, how, columns, count, quoted=quoted) == expected_sums(data, dialect, how, columns)

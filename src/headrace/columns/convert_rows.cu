@@ -1,10 +1,10 @@
-// Text in device memory to typed columns where it is as most texts are: every record has all its fields, and every field
-// a common shape. A lane takes a record and reads its fields from left to right, so that a warp reads one column of 32
-// rows at a time, its stores lie side by side, and no index of fields is made. (The record by thread of Kumaigorodski et
-// al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
+// Text in device memory to typed columns where it is as most texts are: every record has all its fields, and every
+// field a common shape. A lane takes a record and reads its fields from left to right, so that a warp reads one column
+// of 32 rows at a time, its stores lie side by side, and no index of fields is made. (The record by thread of
+// Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
 //
-// A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it that
-// its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
+// A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it
+// that its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
 // Bytes moved: the text once, the result once.
 #include "columns/row_strings.cuh"
 
@@ -217,13 +217,14 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         }
         // Behind what there is of an open record there is nothing.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
-        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) || (record >= tile.records && !open);
+        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) ||
+                 (record >= tile.records && !open);
     }
     return __syncthreads_and(whole);
 }
 
-// How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each tile,
-// 0 before; others are to be measured by measure_strings.
+// How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each
+// tile, 0 before; others are to be measured by measure_strings.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
                  const FindTotals* totals, const __grid_constant__ RowTask task) {
@@ -232,6 +233,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const RowTile tile = row_tile_of(entries, text, task, found);
     const bool fine = measure_tile(*memory, text, task, columns, tile, found);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
-    if (fine && threadIdx.x < task.strings) sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
+    if (fine && threadIdx.x < task.strings)
+        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
 }
 #endif

@@ -1,5 +1,6 @@
-// Decimal digits in staged text, read backwards from a field's end, in words of four bytes at once: zeros stand in front
-// of the first digit, whatever the field's length, and numbers of several bytes are sums of products (dp4a, dp2a).
+// Decimal digits in staged text, read backwards from a field's end, in words of four bytes at once: zeros stand in
+// front of the first digit, whatever the field's length, and numbers of several bytes are sums of products (dp4a,
+// dp2a).
 //
 // "-12.75": the eight bytes that end with it are "x,-12.75"; without the point ",-1" follows "x" to the right, so that
 // the last four are digits; those above the four are cut off; 1275 / 100 is exact in both parts and rounded once.

@@ -1,5 +1,5 @@
-// Fields of a record, one behind the other, as a lane reads them from staged text: the bits of fields' ends tell how long
-// a field is, and a window of eight bytes holds its digits. No index of fields is made.
+// Fields of a record, one behind the other, as a lane reads them from staged text: the bits of fields' ends tell how
+// long a field is, and a window of eight bytes holds its digits. No index of fields is made.
 //
 // "12.5,7,": bytes are taken as distances from '0', so that digits are 0 to 9 and what is shifted in is a digit 0. The
 // field has 4 bytes; moved to the window's end it is 0000'12.5; without its point 00000125, and one digit stands behind

@@ -11,8 +11,8 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
-// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are placed.
-// A field that is open at the tile's end ends behind it.
+// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are
+// placed. A field that is open at the tile's end ends behind it.
 HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;

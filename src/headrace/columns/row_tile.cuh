@@ -38,8 +38,8 @@ static_assert(head_chunks <= threads);
 
 struct RowMemory {
     uint4 text[staged_bytes / 16 + pad_vectors];
-    u32 ends[chunks + pad_chunks];              // of fields; all ones behind the tile, so that searches end
-    u32 dropped[may_quote ? chunks + 2 : 1];    // quotes that are no part of their field's text
+    u32 ends[chunks + pad_chunks];                   // of fields; all ones behind the tile, so that searches end
+    u32 dropped[may_quote ? chunks + 2 : 1];         // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 2 : 2];  // in all words before
     union {
         u32 lines[tile_bytes / 32];    // line ends outside quotes, of the tile; then

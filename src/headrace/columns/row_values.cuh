@@ -1,5 +1,5 @@
-// Columns of fixed width: lanes' fields to values, by the common shapes alone. A record with a field of another shape is
-// no longer live, and its tile is converted by the rules (convert.cu).
+// Columns of fixed width: lanes' fields to values, by the common shapes alone. A record with a field of another shape
+// is no longer live, and its tile is converted by the rules (convert.cu).
 #pragma once
 
 #include "columns/days.cuh"
@@ -72,7 +72,8 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
         const Window window = open_window(text, field.begin);
         const Digits digits = align(window, field.n);
         const u32 magnitude = number_of(digits);
-        return Value<T>{static_cast<T>(magnitude), fits_window(column, window, field.n, digits) && magnitude <= column.largest};
+        return Value<T>{static_cast<T>(magnitude),
+                        fits_window(column, window, field.n, digits) && magnitude <= column.largest};
     };
     const auto again = [&](const Field& field) {
         const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
@@ -94,8 +95,7 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
         const Window window = open_window(text, field.begin);
         Digits digits = align(window, field.n);
         const u32 behind = close_point(digits);
-        const bool fine =
-            fits_window(column, window, field.n, digits) && field.n - (behind != no_point ? 1 : 0) != 0;
+        const bool fine = fits_window(column, window, field.n, digits) && field.n - (behind != no_point ? 1 : 0) != 0;
         const u32 fraction = behind != no_point ? behind / 8 : 0;
         return Value<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
     };

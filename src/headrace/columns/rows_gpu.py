@@ -51,8 +51,8 @@ class RowsFlag(IntFlag):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowShape:
-    """Macros of columns/convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text before it, records that a thread
-    reads side by side, and blocks that a multiprocessor holds.
+    """Macros of columns/convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text
+    before it, records that a thread reads side by side, and blocks that a multiprocessor holds.
     """
 
     quotes: bool = False

@@ -39,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(threads) place_strings(u64* sums, u
 
 // A row of blocks for each column: how many of its rows have a value is added to `counts`. Bits behind the rows are
 // cleared.
-extern "C" __global__ void __launch_bounds__(threads) count_values(const ConvertColumn* columns, u64 rows, u64* counts) {
+extern "C" __global__ void __launch_bounds__(threads)
+    count_values(const ConvertColumn* columns, u64 rows, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
     u32* const validity = columns[blockIdx.y].validity;
     u64 count = 0;

@@ -71,7 +71,8 @@ HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& ta
             memory.targets[slot] = static_cast<u16>(size == 0 ? no_target : done + until - size);
             put_offset(column, row + 1, base + done + until);
         }
-        put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine), __ballot_sync(tile::all_lanes, present));
+        put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine),
+                     __ballot_sync(tile::all_lanes, present));
         done += tile::shuffle(until, tile::lanes - 1);
         slot += static_cast<i32>(32 * task.width);
     }

@@ -127,8 +127,8 @@ HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
     return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
 }
 
-// Stores which of a warp's 32 rows, `mine` of them, have a value, in the word that they share with other tiles where not
-// all are. All bits are set before the launch.
+// Stores which of a warp's 32 rows, `mine` of them, have a value, in the word that they share with other tiles where
+// not all are. All bits are set before the launch.
 HR_FN void put_validity(u32* words, u64 row, u32 mine, u32 present) {
     if (tile::lane() != 0) return;
     if (mine == ~0u) {

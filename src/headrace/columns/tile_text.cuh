@@ -129,8 +129,8 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     u32 lines = equal_mask(v, line_end);
     if (universal) {
         constexpr u32 returns = 0x0D0D0D0D;
-        const u32 found =
-            (tile::borrows(v.x ^ returns) | tile::borrows(v.y ^ returns)) | (tile::borrows(v.z ^ returns) | tile::borrows(v.w ^ returns));
+        const u32 found = (tile::borrows(v.x ^ returns) | tile::borrows(v.y ^ returns)) |
+                          (tile::borrows(v.z ^ returns) | tile::borrows(v.w ^ returns));
         if (found & 0x80808080) lines |= equal_mask(v, returns);
     }
     return lines;

@@ -1,6 +1,6 @@
 """What the search for structure on a GPU is told of a dialect, and what it leaves.
 
-Types are those of structure/tile_entry.hpp, tally.hpp, step_tables.hpp, lenient_runs.cu and string_sums.cuh, byte for byte.
+Types are those of structure/tile_entry.hpp, tally.hpp, step_tables.hpp and lenient_runs.cu, byte for byte.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ LENIENT_DIALECT = np.dtype(
         ("reserved", "u1"),
     ]
 )
-STRING_COLUMNS = np.dtype([("column", "u8"), ("strings", "u4"), ("columns", "u4"), ("stride", "u4"), ("padding", "u4")])
 MOST_STATES = (8, 16)
 STEP_TABLES = {
     count: np.dtype(

@@ -12,7 +12,7 @@ struct Side {
     u32 strays = 0;
 };
 struct Counts {
-    Side all, outside;    // all.strays: from inside
+    Side all, outside;     // all.strays: from inside
     u32 unwatched = ~0u;   // bit 7 of a byte: no watched byte so far
     u32 no_returns = ~0u;  // the same of carriage returns
     u32 high = 0, quotes = 0;

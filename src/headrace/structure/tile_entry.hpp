@@ -29,13 +29,13 @@ static_assert(sizeof(TileEntry) == 32);
 
 // What was met anywhere in the text.
 enum FindFlag : u32 {
-    FIND_REDO = 1,         // a byte that this form cannot read: nothing else here, and no entry, means anything
-    FIND_QUOTES = 2,       // quotes
-    FIND_STRAY = 4,        // a quote where none may stand, or something behind a closing quote
-    FIND_HIGH = 8,         // bytes outside ASCII
-    FIND_OPEN = 16,        // the text ends inside a record, which counts
-    FIND_UNCLOSED = 32,    // the text ends inside quotes
-    FIND_COMMENT = 64,     // the text ends inside a comment line, which is no record
+    FIND_REDO = 1,          // a byte that this form cannot read: nothing else here, and no entry, means anything
+    FIND_QUOTES = 2,        // quotes
+    FIND_STRAY = 4,         // a quote where none may stand, or something behind a closing quote
+    FIND_HIGH = 8,          // bytes outside ASCII
+    FIND_OPEN = 16,         // the text ends inside a record, which counts
+    FIND_UNCLOSED = 32,     // the text ends inside quotes
+    FIND_COMMENT = 64,      // the text ends inside a comment line, which is no record
     FIND_UNFINISHED = 128,  // the text ends in a delimiter that had begun behind closing quotes: a stray at its end
     FIND_RETURN = 256       // plain universal dialects: carriage returns, or perhaps bytes outside ASCII
 };
