@@ -48,8 +48,8 @@ def shapes() -> list[tuple[str, Shape]]:
     if "--shapes" in sys.argv:
         return [(file, shape) for file, shape in json.loads(Path(after("--shapes")).read_text())]
     found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
-    for quoted in (0, 1):
-        found.append((PLAIN, {"HR_QUOTED": quoted, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}))
+    plain = {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}
+    found += [(PLAIN, {"HR_QUOTED": quoted, **plain}) for quoted in (0, 1)]
     found.append((STEPS, {"HR_STATES": 8, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
     return found
 

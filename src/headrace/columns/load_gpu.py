@@ -17,10 +17,11 @@ from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
+from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
 from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
-from headrace.columns.rows_gpu import CONVERT_ROWS, MEASURE_ROWS, RowsFlag, RowShape
+from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
@@ -29,7 +30,7 @@ from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
-from headrace.structure.gpu_tables import TOTALS, plain_dialect
+from headrace.structure.gpu_tables import TOTALS
 
 __all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
 
@@ -43,7 +44,6 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _PLACING_THREADS = 1024
 _PLACING = {"HR_THREADS": _PLACING_THREADS}
 _COUNT_BLOCKS = 528
-_SAMPLED_BYTES = 4096
 _UPLOAD_BYTES = 64 << 20
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
@@ -122,7 +122,6 @@ class _Load:
         see = self._inference.see_field
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._source = source
-        self._plain: tuple[RowShape, bytes, int] | None = None
         self._rows = 0
         self._form = ""  # of the search, once it is known
         wanted = self._known.wanted
@@ -135,7 +134,6 @@ class _Load:
             group = known.group(positions, self._inference.first()[: len(positions)])
             return self._made(dict.fromkeys(positions, group.make_room(self._launcher, 0, [0] * group.strings)))
         self._find()
-        self._plain = self._find_plain(self._source)
         group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
         strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
         made: dict[int, MadeColumns] = {}
@@ -157,13 +155,16 @@ class _Load:
         # Each column may turn out to be of strings.
         self._tiles = tile_count(self._text, self._shape.find)
         sums = 0 if known.inferred else self._tiles * known.given_strings * 8
-        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums]
-        others = [known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
+        others = [self._told_bytes(count), self._faults.room_bytes]
         found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
         assert found is not None  # why_not has asked
         self._found, self._entries = found, found.entries
-        outcome, self._sums, told, faults = found.more
+        outcome, self._sums, marks, told, faults = found.more
         self._own: Sequence[Room] = outcome, told, faults
+        beginning = self._source.native.read(self._text.begin, min(SAMPLED_BYTES, self._size))
+        place = Place(self._launcher, self._text, self._shape)
+        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, beginning)
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
         """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
@@ -173,10 +174,9 @@ class _Load:
         if self._form or self._known.inferred:
             self._sums = launcher.room(self._tiles * strings * 8, fill=0)
         if strings:
-            room = self._told(group)
-            words = group.table(room.address)
-            table = self._put_table(room, words)
-            marks = self._by_rows(group, words, writes=False)
+            room, rows = self._told(group), self._by_rows(group, writes=False)
+            table, told_rows = self._put_tables(room, group.table(room.address), rows)
+            marks = rows and self._rows_kernel.launch(rows, told_rows, self._sums, ascii_only=group.has_text, writes=False)
             for form, before in self._measured_forms():
                 args = [self._text, self._entries, table, self._sums, before, marks, self._task(group, form)]
                 launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
@@ -190,43 +190,30 @@ class _Load:
         self._counts["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES:])
 
-    def _by_rows(self, group: Group, words: NDArray[np.uint64], *, writes: bool) -> Room | None:
-        """Launch the kernel that reads tiles by rows; what says which are left, or None if all are."""
-        plain = self._plain
-        if plain is None or self._form == "steps" or self._faults.listing.leaves_out:
-            return None
-        shape, dialect, flags = plain
-        columns = group.by_rows(quotes=shape.quotes, measures=not writes)
-        if columns is None:
-            return None
-        launcher = self._launcher
-        (marks,) = launcher.rooms([self._tiles * 4])
-        task = columns.task(dialect, self._size, self._tiles, flags | RowsFlag.ASCII * group.has_text)
-        args = [self._text, self._entries, launcher.put(columns.table(words)), self._sums, marks, self._found.totals, task]
-        entry = CONVERT_ROWS if writes else MEASURE_ROWS
-        launcher.launch(entry, shape.launch(self._tiles, columns.strings, writes=writes), args)
-        return marks
-
-    def _find_plain(self, source: OpenSource) -> tuple[RowShape, bytes, int] | None:
-        """How tiles are read by rows, and what they are told of the dialect; None if masks cannot read it."""
-        quote = self._dialect.quote
-        masks = plain_dialect(self._dialect, quoted=quote is not None)
-        if masks is None:
-            return None
-        quotes = quote is not None and quote in source.native.read(self._text.begin, min(_SAMPLED_BYTES, self._size))
-        flags = RowsFlag.QUOTED * (quote is not None) + RowsFlag.FORMS * (self._found.forms[1:2] == ("quoted",))
-        return (self._shape.quoted_rows if quotes else self._shape.rows), masks.tobytes(), flags
+    def _by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
+        """The columns as rows are read, if they can be."""
+        leaves_out = self._form == "steps" or self._faults.listing.leaves_out
+        return None if leaves_out else self._rows_kernel.columns(group, writes=writes)
 
     def _told(self, group: Group) -> Room:
-        """Where rules and the table of columns go: a first conversion's room, if they are no more than those."""
-        size = self._known.rules_bytes + len(group.rooms) * COLUMN.itemsize
+        """Where rules and the tables of columns go: a first conversion's room, if they are no more than those."""
+        size = self._told_bytes(len(group.rooms))
         return Part(self._own[1], 0, size) if self._own else self._launcher.room(size)
 
-    def _put_table(self, room: Room, table: NDArray[np.uint64]) -> Room:
-        """The table of columns in memory, behind the rules that it points to; one upload for both."""
-        rules = self._known.rules(room.address)
-        self._launcher.put(np.concatenate((rules, table.reshape(-1))), room)
-        return Part(room, rules.nbytes, table.nbytes)
+    def _told_bytes(self, columns: int) -> int:
+        """Of rules and the tables of so many columns."""
+        return -(-self._known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + most_row_bytes(columns)
+
+    def _put_tables(self, room: Room, table: NDArray[np.uint64], rows: RowColumns | None) -> tuple[Room, Room]:
+        """The tables of columns in memory, behind the rules that the first points to; one upload for all."""
+        parts = [self._known.rules(room.address), table.reshape(-1)]
+        behind = parts[0].nbytes + table.nbytes
+        if rows is not None:
+            # Its rows are read sixteen bytes at a time.
+            parts += [np.zeros(behind % 16 // 8, np.uint64), rows.table(table).reshape(-1)]
+        words = np.concatenate(parts)
+        self._launcher.put(words, Part(room, 0, words.nbytes))
+        return Part(room, parts[0].nbytes, table.nbytes), Part(room, behind + behind % 16, words.nbytes - behind - behind % 16)
 
     def _measured_forms(self) -> list[tuple[str, Room | None]]:
         """The forms to measure strings by, and the totals that say which of two is the text's."""
@@ -258,9 +245,9 @@ class _Load:
             launcher.fill(Part(outcome, counts), 0xFF)
         made = group.make_room(launcher, rows, strings)
         sightings = outcome.address + counts if group.infers else None
-        words = made.table(told.address, sightings, _SEEN_BYTES)
-        table = self._put_table(told, words)
-        marks = self._by_rows(group, words, writes=True)
+        by_rows = self._by_rows(group, writes=True)
+        table, told_rows = self._put_tables(told, made.table(told.address, sightings, _SEEN_BYTES), by_rows)
+        marks = by_rows and self._rows_kernel.launch(by_rows, told_rows, self._sums, ascii_only=group.has_text, writes=True)
         args = [self._text, self._entries, table, self._sums, faults, outcome, marks, self._task(group, self._form)]
         launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
         blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
@@ -286,7 +273,7 @@ class _Load:
             outcome, _, faults = self._own
             told, self._own = self._told(group), ()
             return Part(outcome, 0, nbytes), told, faults
-        others = [self._known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
+        others = [self._told_bytes(count), self._faults.room_bytes]
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
+from functools import cache
 from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert_gpu import BIG_INT, COLUMN, EMPTY, Family, Flag
-from headrace.core.launcher import Entry, Shape
+from headrace.core.launcher import Entry
 
 MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP32s")
 CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPP32s")
@@ -62,14 +63,13 @@ class RowShape:
     records: int = 2
     blocks: int = 8
 
-    def launch(self, tiles: int, strings: int, *, writes: bool) -> Shape:
-        """Of ``convert_rows``, which writes, or of ``measure_rows``."""
+    def defines(self, *, writes: bool) -> dict[str, int]:
+        """As `kernel` takes them: of ``convert_rows``, which writes, or of ``measure_rows``."""
         names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
         values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
-        defines = dict(zip(names, values, strict=True))
-        return Shape(defines, tiles, self.threads, self._shared(strings if writes else 0))
+        return dict(zip(names, values, strict=True))
 
-    def _shared(self, strings: int) -> int:
+    def shared_bytes(self, strings: int) -> int:
         """RowMemory, and RowStrings behind it."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
         size = self.tile + self.head + 48 + 4 * (chunks + 3) + self.tile // 4 + 4
@@ -79,6 +79,12 @@ class RowShape:
             size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
             size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 6 * self.threads * self.records * strings
         return size
+
+
+@cache
+def row_program(shape: RowShape, strings: int, writes: bool) -> tuple[dict[str, int], int, int]:
+    """Macros, threads, and shared memory."""
+    return shape.defines(writes=writes), shape.threads, shape.shared_bytes(strings if writes else 0)
 
 
 class RowColumns:
@@ -111,6 +117,11 @@ class RowColumns:
     def task(self, dialect: bytes, size: int, tiles: int, flags: int) -> bytes:
         """What all tiles share; `dialect` is PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have."""
         return _TASK.pack(size, tiles, len(self._words), self.strings, flags, dialect)
+
+
+def most_row_bytes(columns: int) -> int:
+    """Of what the kernels are told of so many columns."""
+    return (2 * columns + 1 + MOST_STRINGS) * ROW_COLUMN.itemsize
 
 
 def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
