@@ -56,7 +56,7 @@ def load_text(
     MemoryLimitError
         It does not fit.
     """
-    if why := why_not(source, dialect, plan):
+    if why := why_not(source, plan):
         return None, why
     stream = None if source.on_gpu is None else source.on_gpu.stream
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
@@ -152,7 +152,6 @@ class _Load:
         zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred))]
         others = [known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
         found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
-        assert found is not None  # why_not has asked
         self._found, self._entries, self._tiles = found, found.entries, found.tiles
         self._own: Sequence[Room] = found.more
 
