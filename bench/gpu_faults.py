@@ -1,4 +1,4 @@
-"""`read_csv` of text in a GPU's memory that has faults: milliseconds from the call to the table or the error, and bytes that go to
+"""`read_csv` of text in a GPU's memory that has faults: milliseconds from the call to the table or the error, and what goes to
 the host, beside the same text without a fault and the CPU.
 
 Needs an installed or built headrace and a GPU. Rows, rejects and errors are compared with the CPU's before anything is timed.
@@ -19,7 +19,8 @@ import numpy as np
 
 import headrace
 from bench.machine import description
-from headrace import Context, DeviceArray
+from headrace import Context, Device, DeviceArray
+from headrace.core.gpu import gpu
 
 TYPES = {"a": "int32", "b": "float64", "c": "date32", "d": "string", "e": "int64"}
 HEADER = b"a,b,c,d,e\n"
@@ -94,11 +95,18 @@ def row(name: str, policy: str, data: bytes) -> str:
     found = answer(text, policy, context)
     check(name, found, answer(data, policy))
     faults = 1 if found[0] is None else found[0].report.faults
-    gpu, cpu = milliseconds(lambda: answer(text, policy), RUNS), milliseconds(lambda: answer(data, policy), 3)
+    there, here = milliseconds(lambda: answer(text, policy), RUNS), milliseconds(lambda: answer(data, policy), 3)
     crossed = context.crossings
-    return (
-        f"| {name} | {len(data) / 1e6:.0f} | {faults} | {gpu:.2f} | {cpu:.2f} | {crossed.to_host / 1e6:.3f} | {crossed.copies} |"
-    )
+    cells = [
+        name,
+        f"{len(data) / 1e6:.0f}",
+        faults,
+        f"{there:.2f}",
+        f"{here:.2f}",
+        f"{crossed.to_host / 1e6:.3f}",
+        crossed.copies,
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> None:
@@ -108,10 +116,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     lines = records(given.bytes)
-    head = (
-        "| text | MB | faults told | GPU, ms | CPU, ms | MB to the host | copies |\n| --- | --: | --: | --: | --: | --: | --: |"
-    )
-    table = [description(), "", head]
+    machine = "; ".join(f"{name} {value}" for name, value in description().items())
+    head = ["| text | MB | faults told | GPU, ms | CPU, ms | MB to the host | copies |", "| --- |" + " --: |" * 6]
+    table = [f"{gpu(Device('cuda', 0))}; {machine}", "", *head]
     print("\n".join(table), flush=True)
     for name, (policy, line, places) in cases(len(lines)).items():
         spoiled = list(lines)

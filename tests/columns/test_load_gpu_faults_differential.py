@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import headrace
 from headrace import _native
-from headrace.columns import faults_gpu
+from headrace.columns import drop_gpu, faults_gpu
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
@@ -231,6 +232,30 @@ def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarr
     else:
         launcher.put(np.random.default_rng(1).integers(0, 256, one.rooms["values"].nbytes).astype(np.uint8), one.rooms["values"])
     return one
+
+
+def test_columns_give_back_their_memory_group_by_group(monkeypatch):
+    # What is there twice at a time is one group, so all others' first memory is given back before.
+    monkeypatch.setattr(drop_gpu, "_TOGETHER_BYTES", 1)
+    data = b"a,b,c\n" + b"".join(b"%d,text,%d.5\n" % (row, row) for row in range(400)) + b"1\n"
+    held: list[int] = []
+    rooms: weakref.WeakSet[Any] = weakref.WeakSet()
+    room = FiberLauncher.room
+
+    def watched(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> Any:
+        made = room(self, nbytes, fill=fill)
+        rooms.add(made)
+        return made
+
+    def run(self: Any) -> None:
+        first(self)
+        held.append(sum(one.nbytes for one in rooms if one.nbytes >= 400))
+
+    first = drop_gpu._Drop.run
+    monkeypatch.setattr(FiberLauncher, "room", watched)
+    monkeypatch.setattr(drop_gpu._Drop, "run", run)
+    check(data, on_error="reject", dtypes={"a": "int64", "b": "string", "c": "float64"})
+    assert len(held) == 3 and max(held) - min(held) < 400
 
 
 @pytest.mark.parametrize("seed", range(6))

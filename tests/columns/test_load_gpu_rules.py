@@ -26,6 +26,8 @@ from headrace.sources.open import open_source
         (b"a,b\n1,2\n", {"row_index_name": "n"}, "encoding_errors='replace', shrink and row_index_name"),
         (b"a,b\n1,2\n", {"encoding_errors": "replace"}, "encoding_errors='replace', shrink and row_index_name"),
         (b"a,b\n1,2\n", {"columns": []}, "no columns"),
+        (b"a,b\n1,2,3\n", {"long_records": "collect"}, ""),
+        (b"a,b\n1,2,3\n", {"long_records": "collect", "columns": ["extra_fields"]}, "no columns"),
     ],
 )
 def test_why_not(data, options, said):

@@ -127,7 +127,11 @@ def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _N
     told = frozen({name: value for name, value in rest.items() if value is not defaults.get(name)}, _PLAIN)
     key = None if told is None else (told, context.device, context.threads, context.memory_limit, context.isa)
     # What is kept has copies of lists and the like, which are the caller's to change.
-    parsed = _parse(rest, context) if key is None else _parsed.of(lambda: _parse(deepcopy(rest), context), key=key)
+    parsed = (
+        _parse(rest, context)
+        if key is None
+        else _parsed.of(lambda: _parse(deepcopy(rest), replace(context, crossings=Crossings())), key=key)
+    )
     source, own = parsed.source, parsed.context
     return _csv_options(
         source=_source_options(

@@ -168,10 +168,12 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
 
 // Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                     nb::list types, nb::list guesses, nb::bytes fields) {
+                     nb::list types, nb::list guesses, nb::bytes fields, nb::tuple pieces) {
     const LoadPlan plan = plan_from(given);
     const std::vector<FieldFault> items = items_of<FieldFault>(fields);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items, {}, 1};
+    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
+    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
+                                 view_of(bytes), nb::cast<usize>(pieces[1])};
     std::vector<TakenFor> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];

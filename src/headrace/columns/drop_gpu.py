@@ -101,15 +101,16 @@ class _Drop:
         self._dropped, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
         self._gone_count = count
         self._table: NDArray[np.void] = np.zeros(len(columns), DROPPED)
-        self._task: NDArray[np.void] = np.zeros(1, DROP_TASK)
-        self._task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)
+        task: NDArray[np.void] = np.zeros(1, DROP_TASK)
+        task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)
+        self._task = task.tobytes()
 
     def run(self) -> None:
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
         bytes_left = self._size_strings()
         made = [self._make(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
-        launcher, task = self._launcher, self._task[0]
+        launcher, task = self._launcher, self._task
         table, valid = launcher.put(self._table), launcher.room(len(made) * 8, fill=0)
         blocks = self._kept // _ROWS_OF_BLOCK + 1
         launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(made), 1), _THREADS), [table, valid, task])
@@ -139,7 +140,7 @@ class _Drop:
             return left
         blocks = min(-(-self._gone_count // _THREADS), _MOST_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
-        launcher.launch(_SIZE, shape, [launcher.put(self._table), self._dropped, self._task[0]])
+        launcher.launch(_SIZE, shape, [launcher.put(self._table), self._dropped, self._task])
         launcher.launch(_PLACE, Shape(_DEFINES, count, _THREADS), [self._dropped, self._gone_count, count, self._totals])
         for number, gone in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
             left[number] = self._strings[number].rooms["values"].nbytes - gone

@@ -21,7 +21,7 @@ from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED,
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, ValueOptions, column_of, native_dialect, native_errors, parse_error
-from headrace.columns.pieces_gpu import record_pieces
+from headrace.columns.pieces_gpu import NO_PIECES, record_pieces
 from headrace.columns.plan_gpu import MadeColumns
 from headrace.columns.rows import RowRules
 from headrace.columns.settle_gpu import NO_FAULTS, FieldsOnHost, See
@@ -82,11 +82,6 @@ class Conversion:
     seen: NDArray[np.uint64]
 
     @property
-    def rows(self) -> int:
-        """Of the columns."""
-        return self.made.rows
-
-    @property
     def taken(self) -> list[Taken]:
         """The columns one by one."""
         return self.made.taken()
@@ -114,10 +109,10 @@ class FaultsOfLoad:
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
-        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see)
+        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see, pieces=self._pieces)
+        self._far = source.on_gpu is not None
         rows = plan.rows
         outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
-        self._far = source.on_gpu is not None
         self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
         self._limit, self._all = _MOST_FAULTS, 0
@@ -166,6 +161,7 @@ class FaultsOfLoad:
         if not count and self.is_clean:
             self._filled, self._known = self._filled if self._known else filled, True
             return True
+        self._length = self._text.nbytes // max(made.made.rows, 1)
         if count > self._limit:
             self._make_room(count, raised)
             return False
@@ -207,7 +203,7 @@ class FaultsOfLoad:
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if not is_deferred.any():
             return faults
-        found = self._fields.settle(self._launcher, made.taken, made.table, made.rows, faults[is_deferred])
+        found = self._fields.settle(self._launcher, made.taken, made.table, made.made.rows, faults[is_deferred])
         return np.concatenate([faults[~is_deferred], found])
 
     def _listed(self) -> NDArray[np.void]:
@@ -242,9 +238,8 @@ class FaultsOfLoad:
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for one in columns:
             self._types[one.position] = one.made
-        length = self._text.nbytes // max(counts["records"], 1)
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], length, raises=True)[0])
+            raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
         gone = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(gone):
             drop_rows(self._launcher, columns, counts["records"], gone)
@@ -252,22 +247,22 @@ class FaultsOfLoad:
         counts["rows"] = counts["records"] - len(gone)
         for one in columns:
             self._types[one.position] = one.made
-        self.rejects, short_gone = self._table(listed, length, raises=False)
+        self.rejects, short_gone = self._table(listed, raises=False)
         counts["filled"] = self._filled - short_gone
 
-    def _table(self, listed: NDArray[np.void], length: int, *, raises: bool) -> tuple[dict[str, Column], int]:
-        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled.
+    def _pieces(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
+        if not self._far or not len(listed):
+            return NO_PIECES
+        begins = np.unique(listed["record_begin"]) + np.uint64(self._begin)
+        return record_pieces(self._launcher, self._text, begins, self._length)
 
-        `length` is that of a record, about.
-        """
+    def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:
+        """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled."""
         begins = listed["record_begin"] + np.uint64(self._begin)
         lines = lines_on_gpu(self._launcher, self._text, begins[:1] if raises else begins)
-        pieces: tuple[bytes, int] = (b"", 1)
-        if self._far:
-            pieces = record_pieces(self._launcher, self._text, np.unique(begins), length)
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
-            made, count, short_gone = _native.rejects(*given, listed.tobytes(), pieces, lines.tobytes(), raises)
+            made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)
         return {name: column_of(parts, count) for name, parts in made}, short_gone
 
 
@@ -286,5 +281,5 @@ def _no_rejects() -> dict[str, Column]:
         memory_limit=0,
         isa="",
     )
-    made, _, _ = _native.rejects(_native.Source.from_bytes(b""), native_dialect(CSV), plan, 0, [], b"", (b"", 1), b"", False)
+    made, _, _ = _native.rejects(_native.Source.from_bytes(b""), native_dialect(CSV), plan, 0, [], b"", NO_PIECES, b"", False)
     return {name: column_of(parts, 0) for name, parts in made}

@@ -11,6 +11,7 @@ _COUNT = Entry("columns/count_lines.cu", "count_lines", "PQP")
 _NUMBER = Entry("columns/count_lines.cu", "number_lines", "PQPPQP")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _THREADS = 256
+_DEFINES = {"HR_THREADS": _THREADS}
 _PART_BYTES = _THREADS * 64
 
 
@@ -23,8 +24,8 @@ def lines_on_gpu(launcher: Launcher, text: Room, positions: NDArray[np.uint64]) 
         return positions
     parts = -(-(text.nbytes + text.address % 16) // _PART_BYTES)
     sums, lines = launcher.room(parts * 8), launcher.room(positions.nbytes)
-    shape = Shape({"HR_THREADS": _THREADS}, parts, _THREADS)
+    shape = Shape(_DEFINES, parts, _THREADS)
     launcher.launch(_COUNT, shape, [text, text.nbytes, sums])
-    launcher.launch(_PLACE, Shape({"HR_THREADS": _THREADS}, 1, _THREADS), [sums, parts, 1, launcher.room(8)])
+    launcher.launch(_PLACE, Shape(_DEFINES, 1, _THREADS), [sums, parts, 1, launcher.room(8)])
     launcher.launch(_NUMBER, shape, [text, text.nbytes, sums, launcher.put(positions), len(positions), lines])
     return launcher.fetch(lines).view(np.uint64)

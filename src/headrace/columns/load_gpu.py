@@ -27,7 +27,7 @@ from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Sha
 from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, find_tiles
+from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS
 
 __all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
@@ -119,7 +119,6 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._rows = 0
         self._form = ""  # of the search, once it is known
-        self._sums: Room | None = None
         wanted = self._known.wanted
         self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
         self._positions = wanted[:-1] if self._collects else wanted
@@ -149,18 +148,22 @@ class _Load:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
         known, count = self._known, len(self._positions)
         # Each column may turn out to be of strings.
-        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred))]
+        self._tiles = tile_count(self._text, self._shape.find)
+        sums = 0 if known.inferred else self._tiles * known.given_strings * 8
+        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums]
         others = [known.rules_bytes + count * COLUMN.itemsize, self._faults.room_bytes]
         found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
-        self._found, self._entries, self._tiles = found, found.entries, found.tiles
-        self._own: Sequence[Room] = found.more
+        self._found, self._entries = found, found.entries
+        outcome, self._sums, told, faults = found.more
+        self._own: Sequence[Room] = outcome, told, faults
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
         """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
         the search has found. `totals` is zero; the host waits for them.
         """
         launcher, strings = self._launcher, group.strings
-        self._sums = launcher.room(self._tiles * strings * 8, fill=0) if strings else None
+        if self._form or self._known.inferred:
+            self._sums = launcher.room(self._tiles * strings * 8, fill=0)
         if strings:
             room = self._told(group)
             table = self._put_table(room, group.table(room.address))
@@ -261,7 +264,7 @@ class _Load:
         if faults.is_clean and not self._collects:
             faults.finish_clean(self._counts)
             for group in dict.fromkeys(made.values()):
-                columns.update((at, one) for at, one in group.columns(launcher) if made[at] is group)
+                columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
         else:
             taken = self._one_by_one(made)
             faults.finish(taken, self._counts)

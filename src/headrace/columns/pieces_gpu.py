@@ -9,10 +9,14 @@ from headrace.core.launcher import Entry, Launcher, Room, Shape
 
 _GATHER = Entry("columns/gather_records.cu", "gather_records", "PQPQQP")
 _THREADS = 256
+_DEFINES = {"HR_THREADS": _THREADS}
 _RECORDS_OF_BLOCK = _THREADS // 32
 _LEAST, _MOST = 256, 4096
 _TOGETHER_BYTES = 64 << 20
 _MOST_BYTES = 1 << 31
+
+
+NO_PIECES = b"", 1
 
 
 def record_pieces(launcher: Launcher, text: Room, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
@@ -36,7 +40,7 @@ def record_pieces(launcher: Launcher, text: Room, begins: NDArray[np.uint64], le
     for first in range(0, len(begins), together):
         part = begins[first : first + together]
         room = launcher.room(len(part) * size)
-        shape = Shape({"HR_THREADS": _THREADS}, -(-len(part) // _RECORDS_OF_BLOCK), _THREADS)
+        shape = Shape(_DEFINES, -(-len(part) // _RECORDS_OF_BLOCK), _THREADS)
         launcher.launch(_GATHER, shape, [text, text.nbytes, launcher.put(part), len(part), size, room])
         pieces.append(launcher.fetch(room).tobytes())
     return b"".join(pieces), size

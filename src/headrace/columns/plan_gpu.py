@@ -7,7 +7,7 @@ for all loads that are planned alike, and what a load does for each column is li
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from struct import Struct
 from typing import Any
@@ -49,9 +49,13 @@ class PlanOnGpu:
     """What a plan comes to on a GPU, wherever the text lies and however long it is. `plan_on_gpu` gives the one of a plan."""
 
     def __init__(self, plan: LoadPlan) -> None:
-        self._plan = plan
+        self._plan = replace(plan, progress=None, share=None)  # which are one call's, and this is kept
         self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
+        collected = len(plan.columns) - 1 if plan.rows.collect_long else None
+        types = [plan.columns[position][1] for position in self.wanted if position != collected]
+        self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
+        """Columns of strings among those whose types are given."""
         self.packed = _native.pack_rules(plan, 0)
         words, far = (_words(_native.pack_rules(plan, address)) for address in (0, _FAR))
         # Pointers are where the address makes a difference.
@@ -232,7 +236,7 @@ class MadeColumns:
             yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
 
     def taken(self) -> list[Taken]:
-        """The columns one by one, for whoever changes them; then they are theirs."""
+        """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""
         if self._taken is None:
             group, rooms = self.group, self.rooms
             self._taken = []
@@ -243,6 +247,7 @@ class MadeColumns:
                 large = room.position in group.large
                 type_ = type_named(str(room.type).removeprefix("large_")) if large else room.type
                 self._taken.append(Taken(room.position, type_, room.guess, large, own, nulls))
+            del self.rooms
         return self._taken
 
 

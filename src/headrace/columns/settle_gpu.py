@@ -24,6 +24,8 @@ _UNSETTLED = (0, 5)
 _MOST_STRING_BYTES = 0x7FFFFFFF
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
+Pieces = Callable[[NDArray[np.void]], tuple[bytes, int]]
+"""The first bytes of the records of faults, which are sorted by record; see `record_pieces`."""
 See = Callable[[int, int, int, int], None]
 """Takes a field of a kind that its column's guess does not hold: the column, kind, record from 0, byte of the source."""
 
@@ -39,11 +41,15 @@ class FieldsOnHost:
         Byte of the source that faults count from.
     see
         Takes kinds of fields.
+    pieces
+        Gives the first bytes of records.
     """
 
-    def __init__(self, source: _native.Source, dialect: _native.Dialect, plan: LoadPlan, *, begin: int, see: See) -> None:
+    def __init__(
+        self, source: _native.Source, dialect: _native.Dialect, plan: LoadPlan, *, begin: int, see: See, pieces: Pieces
+    ) -> None:
         self._source, self._dialect, self._plan = source, dialect, plan
-        self._begin, self._see = begin, see
+        self._begin, self._see, self._pieces = begin, see, pieces
 
     def settle(
         self, launcher: Launcher, taken: Sequence[Taken], table: Room, rows: int, deferred: NDArray[np.void]
@@ -113,4 +119,5 @@ class FieldsOnHost:
         for one in taken:
             types[one.position], guesses[one.position] = one.made, one.guess
         with native_errors():
-            return _native.settle_fields(self._source, self._dialect, self._plan, self._begin, types, guesses, fields.tobytes())
+            given = (self._source, self._dialect, self._plan, self._begin, types, guesses)
+            return _native.settle_fields(*given, fields.tobytes(), self._pieces(fields))

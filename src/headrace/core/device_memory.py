@@ -10,6 +10,7 @@ and waits for what other streams are about to give back.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import Any
 
@@ -70,7 +71,7 @@ class Budget:
             self.used -= nbytes
 
 
-class DeviceBytes:
+class DeviceBytes(ABC):
     """Bytes on a GPU, as other libraries and columns know them."""
 
     __slots__ = ()
@@ -85,9 +86,9 @@ class DeviceBytes:
         """Where they are."""
         return self.gpu.device
 
+    @abstractmethod
     def show(self) -> None:
         """Another library is told the address."""
-        raise NotImplementedError
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

@@ -119,6 +119,9 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
         A package that it is decompressed with is not installed.
     """
     options = options or SourceOptions()
+    if is_on_gpu(source):
+        yield _as_text(_of_gpu(source, options.crossings), options)
+        return
     with _open_bytes(source, options.crossings) as opened:
         yield _as_text(opened, options)
 
@@ -200,8 +203,7 @@ def _decompressed(opened: OpenSource, start: bytes, options: SourceOptions, most
 @contextmanager
 def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
     if is_on_gpu(source):
-        text = text_on_gpu(source)
-        yield _open_source(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
+        yield _of_gpu(source, crossings)
     elif isinstance(source, str | os.PathLike):
         yield from _open_path(os.fspath(source))
     elif isinstance(source, Readable):
@@ -215,6 +217,11 @@ def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
         if not view.c_contiguous:
             raise OptionError("source must be contiguous; pass bytes(source)")
         yield OpenSource(_native.Source.from_bytes(view), "<bytes>")
+
+
+def _of_gpu(source: object, crossings: Crossings) -> OpenSource:
+    text = text_on_gpu(source)
+    return _open_source(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
 
 
 def _of_content(content: object, stream: Readable) -> OpenSource:

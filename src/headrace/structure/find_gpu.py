@@ -155,6 +155,11 @@ class TileStructure:
         raise AssertionError("the last form reads every text")
 
 
+def tile_count(text: Room, shape: FindShape) -> int:
+    """Tiles of a text: of whole 16 bytes in memory, so that of the first a part may lie before the text."""
+    return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
+
+
 def find_tiles(
     launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: tuple[Sequence[int], Sequence[int]] = ((0,), ())
 ) -> TileStructure:
@@ -224,10 +229,9 @@ class _Search:
         more: tuple[Sequence[int], Sequence[int]],
     ) -> None:
         self._launcher, self._text, self._shape = launcher, text, shape
-        # Tiles are of whole 16 bytes in memory, so that of the first a part may lie before the text.
         self._skew = text.address % 16
         self._bytes = text.nbytes
-        self.tiles = -(-(self._bytes + self._skew) // shape.tile) if self._bytes else 0
+        self.tiles = tile_count(text, shape)
         self._scan_blocks = self.tiles // shape.scan_threads + 1
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
