@@ -38,6 +38,11 @@ DIALECTS: list[dict[str, Any]] = [
     {"lenient_quotes": True, "escape_char": "\\"},
     {"lenient_quotes": True, "sep": "||", "comment": "#"},
     {"lenient_quotes": True, "lineterminator": "\r\n"},
+    # Of more than sixteen states:
+    {"sep": "<----->"},
+    {"lineterminator": "~~~~!", "comment": "#", "skip_blank_lines": False},
+    {"sep": "::::", "lineterminator": "~~~!", "escape_char": "\\", "skip_initial_space": True},
+    {"lenient_quotes": True, "sep": "<-><->", "comment": "##"},
 ]
 
 

@@ -43,7 +43,7 @@ def read_on_fibers(
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
-        assert why_not(source, parsed.dialect, plan) == ""
+        assert why_not(source, plan) == ""
         text = Part(launcher.put(np.frombuffer(bytes(skew) + data, np.uint8)), skew)
         placed = replace(source, on_gpu=text) if far else source
         loaded = load_on_gpu(Place(launcher, text, shape), placed, parsed.dialect, plan)

@@ -210,7 +210,7 @@ class ConvertShape:
         """Of a block: TileMemory."""
         words = (self.tile + _HEAD_BYTES) // 32
         size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
-        size += 16 * 257 + 4 * words if self.steps else 16 + 4
+        size += 16 * 281 + 4 * words if self.steps else 16 + 4
         size += 6 * (words + 1) if self.quotes or self.steps else 8
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads

@@ -90,7 +90,7 @@ struct StepsTask {
     const u32* marks;    // lenient quotes that open no field, a bit for each byte; or null
     u16 chunk;
     u16 stride;
-    u8 count;           // 8 or 16
+    u8 count;           // 8, 16 or 64
     u8 separator_more;  // bytes of a separator but its last
     u8 line_end_more;
     u8 flags;  // StepsFlag

@@ -60,7 +60,7 @@ def load_text(
     MemoryLimitError
         It does not fit.
     """
-    if why := why_not(source, dialect, plan):
+    if why := why_not(source, plan):
         return None, why
     stream = None if source.on_gpu is None else source.on_gpu.stream
     launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
@@ -158,7 +158,6 @@ class _Load:
         zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
         others = [self._told_bytes(count), self._faults.room_bytes]
         found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
-        assert found is not None  # why_not has asked
         self._found, self._entries = found, found.entries
         outcome, self._sums, marks, told, faults = found.more
         self._own: Sequence[Room] = outcome, told, faults

@@ -10,8 +10,7 @@ from headrace.columns.load import LoadPlan
 from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Launcher, Room
 from headrace.sources.open import OpenSource
-from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FindShape, reads
+from headrace.structure.find_gpu import FindShape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +50,10 @@ class Place:
     device: str = "cpu"
 
 
-def why_not(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> str:
+def why_not(source: OpenSource, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
     if source.codec != "utf-8":
         return f"text in {source.codec}"
-    if not reads(dialect):
-        return "a dialect whose automaton has more than sixteen states"
     if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
         return "encoding_errors='replace', shrink and row_index_name"
     columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns

@@ -13,8 +13,10 @@ namespace headrace {
 // Sets of states, in the tables behind the three arrays (StepTables).
 enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
 
+HR_FN u32 begin_of_sets(const StepsTask& steps) { return steps.count > 16 ? 10824 : 770 * steps.count; }
+
 HR_FN bool is_in(const StepsTask& steps, StepSet set, u32 state) {
-    const u64* const sets = reinterpret_cast<const u64*>(static_cast<const u8*>(steps.tables) + 770 * steps.count);
+    const u64* const sets = reinterpret_cast<const u64*>(static_cast<const u8*>(steps.tables) + begin_of_sets(steps));
     return sets[static_cast<u32>(set)] >> state & 1;
 }
 
@@ -23,11 +25,12 @@ template <u32 count, bool whole>
 HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Extent extent, u32 first, u32 vectors,
                        u32 state, const u16* marks) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
+    state = structure::step_to<count>(state);
 #pragma unroll 1
     for (u32 v = first; v < first + vectors; ++v) {
         uint4 bytes = memory.text[v];
         if (marks != nullptr) {
-            const u8* const spares = static_cast<const u8*>(steps.tables) + 770 * count + 42;
+            const u8* const spares = static_cast<const u8*>(steps.tables) + begin_of_sets(steps) + 42;
             bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
         }
         const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
@@ -68,6 +71,7 @@ HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& ti
         steps.marks == nullptr ? nullptr : reinterpret_cast<const u16*>(steps.marks) + 2 * (number - first);
     const structure::Extent extent = {tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
     const bool whole = extent.from == 0 && tile.end == staged_bytes;
+    if (steps.count > 16) return run_vectors<64, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);
     if (steps.count == 8) {
         if (whole) return run_vectors<8, true>(memory, steps, extent, 2 * first, 2 * words, state, marks);
         return run_vectors<8, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);

@@ -64,7 +64,7 @@ constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    uint4 reads[by_steps ? 257 : 1];                 // StepTables::reads
+    uint4 reads[by_steps ? 281 : 1];                 // StepTables::reads, of 64 states behind the groups of bytes
     u32 ends[chunks];                                // of fields, those at a record's end included
     u32 records[chunks];                             // ends of records
     u32 starts[by_steps ? chunks : 1];               // first bytes of records
@@ -164,6 +164,15 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
 HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
 HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
+    if (steps.count > 16) {
+        const auto& tables = *static_cast<const StepTables<64>*>(steps.tables);
+        constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
+        const u64* const of_groups = reinterpret_cast<const u64*>(tables.group_of);
+        const u64* const of_reads = reinterpret_cast<const u64*>(tables.reads);
+        for (u32 i = threadIdx.x; i < all; i += threads)
+            reinterpret_cast<u64*>(memory.reads)[i] = i < groups ? of_groups[i] : of_reads[i - groups];
+        return;
+    }
     const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
     const u8* const reads = static_cast<const u8*>(steps.tables) + 257 * steps.count;
     // Rows of 8 bytes begin at a half of 16 behind the table before.

@@ -20,11 +20,23 @@ from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
+from headrace.structure.gpu_tables import (
+    ENTRY,
+    MOST_STATES,
+    TALLY,
+    TOTALS,
+    Found,
+    Plain,
+    lenient_dialect,
+    plain_dialect,
+    step_tables,
+)
 
 _TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPP")
 _MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPPP")
 _TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPPP")
+_CHAIN_MAPS = Entry("structure/find_steps.cu", "chain_maps", "PIPP")
+_START_CHUNKS = Entry("structure/find_steps.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/lenient_runs.cu", "find_runs", "PQ24sPP")
 _MARK_QUOTES = Entry("structure/lenient_runs.cu", "mark_quotes", "PQ24sPPP")
 _OWN_BYTES = 64
@@ -150,7 +162,7 @@ def tile_count(text: Room, shape: FindShape) -> int:
 
 def find_tiles(
     launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: tuple[Sequence[int], Sequence[int]] = ((0,), ())
-) -> TileStructure | None:
+) -> TileStructure:
     """Start to find the structure of a text; nothing is waited for.
 
     Parameters
@@ -169,12 +181,10 @@ def find_tiles(
 
     Returns
     -------
-    TileStructure or None
-        None where no form reads the dialect: see `reads`.
+    TileStructure
+        Of which nothing means anything until the kernels have run.
     """
     forms = _known_forms.of(lambda: _forms(dialect, shape), dialect, key=shape.only_steps)
-    if forms is None:
-        return None
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
         if form == "steps" and dialect.lenient:
@@ -188,16 +198,11 @@ _structure = quick(TileStructure)
 _Forms = list[tuple[str, Any]]
 
 
-def reads(dialect: Dialect) -> bool:
-    """Whether some form reads every text of the dialect: masks do, or the automaton has sixteen states at most."""
-    return _known_forms.of(lambda: _forms(dialect, FindShape()), dialect, key=False) is not None
-
-
-def _forms(dialect: Dialect, shape: FindShape) -> _Forms | None:
+def _forms(dialect: Dialect, shape: FindShape) -> _Forms:
     """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
     if shape.only_steps:
-        return None if steps is None else [("steps", steps)]
+        return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
     forms: _Forms = [] if bare is None else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
@@ -206,10 +211,10 @@ def _forms(dialect: Dialect, shape: FindShape) -> _Forms | None:
         forms.append(("quoted", quoted.tobytes()))
         if not dialect.lenient:
             return forms
-    return None if steps is None else [*forms, ("steps", steps)]
+    return [*forms, ("steps", steps)]
 
 
-_known_forms: Recent[_Forms | None] = Recent()
+_known_forms: Recent[_Forms] = Recent()
 
 
 class _Search:
@@ -272,17 +277,24 @@ class _Search:
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""
         count = tables["steps"].shape[1]
+        is_wide = count > MOST_STATES[-1]
+        stride = 4 if is_wide else count // 2
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
-        maps = self._launcher.room(max(self.tiles, 1) * 8)
-        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * count // 2)
+        maps = self._launcher.room(max(self.tiles, 1) * (count if is_wide else 8))
+        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * stride)
         states = self._launcher.room(self.tiles + 1)
         if self.tiles:
             head = [self._text, self._bytes, table, self._marks, chunks]
             defines = _steps_defines(self._shape, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])
-            self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
+            if is_wide:
+                one = Shape(defines, 1, self._shape.threads)
+                self._launcher.launch(_CHAIN_MAPS, one, [maps, self.tiles, states, before])
+                self._launch(_START_CHUNKS, defines, [*head, states, before])
+            else:
+                self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
-        self.steps = Steps(table, chunks, self._marks, count, self._shape.rows // 2, count // 2)
+        self.steps = Steps(table, chunks, self._marks, count, self._shape.rows // 2, stride)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

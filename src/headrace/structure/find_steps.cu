@@ -1,5 +1,5 @@
-// What each tile of any dialect of at most 8 or 16 states comes to, by its automaton, in two readings. First a thread
-// runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
+// What each tile of any dialect of at most 8, 16 or 64 states comes to, by its automaton, in two readings. First a
+// thread runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
 // tile's; scan_maps tells the state of each tile. Then the chunk is run once more from the state that it is in, what
 // each byte means takes the byte's place in shared memory, and is counted. No block waits for another. (ParPaRaw,
 // sections 3.1 and 3.2.)
@@ -12,6 +12,7 @@
 #include "structure/step_runs.cuh"
 #include "structure/tally.hpp"
 #include "structure/tile_text.cuh"
+#include "structure/wide_maps.cuh"
 
 using namespace headrace;
 using namespace headrace::structure;
@@ -25,6 +26,13 @@ struct MapsOf {
 template <>
 struct MapsOf<8> {
     using join = ComposeEight;
+    using word = u32;
+};
+
+// Of 64 states no map is kept, but what it leads to.
+template <>
+struct MapsOf<64> {
+    using join = ComposeStates;
     using word = u32;
 };
 
@@ -63,8 +71,9 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        for (u32 i = threadIdx.x; i < no_byte + 1; i += threads)
-            steps.of[i] = *reinterpret_cast<const Row<count>*>(tables->steps[i]);
+        // It is what the tables begin with.
+        for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
+            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables)[i];
         tile::wait_for_copies();
         for (u32 row = 0; marks != nullptr && row < rows; ++row) {
             const u32 number = row * threads + threadIdx.x;
@@ -79,6 +88,7 @@ struct Staged {
     }
 };
 
+#if HR_STATES <= 16
 // `before`: for each thread of all blocks what the tile's bytes before its chunk do to each state, four bits for each;
 // `maps`: the same of each tile, 64 bits. `marks` as for Staged::stage, `other` as for tally_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
@@ -99,6 +109,84 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     before[u64{blockIdx.x} * threads + threadIdx.x] = static_cast<Word>(mine);
     if (threadIdx.x == 0) maps[blockIdx.x] = block.total;
 }
+#else
+// The maps of the tile's chunks in shared memory.
+struct Maps {
+    Staged staged;
+    u8 of_chunk[threads][wide_pitch];
+
+    __device__ __forceinline__ void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
+        const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+        const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+        const Extent extent = staged.stage(text, bytes, first, tables, marks);
+        map_chunk(staged.vector + threadIdx.x * pitch, rows, staged.steps, extent, of_chunk[threadIdx.x]);
+        __syncthreads();
+    }
+};
+
+// `maps`: of each tile, a byte for each state.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word*, u8* maps,
+              const FindTotals* other) {
+    __shared__ Maps own;
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    own.make(text, bytes, tables, marks);
+    for (u32 state = threadIdx.x; state < wide_states; state += threads) {
+        u32 reached = state;
+        for (u32 chunk = 0; chunk < threads; ++chunk) reached = own.of_chunk[chunk][reached];
+        maps[u64{blockIdx.x} * wide_states + state] = static_cast<u8>(reached);
+    }
+}
+
+// The state before each of `tiles` tiles, and behind the last, by one block: its threads have tiles in a row.
+extern "C" __global__ void __launch_bounds__(threads)
+    chain_maps(const u8* maps, u32 tiles, u8* states, const FindTotals* other) {
+    __shared__ u8 maps_of[threads][wide_pitch];
+    __shared__ u8 entries[threads];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    const u32 each = (tiles + threads - 1) / threads;
+    const u32 begin = min(threadIdx.x * each, tiles), end = min(begin + each, tiles);
+    u8* const mine = maps_of[threadIdx.x];
+    for (u32 state = 0; state < wide_states; ++state) mine[state] = static_cast<u8>(state);
+    for (u32 tile = begin; tile < end; ++tile) {
+        for (u32 state = 0; state < wide_states; ++state) mine[state] = maps[u64{tile} * wide_states + mine[state]];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u8 state = 0;
+        for (u32 thread = 0; thread < threads; ++thread) {
+            entries[thread] = state;
+            state = maps_of[thread][state];
+        }
+        states[tiles] = state;
+    }
+    __syncthreads();
+    u8 state = entries[threadIdx.x];
+    for (u32 tile = begin; tile < end; ++tile) {
+        states[tile] = state;
+        state = maps[u64{tile} * wide_states + state];
+    }
+}
+
+// `before`: the state before each chunk.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    start_chunks(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
+                 const FindTotals* other) {
+    __shared__ Maps own;
+    __shared__ u8 entries[threads];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    own.make(text, bytes, tables, marks);
+    if (threadIdx.x == 0) {
+        u8 state = states[blockIdx.x];
+        for (u32 chunk = 0; chunk < threads; ++chunk) {
+            entries[chunk] = state;
+            state = own.of_chunk[chunk][state];
+        }
+    }
+    __syncthreads();
+    before[u64{blockIdx.x} * threads + threadIdx.x] = entries[threadIdx.x];
+}
+#endif
 
 struct Counts {
     u32 fields = 0, records = 0;  // 16 and 32 each
@@ -106,12 +194,20 @@ struct Counts {
     u32 flags = 0, blanks = 0, comments = 0;
 };
 
-// What Emit has to say of the rare bytes among four.
-__device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, u32 codes, u32 state) {
+template <u32 states>
+__device__ __forceinline__ u32 emit_of(const StepTables<states>& tables, u32 byte, u32 state) {
+    return tables.emits[byte][state];
+}
+__device__ __forceinline__ u32 emit_of(const StepTables<64>& tables, u32 byte, u32 state) {
+    return tables.emits[tables.group_of[byte]][state];
+}
+
+// What Emit has to say of the rare bytes among four; `steps`: that before them, and theirs.
+__device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
+#pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        if ((codes >> (k * 8) & STEP_RARE) != 0) {
-            const u32 before = k == 0 ? state : codes >> (k * 8 - 8);
-            const u32 emit = tables.emits[bytes >> (k * 8) & 0xFF][before & 15];
+        if ((steps[k + 1] & STEP_RARE) != 0) {
+            const u32 emit = emit_of(tables, bytes >> (k * 8) & 0xFF, state_of<count>(steps[k]));
             if ((emit & EMIT_STRAY) != 0) counts.flags |= FIND_STRAY;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
@@ -124,6 +220,7 @@ template <bool whole>
 __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
     Word met = 0;
+    u32 step = step_to<count>(state);
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
     i32 place = static_cast<i32>(threadIdx.x * rows * 16);
@@ -132,23 +229,21 @@ __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<co
         const uint4 vector = chunk[row];
         const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
         u32 codes[4];
-        if (row % 2 == 0) met |= static_cast<Word>(state & 15) << (row * 4);
+        if (row % 2 == 0) met |= static_cast<Word>(state_of<count>(step)) << (row * 4);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
-            const u32 before = state;
-            u32 step[4];
+            u32 taken[5] = {step};
 #pragma unroll
             for (u32 k = 0; k < 4; ++k, ++place) {
-                state = steps.template at<whole>(words[word], k, extent, place).from(state);
-                step[k] = state;
+                step = steps.template at<whole>(words[word], k, extent, place).from(step);
+                taken[k + 1] = step;
             }
             codes[word] =
-                __byte_perm(__byte_perm(step[0], step[1], 0x0040), __byte_perm(step[2], step[3], 0x0040), 0x5410);
+                __byte_perm(__byte_perm(taken[1], taken[2], 0x0040), __byte_perm(taken[3], taken[4], 0x0040), 0x5410);
             counts.fields = tile::add_bytes(codes[word] & tile::repeated(STEP_FIELD), counts.fields);
             counts.records = tile::add_bytes(codes[word] & tile::repeated(STEP_RECORD), counts.records);
             counts.starts |= codes[word] & tile::repeated(STEP_START);
-            if ((codes[word] & tile::repeated(STEP_RARE)) != 0)
-                add_rare(counts, tables, words[word], codes[word], before);
+            if ((codes[word] & tile::repeated(STEP_RARE)) != 0) add_rare(counts, tables, words[word], taken);
             counts.high |= words[word];
             no_quote &= tile::differs(words[word] & ~tile::top_bits, quote) | words[word];
         }
@@ -199,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
     Word& own = before[u64{blockIdx.x} * threads + threadIdx.x];
-    const u32 state = static_cast<u32>(own >> (entry * 4)) & 15;
+    const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables, marks);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
     Counts counts;

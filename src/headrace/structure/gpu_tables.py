@@ -65,26 +65,40 @@ LENIENT_DIALECT = np.dtype(
     ]
 )
 MOST_STATES = (8, 16)
+_OF_STATES = [
+    ("idle", "u8"),
+    ("quoted", "u8"),
+    ("comment", "u8"),
+    ("unfinished", "u8"),
+    ("escaped", "u8"),
+    ("quote", "u2"),
+    ("spare", "u1"),
+    ("other", "u1"),
+    ("reserved", "u4"),
+]
 STEP_TABLES = {
     count: np.dtype(
         [
             ("steps", "u1", (257, count)),
             ("reads", "u1", (257, count)),
             ("emits", "u1", (256, count)),
-            ("idle", "u8"),
-            ("quoted", "u8"),
-            ("comment", "u8"),
-            ("unfinished", "u8"),
-            ("escaped", "u8"),
-            ("quote", "u2"),
-            ("spare", "u1"),
-            ("other", "u1"),
-            ("reserved", "u4"),
+            *_OF_STATES,
         ]
     )
     for count in MOST_STATES
 }
 """By the number of states that they have room for."""
+_WIDE_STATES, _NO_GROUP = 64, 32
+WIDE_TABLES = np.dtype(
+    [
+        ("group_of", "u1", 264),
+        ("steps", "u2", (33, _WIDE_STATES)),
+        ("reads", "u2", (33, _WIDE_STATES)),
+        ("emits", "u1", (33, _WIDE_STATES)),
+        *_OF_STATES,
+    ]
+)
+"""The same of 64 states, by groups of bytes."""
 
 
 class Found(IntFlag):
@@ -151,16 +165,17 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
     return row
 
 
-def step_tables(dialect: Dialect) -> np.void | None:
-    """The dialect's automaton as STEP_TABLES; None if it has more states than those hold."""
+def step_tables(dialect: Dialect) -> np.void:
+    """The dialect's automaton as STEP_TABLES, or as WIDE_TABLES if it has more states than those hold."""
     automaton = dialect.automaton
     states = len(automaton.states)
-    count = next((count for count in MOST_STATES if states <= count), None)
-    if count is None:
-        return None
-    made: NDArray[np.void] = np.zeros(1, STEP_TABLES[count])
+    count = next((count for count in MOST_STATES if states <= count), _WIDE_STATES)
+    is_wide = count == _WIDE_STATES
+    made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else STEP_TABLES[count])
     table: np.void = made[0]
-    table["steps"][256] = table["reads"][256] = range(count)
+    # No byte changes nothing.
+    stays = np.arange(count) << 8 * is_wide
+    table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
     table["quote"] = 256 if dialect.quote is None else dialect.quote[0]
     # Two bytes that mean nothing: `spare` is read as a lenient quote that opens no field, and `other` in its own place.
     table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
@@ -169,12 +184,15 @@ def step_tables(dialect: Dialect) -> np.void | None:
         groups[table["spare"]] = automaton.unreal_group
     # States that are none step as the first does, so that they are not told apart from it for long.
     known = [state if state < states else 0 for state in range(count)]
-    for byte, group in enumerate(groups):
+    if is_wide:
+        table["group_of"] = [*groups, *[_NO_GROUP] * 8]
+    for row, group in enumerate(range(len(automaton.groups)) if is_wide else groups):
         for place, state in enumerate(known):
-            emit, drop, after = automaton.emit[group][state], automaton.dropped[group][state], automaton.next[group][state]
-            table["emits"][byte][place] = emit
-            table["steps"][byte][place] = after | _step(emit)
-            table["reads"][byte][place] = after | _read(emit, drop)
+            emit, drop = automaton.emit[group][state], automaton.dropped[group][state]
+            after = automaton.next[group][state] << 8 * is_wide
+            table["emits"][row][place] = emit
+            table["steps"][row][place] = after | _step(emit)
+            table["reads"][row][place] = after | _read(emit, drop)
     for name in ("idle", "quoted", "comment", "unfinished", "escaped"):
         table[name] = sum(1 << state for state in getattr(automaton, name))
     return table

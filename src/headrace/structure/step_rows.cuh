@@ -34,6 +34,23 @@ struct alignas(16) Row<16> {
     }
 };
 
+template <>
+struct Row<64> {
+    const u16* steps;
+
+    __device__ __forceinline__ u32 from(u32 step) const { return steps[step >> 8]; }
+};
+
+// The state that a step leads to, and what stands for a state before the first step.
+template <u32 count>
+__device__ __forceinline__ u32 state_of(u32 step) {
+    return count > 16 ? step >> 8 : step & 15;
+}
+template <u32 count>
+__device__ __forceinline__ u32 step_to(u32 state) {
+    return count > 16 ? state << 8 : state;
+}
+
 // Bytes of the tile that are the text's.
 struct Extent {
     i32 from, to;
@@ -51,6 +68,18 @@ struct Steps {
         const u32 offset = (k == 0 ? word << shift : word >> (k * 8 - shift)) & 0xFFu << shift;
         if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
         return *reinterpret_cast<const Row<count>*>(reinterpret_cast<const u8*>(of) + offset);
+    }
+};
+
+template <>
+struct Steps<64> {
+    u8 group_of[264];
+    u16 of[33][64];
+
+    template <bool whole>
+    __device__ __forceinline__ Row<64> at(u32 word, u32 k, Extent extent, i32 place) const {
+        const bool is_text = whole || (place >= extent.from && place < extent.to);
+        return {of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]]};
     }
 };
 

@@ -1,4 +1,4 @@
-// An automaton of at most 8 or 16 states as the search on a GPU reads it (find_steps.cu): for each byte the step of
+// An automaton of at most 8, 16 or 64 states as the search on a GPU reads it (find_steps.cu): for each byte the step of
 // every state at once. structure/gpu_tables.py makes it of an Automaton.
 #pragma once
 
@@ -37,6 +37,22 @@ struct StepTables {
     u32 reserved;
 };
 static_assert(sizeof(StepTables<8>) == 6208 && sizeof(StepTables<16>) == 12368);
+
+// More states: steps by groups of bytes, a state in the upper byte and what the byte means in the lower.
+template <>
+struct StepTables<64> {
+    u8 group_of[264];  // of each byte; behind them, of no byte
+    u16 steps[33][64];
+    u16 reads[33][64];
+    u8 emits[33][64];
+    u64 idle, quoted, comment, unfinished;
+    u64 escaped;
+    u16 quote;
+    u8 spare;
+    u8 other;
+    u32 reserved;
+};
+static_assert(sizeof(StepTables<64>) == 10872);
 
 // Maps of sixteen states to states, four bits each; joining them is one after the other. It does not commute.
 struct ComposeStates {

@@ -117,7 +117,6 @@ class _States:
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
         made = step_tables(dialect)
-        assert made is not None
         self.tables: NDArray[Any] = np.frombuffer(made.tobytes(), np.uint64).copy()
         self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
         self.count: int = made["steps"].shape[1]
