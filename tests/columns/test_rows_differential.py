@@ -118,11 +118,13 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
         assert tiles > 40 and marked <= allowed * tiles
 
 
+@pytest.mark.parametrize("blocks", [1, 3, 2048])
 @pytest.mark.parametrize(
     "odd",
     ["1,2,3,4", "1,2", "1,,3", "\u00e9,2,3", '"1",2,3', '1,2,"', "1,2\r,3", "", "1e5,2,3", "1," + "2" * 2000 + ",3"],
 )
-def test_one_odd_record_among_plain_ones(left, odd):
+def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
+    monkeypatch.setattr("headrace.columns.load_gpu._MARKED_BLOCKS", blocks)  # of which each has several tiles
     plain = [f"{i},{7 * i},{i * i}" for i in range(300)]
     data = "\n".join([*plain, odd, *plain, ""]).encode()
     options = {

@@ -103,17 +103,18 @@ HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const Conver
     copy_long_pieces(memory);
 }
 
-HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task) {
+HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task, u32 number) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u64 begin = tile_begin(blockIdx.x, tile_bytes, skew), next = tile_begin(blockIdx.x + 1, tile_bytes, skew);
+    const TileExtent extent = extent_of(number, tile_bytes, head_bytes, skew, task.size);
     Tile tile{};
-    tile.entry = entries[blockIdx.x];
-    tile.next = entries[blockIdx.x + 1];
-    tile.origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - skew - head_bytes;
-    tile.begin = static_cast<u32>(static_cast<i64>(begin) - tile.origin);
-    tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
+    tile.number = number;
+    tile.entry = entries[number];
+    tile.next = entries[number + 1];
+    tile.origin = extent.origin;
+    tile.begin = extent.begin;
+    tile.end = extent.end;
     const bool open = is_open(task, tile.next);
-    tile.last_end = blockIdx.x + 1 == task.tiles && open;
+    tile.last_end = number + 1 == task.tiles && open;
     tile.open_field = open && !tile.last_end;
     const u32 state = tile.next.state;
     const bool quoted = by_steps ? is_in(task.steps, StepSet::quoted, state) : state != 0;
@@ -155,8 +156,9 @@ HR_FN void advance(TileMemory& memory) {
 // Stages the tile and settles its masks, what is left of which is in shared memory. Returns how many of its fields end
 // before this thread's words.
 template <bool writes>
-HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries) {
-    Tile tile = tile_of(entries, text, task);
+HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                      u32 number) {
+    Tile tile = tile_of(entries, text, task, number);
     OwnMasks own;
     stage_tile(memory, text, task, tile);
     settle_tile(memory, text, task, tile, own);
@@ -177,9 +179,9 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
 
 template <bool writes>
 HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
-                        const ConvertColumn* columns, u64* string_bytes) {
-    const u32 ends_before = find_fields<writes>(memory, text, task, entries);
-    if (writes && blockIdx.x == 0) {
+                        const ConvertColumn* columns, u64* string_bytes, u32 number) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
+    if (writes && number == 0) {
         for (u32 i = threadIdx.x; i < task.strings; i += threads) put_offset(columns[i], 0, 0);
     }
     while (true) {
@@ -195,20 +197,39 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
 }
 
-// `marks`: null, or a tile is to be converted if its own is not 0 (convert_rows.cu).
+// `marks`: null, and a block has a tile; or a block has up to 32, `own_tiles`, and converts those whose marks are not 0
+// (convert_rows.cu). Mostly there are none, so that is to cost few blocks.
+HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles) {
+    if (marks == nullptr) return 1;
+    const u64 own = u64{blockIdx.x} * own_tiles + tile::lane();
+    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && marks[own] != 0);
+}
+
+template <bool writes>
+HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 own_tiles) {
+    for (; wanted != 0; wanted &= wanted - 1) {
+        const u32 number = blockIdx.x * own_tiles + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
+        u64* const own = string_bytes + u64{number} * task.strings;
+        convert_tile<writes>(memory, text, task, entries, columns, own, number);
+        __syncthreads();  // behind it another tile is staged
+    }
+}
+
 #if HR_WRITES
 // `string_begins`: what measure_strings found, scanned over the tiles for each column; left are sums of one tile more.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const u32* marks,
+                  FieldFault* faults, ConvertTotals* totals, const u32* marks, u32 own_tiles,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    if (marks != nullptr && marks[blockIdx.x] == 0) return;
+    const u32 wanted = wanted_tiles(task, marks, own_tiles);
+    if (wanted == 0) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
     }
-    convert_tile<true>(*memory, text, task, entries, columns, string_begins + u64{blockIdx.x} * task.strings);
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, own_tiles);
 }
 #else
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column], which are zero before.
@@ -216,10 +237,10 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 // returns at once which is not the text's.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
-                    const FindTotals* form, const u32* marks, const __grid_constant__ ConvertTask task) {
+                    const FindTotals* form, const u32* marks, u32 own_tiles, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    if (marks != nullptr && marks[blockIdx.x] == 0) return;
+    const u32 wanted = wanted_tiles(task, marks, own_tiles);
     if (form != nullptr && ((tile::load_relaxed(&form->flags) & FIND_REDO) != 0) != by_steps) return;
-    convert_tile<false>(*memory, text, task, entries, columns, sums + u64{blockIdx.x} * task.strings);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, own_tiles);
 }
 #endif

@@ -40,6 +40,15 @@ COLUMN = np.dtype(
         ("signed", "u1"),
     ]
 )
+
+
+def column_word(name: str) -> int:
+    """Which word of COLUMN holds an address."""
+    fields = COLUMN.fields
+    assert fields is not None
+    return int(fields[name][1]) // 8
+
+
 FAULT = np.dtype(
     [
         ("record", "u8"),

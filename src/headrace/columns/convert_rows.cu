@@ -18,13 +18,13 @@ HR_FN u32 found_flags(const FindTotals* totals, const RowTask& task) {
 
 HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, u32 found) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u64 begin = tile_begin(blockIdx.x, tile_bytes, skew), next = tile_begin(blockIdx.x + 1, tile_bytes, skew);
+    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
     RowTile tile{};
     tile.entry = entries[blockIdx.x];
     tile.next = entries[blockIdx.x + 1];
-    tile.origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - skew - head_bytes;
-    tile.begin = static_cast<u32>(static_cast<i64>(begin) - tile.origin);
-    tile.end = static_cast<u32>(static_cast<i64>(next < task.size ? next : task.size) - tile.origin);
+    tile.origin = extent.origin;
+    tile.begin = extent.begin;
+    tile.end = extent.end;
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
     if (ends_text(task, tile)) ++tile.records;

@@ -147,7 +147,7 @@ class FaultsOfLoad:
     @property
     def room_bytes(self) -> int:
         """Of the room where the next conversion lists its faults."""
-        return self._limit * FAULT.itemsize
+        return int(self._limit * FAULT.itemsize)
 
     def take(self, made: Conversion) -> bool:
         """Keep the faults of the columns just converted, in place of those of an earlier time.

@@ -34,8 +34,8 @@ from headrace.structure.gpu_tables import TOTALS
 
 __all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
 
-_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPP120s")
-_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPP120s")
+_MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
+_CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
 _PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _THREADS = 256
@@ -45,6 +45,7 @@ _PLACING_THREADS = 1024
 _PLACING = {"HR_THREADS": _PLACING_THREADS}
 _COUNT_BLOCKS = 528
 _UPLOAD_BYTES = 64 << 20
+_MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
 
@@ -175,10 +176,11 @@ class _Load:
         if strings:
             room, rows = self._told(group), self._by_rows(group, writes=False)
             table, told_rows = self._put_tables(room, group.table(room.address), rows)
-            marks = rows and self._rows_kernel.launch(rows, told_rows, self._sums, ascii_only=group.has_text, writes=False)
+            marks = self._launch_rows(group, rows, told_rows, writes=False)
             for form, before in self._measured_forms():
-                args = [self._text, self._entries, table, self._sums, before, marks, self._task(group, form)]
-                launcher.launch(_MEASURE, self._convert_shape(form, writes=False), args)
+                shape, own_tiles = self._convert_shape(form, marks, writes=False)
+                args = [self._text, self._entries, table, self._sums, before, marks, own_tiles, self._task(group, form)]
+                launcher.launch(_MEASURE, shape, args)
             launcher.launch(_PLACE, Shape(_PLACING, strings, _PLACING_THREADS), [self._sums, self._tiles, strings, totals])
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
@@ -194,6 +196,12 @@ class _Load:
         leaves_out = self._form == "steps" or self._faults.listing.leaves_out
         return None if leaves_out else self._rows_kernel.columns(group, writes=writes)
 
+    def _launch_rows(self, group: Group, rows: RowColumns | None, told: Room, *, writes: bool) -> Room | None:
+        """Read tiles by rows; what says which are left, or None if all are."""
+        if rows is None:
+            return None
+        return self._rows_kernel.launch(rows, told, self._sums, ascii_only=group.has_text, writes=writes)
+
     def _told(self, group: Group) -> Room:
         """Where rules and the tables of columns go: a first conversion's room, if they are no more than those."""
         size = self._told_bytes(len(group.rooms))
@@ -201,7 +209,7 @@ class _Load:
 
     def _told_bytes(self, columns: int) -> int:
         """Of rules and the tables of so many columns."""
-        return -(-self._known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + most_row_bytes(columns)
+        return int(-(-self._known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + most_row_bytes(columns))
 
     def _put_tables(self, room: Room, table: NDArray[np.uint64], rows: RowColumns | None) -> tuple[Room, Room]:
         """The tables of columns in memory, behind the rules that the first points to; one upload for all."""
@@ -222,9 +230,11 @@ class _Load:
         before = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
         return [(forms[-2], before), ("steps", before)]
 
-    def _convert_shape(self, form: str, *, writes: bool) -> Shape:
+    def _convert_shape(self, form: str, marks: Room | None, *, writes: bool) -> tuple[Shape, int]:
+        """The shape, and tiles of a block: one, or more where few of them are marked."""
         defines, threads, shared = convert_program(self._shape, form, writes)
-        return Shape(defines, self._tiles, threads, shared)
+        own_tiles = 1 if marks is None else min(self._tiles // _MARKED_BLOCKS + 1, 32)
+        return Shape(defines, -(-self._tiles // own_tiles), threads, shared), own_tiles
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
@@ -246,9 +256,10 @@ class _Load:
         sightings = outcome.address + counts if group.infers else None
         by_rows = self._by_rows(group, writes=True)
         table, told_rows = self._put_tables(told, made.table(told.address, sightings, _SEEN_BYTES), by_rows)
-        marks = by_rows and self._rows_kernel.launch(by_rows, told_rows, self._sums, ascii_only=group.has_text, writes=True)
-        args = [self._text, self._entries, table, self._sums, faults, outcome, marks, self._task(group, self._form)]
-        launcher.launch(_CONVERT, self._convert_shape(self._form, writes=True), args)
+        marks = self._launch_rows(group, by_rows, told_rows, writes=True)
+        shape, own_tiles = self._convert_shape(self._form, marks, writes=True)
+        args = [self._text, self._entries, table, self._sums, faults, outcome, marks, own_tiles, self._task(group, self._form)]
+        launcher.launch(_CONVERT, shape, args)
         blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
         shape = Shape(_SMALL, (blocks, count, 1), _THREADS)
         launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])

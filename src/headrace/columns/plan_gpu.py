@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken, validity_words
-from headrace.columns.convert_gpu import COLUMN, TASK, ColumnRoom, FaultListing, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import TASK, ColumnRoom, FaultListing, column_word, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.rows_gpu import RowColumns, row_columns
 from headrace.columns.types import DataType
@@ -36,14 +36,7 @@ _OWN = Struct("=QQI")
 """How a task begins: size, room for faults, tiles."""
 
 
-def _word(name: str) -> int:
-    """Which word of a column in the kernels' table holds an address."""
-    fields = COLUMN.fields
-    assert fields is not None
-    return int(fields[name][1]) // 8
-
-
-_WORD = {name: _word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
+_WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
 class PlanOnGpu:

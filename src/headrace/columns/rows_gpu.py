@@ -13,7 +13,7 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert_gpu import BIG_INT, COLUMN, EMPTY, Family, Flag
+from headrace.columns.convert_gpu import BIG_INT, EMPTY, Family, Flag, column_word
 from headrace.core.launcher import Entry
 
 MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP32s")
@@ -39,7 +39,7 @@ _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, 
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
 _TASK = Struct("=QIIII8s")
 """RowTask."""
-_VALUES, _OFFSETS, _VALIDITY = (COLUMN.fields[name][1] // 8 for name in ("values", "offsets", "validity"))  # type: ignore[index]
+_VALUES, _OFFSETS, _VALIDITY = (column_word(name) for name in ("values", "offsets", "validity"))
 
 
 class RowsFlag(IntFlag):
@@ -121,7 +121,7 @@ class RowColumns:
 
 def most_row_bytes(columns: int) -> int:
     """Of what the kernels are told of so many columns."""
-    return (2 * columns + 1 + MOST_STRINGS) * ROW_COLUMN.itemsize
+    return int((2 * columns + 1 + MOST_STRINGS) * ROW_COLUMN.itemsize)
 
 
 def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:

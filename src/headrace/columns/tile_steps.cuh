@@ -63,7 +63,7 @@ HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Ex
 HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first, u32 words) {
     const StepsTask& steps = task.steps;
     // Words are counted from the boundary of 16 bytes before the text, as the search's tiles are.
-    const i64 number = static_cast<i64>(u64{blockIdx.x} * (tile_bytes / 32)) + first - head_chunks;
+    const i64 number = static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + first - head_chunks;
     if (number < 0 || words == 0) return;
     const u64 chunk = static_cast<u64>(number) / steps.chunk;
     const u32 state = steps.states[chunk * steps.stride + static_cast<u64>(number) % steps.chunk];

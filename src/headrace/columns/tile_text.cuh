@@ -29,6 +29,7 @@ static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 
 // What every thread knows of the tile.
 struct Tile {
     TileEntry entry, next;
+    u32 number;  // among the text's
     i64 origin;  // staged byte s is the text's byte s + origin; below 0 in the first tile
     u32 begin;   // staged bytes of the tile that are text
     u32 end;

@@ -75,6 +75,19 @@ static_assert(sizeof(PlainDialect) == 8);
 
 // `skew`: how far the text's first byte is behind a 16-byte boundary.
 HR_FN u64 tile_begin(u64 tile, u32 tile_bytes, u32 skew) { return tile == 0 ? 0 : tile * tile_bytes - skew; }
+// A tile of which `head_bytes` before it are staged, too: staged byte s is the text's byte s + origin, and those from
+// `begin` to `end` are the tile's that are text.
+struct TileExtent {
+    i64 origin;
+    u32 begin, end;
+};
+HR_FN TileExtent extent_of(u64 tile, u32 tile_bytes, u32 head_bytes, u32 skew, u64 bytes) {
+    const u64 begin = tile_begin(tile, tile_bytes, skew), next = tile_begin(tile + 1, tile_bytes, skew);
+    const i64 origin = static_cast<i64>(tile * tile_bytes) - skew - head_bytes;
+    const u64 end = next < bytes ? next : bytes;
+    return {origin, static_cast<u32>(static_cast<i64>(begin) - origin),
+            static_cast<u32>(static_cast<i64>(end) - origin)};
+}
 HR_FN u64 tile_count(u64 bytes, u32 tile_bytes, u32 skew) {
     return bytes == 0 ? 0 : (bytes + skew + tile_bytes - 1) / tile_bytes;
 }

@@ -30,21 +30,10 @@ from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import Steps
-from headrace.structure.gpu_tables import step_tables
+from headrace.structure.gpu_tables import ENTRY, step_tables
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1
-ENTRY = np.dtype(
-    [
-        ("record", "u8"),
-        ("record_begin", "u8"),
-        ("field_begin", "u8"),
-        ("column", "u4"),
-        ("state", "u1"),
-        ("open", "u1"),
-        ("", "V2"),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +84,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: 
     for at in range(len(data) + 1):
         idle = state in automaton.idle
         places = (at, at, 0) if idle else (record_begin, field_begin, column)
-        entry = (records, *places, state if steps else state in automaton.quoted, not idle, b"")
+        entry = (records, *places, state if steps else state in automaton.quoted, not idle, 0)
         if at in begins and at < len(data):
             entries[begins[at]] = entry
         if at == len(data):
@@ -274,13 +263,13 @@ class _Launches:
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            self._launch("measure_strings", [columns, sums, None, None], tables)
+            self._launch("measure_strings", [columns, sums, None, None, 1], tables)
         for number, column in enumerate(columns[:strings]):
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
         totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
-        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None], tables)
+        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None, 1], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
 
