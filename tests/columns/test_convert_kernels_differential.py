@@ -13,6 +13,8 @@ from headrace.columns.column import Column
 from headrace.columns.convert_gpu import FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, ConvertShape
 from headrace.testing.convert_fibers import Converted, convert
 
+pytestmark = pytest.mark.fibers
+
 SHAPES = [
     ConvertShape(threads=32, tile=256, window=32, quotes=False),
     ConvertShape(threads=64, tile=512, window=64, quotes=False),

@@ -12,6 +12,8 @@ from headrace.columns.types import parse_type
 from headrace.testing.convert_fibers import convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind
 
+pytestmark = pytest.mark.fibers
+
 UNFIT = 19
 SHAPES = [
     ConvertShape(threads=32, tile=256, window=32, quotes=False),

@@ -21,6 +21,8 @@ from headrace.structure.find_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 
+pytestmark = pytest.mark.fibers
+
 ROWS = {"threads": 32, "tile": 1024, "head": 256, "blocks": 1}
 SHAPE = GpuShape(
     find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32),

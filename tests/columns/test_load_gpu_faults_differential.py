@@ -21,6 +21,8 @@ from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 from tests.columns.test_load_gpu_differential import read_on_fibers
 
+pytestmark = pytest.mark.fibers
+
 FACTS = ("record", "line", "byte", "column", "kind", "expected", "text")
 COUNTS = ("records", "rows", "rejected", "skipped", "columns", "filled", "faults")
 

@@ -13,6 +13,8 @@ import pytest
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_load_gpu_differential import check
 
+pytestmark = pytest.mark.fibers
+
 TYPES = [
     "int8",
     "uint16",

@@ -7,6 +7,8 @@ import pytest
 
 from headrace.testing import fibers
 
+pytestmark = pytest.mark.fibers
+
 
 @pytest.mark.parametrize("tiles", [0, 1, 7, 8, 2048, 2049, 5000])
 @pytest.mark.parametrize("strings", [1, 3])

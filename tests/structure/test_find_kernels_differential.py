@@ -18,6 +18,8 @@ from headrace.testing import fibers
 from headrace.testing.oracle import split
 from headrace.testing.strategies import dialects, texts
 
+pytestmark = pytest.mark.fibers
+
 SHAPES = [(32, 1), (64, 1), (32, 2)]
 CHUNKS = [(32, 2), (64, 2)]
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)]

@@ -12,6 +12,8 @@ from headrace.structure.gpu_tables import ENTRY, Found
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.test_find_kernels_differential import check_returns, expected_entries, expected_totals
 
+pytestmark = pytest.mark.fibers
+
 SMALL = FindShape(threads=32, rows=2, blocks=1, scan_threads=32)
 
 
