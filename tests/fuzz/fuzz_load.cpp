@@ -51,7 +51,7 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
     if (result.raised) keep_first_raised(result);
     std::string picture;
     const usize faults = result.faults.size();
-    for (const NamedColumn& column : rejects_table(source, plan, result)) {
+    for (const NamedColumn& column : rejects_table(plan, result, lines_of_faults(source, plan, result))) {
         fuzz::check_column(column.column, faults);
         append(picture, column.column);
     }

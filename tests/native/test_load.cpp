@@ -158,7 +158,7 @@ std::string picture(const Source& source, const LoadPlan& plan, const LoadResult
         append(shown, column.validity);
         if (column.evidence) shown += std::to_string(column.evidence->record) + column.evidence->text;
     }
-    for (const NamedColumn& column : rejects_table(source, plan, result)) {
+    for (const NamedColumn& column : rejects_table(plan, result, lines_of_faults(source, plan, result))) {
         append(shown, column.column.values);
         append(shown, column.column.offsets);
         append(shown, column.column.validity);
