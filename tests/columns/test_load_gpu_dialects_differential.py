@@ -12,13 +12,13 @@ import headrace
 from headrace.columns.load_gpu import GpuShape
 from headrace.structure.find_gpu import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS
-from tests.columns.test_load_gpu_differential import read_on_fibers, same_table
+from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
 
 pytestmark = pytest.mark.fibers
 
 SHAPES = [
-    GpuShape(find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    GpuShape(find=FindShape(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
+    shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
+    shape_of(FindShape(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
 ]
 DIALECTS: list[dict[str, Any]] = [
     {"escape_char": "\\"},

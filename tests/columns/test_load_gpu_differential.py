@@ -23,14 +23,15 @@ from tests.columns.test_convert_kernels_differential import TEXTS, table
 
 pytestmark = pytest.mark.fibers
 
-ROWS = {"threads": 32, "tile": 1024, "head": 256, "blocks": 1}
-SHAPE = GpuShape(
-    find=FindShape(threads=32, rows=2, blocks=1, scan_threads=32),
-    threads=32,
-    window=64,
-    rows=RowShape(**ROWS),
-    quoted_rows=RowShape(quotes=True, **ROWS),
-)
+
+def shape_of(find: FindShape, *, threads: int, window: int, row_threads: int = 32) -> GpuShape:
+    """Small tiles."""
+    rows = {"threads": row_threads, "tile": find.tile, "head": 256, "blocks": 1}
+    both = {"rows": RowShape(**rows), "quoted_rows": RowShape(quotes=True, records=1, **rows)}
+    return GpuShape(find=find, threads=threads, window=window, **both)
+
+
+SHAPE = shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)
 
 
 def read_on_fibers(
@@ -59,7 +60,7 @@ def read_on_fibers(
 def check(data: bytes, **options: Any) -> int:
     """Read on both; how often the host waited."""
     found, waits = read_on_fibers(data, **options)
-    options = {name: value for name, value in options.items() if name not in ("skew", "seed")}
+    options = {name: value for name, value in options.items() if name not in ("skew", "seed", "shape")}
     expected = headrace.read_csv(data, **options)
     assert found is not None
     same_table(found, expected)

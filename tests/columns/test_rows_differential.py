@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from headrace.structure.find_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_load_gpu_differential import check
+from tests.columns.test_load_gpu_differential import check, shape_of
 
 pytestmark = pytest.mark.fibers
 
@@ -114,7 +115,7 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
     for row in (record, record.replace(b'"', b"").replace(b"a, b", b"a b")):
         data = line_end.join(row % (i, i, i % 60, b"y" * (i % 50), i) for i in range(400)) + line_end
         check(data, header=False, schema=["int32", "string", "timestamp[s]", "string", "float64"])
-    # A tile that ends between CR and LF has other line ends than the search counts, and so has the next.
+    # A tile that ends between CR and LF has other line ends than the search counts, and so has the next, or begins with none.
     allowed = 0.1 if line_end == b"\r\n" else 0
     for marked, tiles in left.values():
         assert tiles > 40 and marked <= allowed * tiles
@@ -145,3 +146,41 @@ def test_strings_of_all_lengths_and_rows_without_any(left):
     lines = ["x" * (i % 131) + "," + ("y" * 700 if i % 97 == 0 else "") for i in range(500)]
     check("\n".join(lines).encode(), header=False, schema=["string", "string"])
     assert left["measure_rows"][0] < left["measure_rows"][1] / 2
+
+
+@pytest.mark.parametrize("skew", range(16))
+def test_tiles_that_begin_and_end_between_cr_and_lf(skew):
+    for size in (6, 14, 30):
+        data = b"".join(b"%0*d\r\n" % (size, i) for i in range(300))
+        check(data, header=False, schema=["int64"], skew=skew)
+        check(data, header=False, schema=["string"], skew=skew)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_line_ends_of_all_kinds(seed):
+    rng = random.Random(seed)
+    ends = rng.choice(
+        [[b"\r\n", b"\r"], [b"\n", b"\r\n", b"\r"], [b"\n", b"\n", b"\n", b"\r", b"\r\r\n"], [b"\n\r", b"\n", b"\r\n"]]
+    )
+    width = rng.randrange(1, 4)
+    fields = [b"", b"1", b"22", b'"a\r"', b"x" * rng.randrange(40)]
+    records = []
+    for _ in range(rng.randrange(1, 400)):
+        count = width if rng.random() < 0.97 else rng.randrange(1, 5)
+        records.append(b",".join(rng.choice(fields) for _ in range(count)) + rng.choice(ends if rng.random() < 0.2 else ends[:1]))
+    options = {"on_error": "null", "short_records": "null", "long_records": "reject", "skip_blank_lines": rng.random() < 0.7}
+    check(b"".join(records), header=False, schema=["string"] * width, skew=rng.randrange(16), seed=seed, **options)
+
+
+@pytest.mark.parametrize("quote", [b"", b'"'])
+@pytest.mark.parametrize("seed", range(3))
+def test_long_strings_that_several_warps_copy(seed, quote):
+    find = FindShape(threads=64, rows=4, blocks=1, scan_threads=32)
+    rng = random.Random(seed)
+    records = [quote + b"y" * rng.randrange(8, 14) + quote + b"," + b"z" * rng.randrange(3) for _ in range(600)]
+    for at in range(5, 600, 97):
+        records[at] = quote + b"abc" * rng.randrange(300, 1000) + quote + b","
+    shape = shape_of(find, threads=64, window=64, row_threads=64)
+    check(b"\n".join(records) + b"\n", header=False, schema=["string", "string"], shape=shape, seed=seed)
+    words = [quote + b"w" * rng.randrange(65, 100) + quote + b",b" for _ in range(300)]
+    check(b"\n".join(words), header=False, schema=["string", "string"], shape=shape, seed=seed)

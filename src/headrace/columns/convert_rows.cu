@@ -47,7 +47,14 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     if (!cursor.live) return cursor;
     cursor.at = memory.starts[record];
     cursor.end = memory.starts[record + 1] - 1u;
-    if (tile.returns && cursor.end > cursor.at && staged_text(memory)[cursor.end - 1] == '\r') --cursor.end;
+    if (tile.returns) {
+        // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
+        // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
+        // begins between CR and LF for one that ends there.
+        const u8* const text = staged_text(memory);
+        if (cursor.end > cursor.at && text[cursor.end - 1] == '\r') --cursor.end;
+        cursor.live = cursor.end > cursor.at && text[cursor.at] != '\r' && text[cursor.end - 1] != '\r';
+    }
     return cursor;
 }
 
@@ -150,6 +157,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         if (task.strings == 0) continue;
         if (!__syncthreads_and(whole)) return false;
         put_all_strings(memory, task, columns, tile.entry.record + first, tile.records - first, round);
+        if (first + per_round < tile.records) __syncthreads();  // long strings are read by all warps
     }
     return __syncthreads_and(whole);
 }
@@ -199,7 +207,8 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
-    bool whole = true;
+    // As of whole records (cursor_at).
+    bool whole = !(has_open && tile.returns && staged_text(memory)[memory.starts[tile.records]] == '\r');
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;

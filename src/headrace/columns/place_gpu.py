@@ -24,6 +24,9 @@ class GpuShape:
     rows: RowShape = field(default_factory=RowShape)
     quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, records=1))
 
+    def __post_init__(self) -> None:
+        assert self.rows.tile == self.quoted_rows.tile == self.find.tile  # they read the search's tiles
+
     def convert(self, form: str) -> ConvertShape:
         """The conversion's, of a text that this form of the search reads."""
         forms = {"quotes": form != "bare", "steps": form == "steps"}

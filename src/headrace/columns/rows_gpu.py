@@ -72,7 +72,7 @@ class RowShape:
     def shared_bytes(self, strings: int) -> int:
         """RowMemory, and RowStrings behind it."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = self.tile + self.head + 48 + 4 * (chunks + 3) + self.tile // 4 + 4
+        size = self.tile + self.head + 80 + 4 * (chunks + 3) + self.tile // 4 + 4
         size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
