@@ -11,15 +11,7 @@
 
 namespace headrace {
 
-// Sum of the products of four bytes each.
-HR_FN u32 dot4(u32 bytes, u32 weights, u32 sum) {
-#if defined(__CUDACC__)
-    return __dp4a(bytes, weights, sum);
-#else
-    for (u32 i = 0; i < 32; i += 8) sum += (bytes >> i & 0xFF) * (weights >> i & 0xFF);
-    return sum;
-#endif
-}
+using tile::dot4;
 
 // Four digits, the first in the lowest byte: 1000 a + 100 b + 10 c + d.
 HR_FN u32 four_digits(u32 digits) {
@@ -33,18 +25,23 @@ HR_FN u32 four_digits(u32 digits) {
 // The last `count` bytes of a word, 0 to 4 and more.
 HR_FN u32 last_bytes(i32 count) { return ~__funnelshift_rc(~0u, 0, static_cast<u32>(8 * (count < 0 ? 0 : count))); }
 
-// Words [0, count) of four bytes each, the last of which ends at staged byte `end`.
+// Words of four bytes each, the first of which begins at staged byte `at`.
 template <u32 count>
-HR_FN void load_before(const u32* text, u32 end, u32 (&words)[count]) {
-    const u32 at = end - 4 * count;
-    const u32 shift = 8 * (at % 4);
-    u32 low = text[at / 4];
+HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
+    const u32* const from = text + at / 4;
+    u32 low = from[0];
 #pragma unroll
     for (u32 i = 0; i < count; ++i) {
-        const u32 high = text[at / 4 + i + 1];
-        words[i] = __funnelshift_r(low, high, shift);
+        const u32 high = from[i + 1];
+        words[i] = __funnelshift_r(low, high, 8 * at);
         low = high;
     }
+}
+
+// The same, the last of which ends at staged byte `end`.
+template <u32 count>
+HR_FN void load_before(const u32* text, u32 end, u32 (&words)[count]) {
+    load_from(text, end - 4 * count, words);
 }
 
 // Bit 7 of each byte that is above 9.
@@ -163,6 +160,36 @@ HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical)
     result.fine = digits > 0 && size <= 4 * count && value_of(words, digits, result.mantissa);
     if (canonical && size > 1 && bytes[end - size] == '0' && is_digit(bytes[end - size + 1])) result.fine = false;
     return result;
+}
+
+// What a field was read as, if it is such a number.
+template <class T>
+struct Number {
+    T value;
+    bool fine;
+};
+constexpr u32 longest_number = 17;
+
+// Up to sixteen digits, perhaps with a sign.
+template <class T>
+HR_FN Number<T> long_integer(const u32* text, u32 end, u32 n, bool is_signed, bool canonical) {
+    if (n > longest_number) return {0, false};
+    const ShortDecimal found = read_decimal<4, false>(text, end, n, canonical);
+    constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
+    const u64 largest = (is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
+    const bool fine = found.fine && found.mantissa <= largest && (!found.negative || is_signed);
+    return {static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa), fine};
+}
+
+// Exact in T are the mantissa and, for so many digits behind the point, the quotient's rounding (divide_long).
+template <class T>
+HR_FN Number<T> long_real(const u32* text, u32 end, u32 n, bool canonical) {
+    if (n > longest_number) return {0, false};
+    const ShortDecimal found = read_decimal<4, true>(text, end, n, canonical);
+    constexpr u64 exact = u64{1} << (sizeof(T) == 4 ? 24 : 53);
+    constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
+    const T whole = divide_long(static_cast<T>(found.mantissa), found.fraction);
+    return {found.negative ? -whole : whole, found.fine && found.mantissa <= exact && found.fraction <= most};
 }
 
 }  // namespace headrace

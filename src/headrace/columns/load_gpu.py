@@ -27,6 +27,7 @@ from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
+from headrace.sources.on_gpu import HEAD_BYTES
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
@@ -162,7 +163,8 @@ class _Load:
         self._found, self._entries = found, found.entries
         outcome, self._sums, marks, told, faults = found.more
         self._own: Sequence[Room] = outcome, told, faults
-        beginning = self._source.native.read(self._text.begin, min(SAMPLED_BYTES, self._size))
+        # Of what the host has already: other bytes would be waited for, behind the search.
+        beginning = self._source.native.read(min(self._text.begin, HEAD_BYTES - SAMPLED_BYTES), min(SAMPLED_BYTES, self._size))
         place = Place(self._launcher, self._text, self._shape)
         self._rows_kernel = RowLaunches(place, self._dialect, found, marks, beginning)
 

@@ -56,22 +56,11 @@ HR_FN Field field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 r
     return {quoted ? at + 1 : at, quoted ? raw - 2 : raw, at + raw + 1, quoted};
 }
 
-// Eight bytes from a field's first on, each ^ '0'.
+// Eight bytes from a field's first on, each ^ '0'. Digits are read backwards from a field's end elsewhere (digits.cuh);
+// here a window does not wait for the field's length, so that both are on their way at once.
 struct Window {
     u32 low, high;
 };
-
-template <u32 count>
-HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
-    const u32* const from = text + at / 4;
-    u32 low = from[0];
-#pragma unroll
-    for (u32 i = 0; i < count; ++i) {
-        const u32 high = from[i + 1];
-        words[i] = __funnelshift_r(low, high, 8 * at);
-        low = high;
-    }
-}
 
 HR_FN Window open_window(const u32* text, u32 at) {
     u32 words[2];

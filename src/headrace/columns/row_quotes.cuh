@@ -6,14 +6,9 @@
 #pragma once
 
 #include "columns/row_tile.cuh"
+#include "columns/text_bits.cuh"
 
 namespace headrace {
-
-HR_FN u32 prefix_xor(u32 bits) {
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
-    return bits;
-}
 
 // A word of 32 bytes: raw quotes, and whether its first byte's predecessor is inside quotes, or a quote.
 struct QuoteWord {
@@ -26,9 +21,7 @@ HR_FN u32 settle_quotes(RowMemory& memory, const PlainDialect& dialect, u32 word
     const u32 inside = prefix_xor(own.quotes) ^ (own.inside ? ~0u : 0);
     memory.ends[word] &= ~inside;
     if (word >= head_chunks) memory.lines[word - head_chunks] &= ~inside;
-    const u32 opening = own.quotes & inside, closing = own.quotes & ~inside;
-    const u32 after_closing = closing << 1 | (own.quote_before && !own.inside ? 1 : 0);
-    return dialect.flags & PLAIN_DOUBLES ? own.quotes & ~(opening & after_closing) : own.quotes;
+    return dropped_quotes(own.quotes, inside, dialect.flags & PLAIN_DOUBLES, own.quote_before && !own.inside ? 1 : 0);
 }
 
 // Settles all words; ends with a barrier.
@@ -89,7 +82,7 @@ HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& ti
 // Quotes that are dropped of staged bytes [0, at).
 HR_FN u32 dropped_until(const RowMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
-    return memory.dropped_before[at / 32] + static_cast<u32>(__popc(memory.dropped[at / 32] & low_mask(at % 32)));
+    return bits_until(memory.dropped, memory.dropped_before, at);
 }
 
 }  // namespace headrace

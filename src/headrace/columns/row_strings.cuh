@@ -70,11 +70,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn&
 }
 
 HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
-    if (column.flags & ROW_LONG_OFFSETS) {
-        reinterpret_cast<u64*>(column.more)[row] = value;
-    } else {
-        reinterpret_cast<u32*>(column.more)[row] = static_cast<u32>(value);
-    }
+    store_offset(reinterpret_cast<void*>(column.more), column.flags & ROW_LONG_OFFSETS, row, value);
 }
 
 // Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4.

@@ -84,8 +84,6 @@ HR_FN u64 tile_position(const RowTile& tile, u32 staged) { return static_cast<u6
 HR_FN const u32* staged_words(const RowMemory& memory) { return reinterpret_cast<const u32*>(memory.text); }
 HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
 
-HR_FN u32 low_mask(u32 count) { return count >= 32 ? ~0u : (1u << count) - 1; }
-
 // Place of the lowest bit; of 0, something above 31.
 HR_FN u32 first_bit(u32 bits) {
 #if defined(__CUDACC__)
@@ -95,13 +93,6 @@ HR_FN u32 first_bit(u32 bits) {
 #else
     return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
 #endif
-}
-
-// The top bits of sixteen bytes as sixteen bits.
-HR_FN u32 sixteen_bits(const tile::Bits& tops) {
-    const u32 low = dot4(tops.word[1], 0x80402010, dot4(tops.word[0], 0x08040201, 0));
-    const u32 high = dot4(tops.word[3], 0x80402010, dot4(tops.word[2], 0x08040201, 0));
-    return low >> 7 | high << 1;
 }
 
 // What means something, each in all bytes of a word; what does not is as the line end.
@@ -122,19 +113,13 @@ HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 t
         lines.word[k] = ~(no_line | words[k]) & tile::top_bits;
         if constexpr (may_quote) quotes.word[k] = tile::equals(words[k], bytes.quote);
     }
-    reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(sixteen_bits(ends));
+    reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(tile::gather(ends));
     constexpr u32 head = head_bytes / 16;
-    if (v >= head) reinterpret_cast<u16*>(memory.lines)[v - head] = static_cast<u16>(sixteen_bits(lines));
-    if constexpr (may_quote) reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(sixteen_bits(quotes));
+    if (v >= head) reinterpret_cast<u16*>(memory.lines)[v - head] = static_cast<u16>(tile::gather(lines));
+    if constexpr (may_quote) reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(tile::gather(quotes));
 }
 
 HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
-
-HR_FN bool has_byte(uint4 v, u32 pattern) {
-    const u32 found = (tile::borrows(v.x ^ pattern) | tile::borrows(v.y ^ pattern)) |
-                      (tile::borrows(v.z ^ pattern) | tile::borrows(v.w ^ pattern));
-    return (found & tile::top_bits) != 0;
-}
 
 // Reads the tile. Whether it is one that can be read by rows, as far as its bytes tell.
 HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile, bool watches) {
@@ -151,7 +136,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
             odd |= ascii && has_high(own);
-            if (watches) odd |= has_byte(own, quote);
+            if (watches) odd |= tile::has_byte(own, quote);
         }
     } else {
         const u8 other = task.dialect.other;
@@ -159,7 +144,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
             const uint4 own = structure::edge_vector(text, task.size, tile.origin + 16 * i64{v}, other, other);
             stage_vector(memory, bytes, v, own);
-            odd |= (ascii && has_high(own)) || (watches && has_byte(own, quote));
+            odd |= (ascii && has_high(own)) || (watches && tile::has_byte(own, quote));
         }
     }
     if (threadIdx.x < pad_vectors) {

@@ -65,7 +65,7 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
         const u32 opening = quotes & inside, closing = quotes & ~inside;
         const u32 after_closing = closing << 1 | carry.closing;
         const bool doubles = dialect.flags & PLAIN_DOUBLES;
-        own.dropped[number] = doubles ? quotes & ~(opening & after_closing) : quotes;
+        own.dropped[number] = dropped_quotes(quotes, inside, doubles, carry.closing);
         const u32 may_open = after | separators << 1 | carry.separator | (doubles ? after_closing : 0);
         // The bytes that hold no text are no strays: a quote that closes at the text's end is fine.
         own.strays[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
@@ -91,8 +91,7 @@ HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& d
     for (u32 i = 0; i < head_chunks; ++i) {
         const u32 inside = prefix_xor(quotes[i]) ^ inside_before;
         const u32 closing = quotes[i] & ~inside;
-        const u32 kept = quotes[i] & inside & (closing << 1 | closing_before);
-        dropped[i] = dialect.flags & PLAIN_DOUBLES ? quotes[i] & ~kept : quotes[i];
+        dropped[i] = dropped_quotes(quotes[i], inside, dialect.flags & PLAIN_DOUBLES, closing_before);
         inside_before = static_cast<u32>(static_cast<i32>(inside) >> 31);
         closing_before = closing >> 31;
     }

@@ -64,7 +64,7 @@ HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, con
 // What is left out of staged bytes [0, at).
 HR_FN u32 dropped_until(const TileMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
-    return memory.dropped_before[at / 32] + static_cast<u32>(__popc(memory.dropped[at / 32] & low_mask(at % 32)));
+    return bits_until(memory.dropped, memory.dropped_before, at);
 }
 
 HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,

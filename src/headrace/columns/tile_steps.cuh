@@ -10,6 +10,9 @@
 
 namespace headrace {
 
+// The top bits of four bytes as four bits.
+HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
+
 // Sets of states, in the tables behind the three arrays (StepTables).
 enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
 

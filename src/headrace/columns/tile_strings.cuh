@@ -94,11 +94,7 @@ HR_FN void copy_long_pieces(const TileMemory& memory) {
 }
 
 HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
-    if (column.width == 8) {
-        reinterpret_cast<u64*>(column.offsets)[row] = value;
-    } else {
-        reinterpret_cast<u32*>(column.offsets)[row] = static_cast<u32>(value);
-    }
+    store_offset(column.offsets, column.width == 8, row, value);
 }
 
 // The first byte from `at` on that may begin a character: in UTF-8 at most three do not.

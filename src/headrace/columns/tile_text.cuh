@@ -1,16 +1,16 @@
 // A tile's text in shared memory, and where its fields and records end as bits: 32 bytes of text are one word.
 //
 // A vector of 16 bytes is read once from device memory; its masks are made while it is in registers. Comparing four
-// bytes with a value: x = word ^ value is zero where they are alike, and ((x & 7F..) + 7F..) | x has the top bit of
-// each byte that is not (Warren, "Hacker's Delight", 6-1). Bytes moved: those of the text, once, and HR_HEAD more a
+// bytes with a value is core/tile/bytes.cuh's. Bytes moved: those of the text, once, and HR_HEAD more a
 // tile.
 #pragma once
 
 #include "columns/convert_task.hpp"
+#include "columns/text_bits.cuh"
 #include "core/tile/block.cuh"
-#include "core/tile/bytes.cuh"
 #include "core/tile/memory.cuh"
 #include "structure/step_rows.cuh"
+#include "structure/tile_text.cuh"
 
 namespace headrace {
 
@@ -94,35 +94,13 @@ HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<
 // Of a staged byte, in the text.
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
-HR_FN u32 zero_bytes(u32 x) { return ~(((x & 0x7F7F7F7F) + 0x7F7F7F7F) | x) & 0x80808080; }
-// The top bits of four bytes as four bits.
-HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
-
 HR_FN u32 equal_mask(uint4 v, u32 pattern) {
-    return four_bits(zero_bytes(v.x ^ pattern)) | four_bits(zero_bytes(v.y ^ pattern)) << 4 |
-           four_bits(zero_bytes(v.z ^ pattern)) << 8 | four_bits(zero_bytes(v.w ^ pattern)) << 12;
-}
-
-HR_FN u32 low_mask(u32 count) { return count >= 32 ? ~0u : (1u << count) - 1; }
-
-HR_FN u32 prefix_xor(u32 bits) {
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
-    return bits;
+    return tile::gather({tile::equals(v.x, pattern), tile::equals(v.y, pattern), tile::equals(v.z, pattern),
+                         tile::equals(v.w, pattern)});
 }
 
 HR_FN bool is_line_end(const PlainDialect& dialect, u8 byte) {
     return byte == dialect.line_end || ((dialect.flags & PLAIN_UNIVERSAL) && byte == '\r');
-}
-
-// The 16 bytes at `position`, those of the text alone: others are 0.
-HR_COLD uint4 edge_vector(const u8* text, i64 position, u64 size) {
-    u32 words[4] = {0, 0, 0, 0};
-    for (u32 i = 0; i < 16; ++i) {
-        const i64 at = position + i;
-        if (at >= 0 && static_cast<u64>(at) < size) words[i / 4] |= static_cast<u32>(text[at]) << (8 * (i % 4));
-    }
-    return {words[0], words[1], words[2], words[3]};
 }
 
 // Line ends of 16 bytes. That there is a CR at all is asked first, of all 16 bytes at once.
@@ -130,9 +108,7 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     u32 lines = equal_mask(v, line_end);
     if (universal) {
         constexpr u32 returns = 0x0D0D0D0D;
-        const u32 found = (tile::borrows(v.x ^ returns) | tile::borrows(v.y ^ returns)) |
-                          (tile::borrows(v.z ^ returns) | tile::borrows(v.w ^ returns));
-        if (found & 0x80808080) lines |= equal_mask(v, returns);
+        if (tile::has_byte(v, returns)) lines |= equal_mask(v, returns);
     }
     return lines;
 }
@@ -202,7 +178,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
 #pragma unroll 1
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
             const i64 position = tile.origin + 16 * v;
-            const uint4 bytes = edge_vector(text, position, task.size);
+            const uint4 bytes = structure::edge_vector(text, task.size, position, 0, 0);
             high |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
             stage_vector(memory, task.dialect, v, bytes, valid_mask(position, task.size));
         }

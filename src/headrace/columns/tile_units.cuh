@@ -120,6 +120,14 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
 
 HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
 
+// Inference takes a zero before other digits for text; inferred numbers have eight bytes.
+template <class T>
+HR_FN bool is_canonical(const TileMemory& memory, const HotColumn& column, const Field& field) {
+    if (sizeof(T) != 8 || !column.inferred || field.n <= 1) return true;
+    const u8* const text = staged_text(memory);
+    return !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+}
+
 // Up to eight digits; where some lane has no such, up to sixteen, perhaps with a sign.
 template <class T>
 HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
@@ -129,21 +137,13 @@ HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const
     bool fast = value_of(two, static_cast<i32>(field.n), magnitude) && field.n - 1 < 8 && magnitude <= column.largest;
     value = static_cast<T>(magnitude);
     if (__any_sync(tile::all_lanes, asks && !fast)) {
-        if (asks && !fast && field.n <= 17) {
-            const ShortDecimal found = read_decimal<4, false>(words, field.end, field.n, false);
-            constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
-            const u64 largest = (column.is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
-            fast = found.fine && found.mantissa <= largest && (!found.negative || column.is_signed);
-            value = static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa);
+        if (asks && !fast) {
+            const Number<T> found = long_integer<T>(words, field.end, field.n, column.is_signed, false);
+            fast = found.fine;
+            value = found.value;
         }
     }
-    if constexpr (sizeof(T) == 8) {
-        if (column.inferred && fast && field.n > 1) {
-            const u8* const text = staged_text(memory);
-            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
-        }
-    }
-    return fast;
+    return fast && is_canonical<T>(memory, column, field);
 }
 
 // Up to eight bytes; where some lane has no such, up to sixteen, perhaps with a sign.
@@ -162,21 +162,13 @@ HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Fi
     bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && field.n <= 8;
     value = divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0);
     if (__any_sync(tile::all_lanes, asks && !fast)) {
-        if (asks && !fast && field.n <= 17) {
-            const ShortDecimal found = read_decimal<4, true>(words, field.end, field.n, false);
-            constexpr u64 exact = u64{1} << FloatFormat<T>::precision;
-            constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
-            fast = found.fine && found.mantissa <= exact && found.fraction <= most;
-            value = with_sign(divide_long(static_cast<T>(found.mantissa), found.fraction), found.negative);
+        if (asks && !fast) {
+            const Number<T> found = long_real<T>(words, field.end, field.n, false);
+            fast = found.fine;
+            value = found.value;
         }
     }
-    if constexpr (sizeof(T) == 8) {
-        if (column.inferred && fast && field.n > 1) {
-            const u8* const text = staged_text(memory);
-            fast = !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
-        }
-    }
-    return fast;
+    return fast && is_canonical<T>(memory, column, field);
 }
 
 template <class T>

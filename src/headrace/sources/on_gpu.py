@@ -37,7 +37,7 @@ def text_on_gpu(source: object) -> Array:
     return text
 
 
-_HEAD_BYTES = 16 << 10
+HEAD_BYTES = 16 << 10
 """So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
 
 
@@ -58,9 +58,9 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
-        if not head and 0 < offset + count <= _HEAD_BYTES:
+        if not head and 0 < offset + count <= HEAD_BYTES:
             card.make_current()  # any thread may read
-            head = staged.fetch(text.address, stream, min(_HEAD_BYTES, text.nbytes), counted=crossings)
+            head = staged.fetch(text.address, stream, min(HEAD_BYTES, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
             return

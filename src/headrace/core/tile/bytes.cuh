@@ -39,13 +39,31 @@ __device__ __forceinline__ Bits behind(const Bits& bits, u32 before) {
 // the additions carry stays below them.
 __device__ __forceinline__ u32 parities(u32 bits) { return bits * 0x01010101u; }
 
-// `sum` and the four bytes of a word.
-__device__ __forceinline__ u32 add_bytes(u32 bytes, u32 sum) {
+// `sum` and the products of four bytes each.
+__device__ __forceinline__ u32 dot4(u32 bytes, u32 weights, u32 sum) {
 #if defined(__CUDACC__)
-    return __dp4a(bytes, 0x01010101u, sum);
+    return __dp4a(bytes, weights, sum);
 #else
-    return sum + (bytes & 0xFF) + (bytes >> 8 & 0xFF) + (bytes >> 16 & 0xFF) + (bytes >> 24);
+    for (u32 i = 0; i < 32; i += 8) sum += (bytes >> i & 0xFF) * (weights >> i & 0xFF);
+    return sum;
 #endif
+}
+
+// `sum` and the four bytes of a word.
+__device__ __forceinline__ u32 add_bytes(u32 bytes, u32 sum) { return dot4(bytes, 0x01010101u, sum); }
+
+// Whether one of sixteen bytes is `pattern`'s.
+__device__ __forceinline__ bool has_byte(uint4 v, u32 pattern) {
+    const u32 found =
+        (borrows(v.x ^ pattern) | borrows(v.y ^ pattern)) | (borrows(v.z ^ pattern) | borrows(v.w ^ pattern));
+    return (found & top_bits) != 0;
+}
+
+// Bits 7 of sixteen bytes side by side.
+__device__ __forceinline__ u32 gather(const Bits& bits) {
+    const u32 low = dot4(bits.word[1], 0x80402010, dot4(bits.word[0], 0x08040201, 0));
+    const u32 high = dot4(bits.word[3], 0x80402010, dot4(bits.word[2], 0x08040201, 0));
+    return low >> 7 | high << 1;
 }
 
 // Four bytes of the eight in `low` and `high`: byte i is that which selector i, of four bits, tells. Selectors must be
