@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.columns_gpu import Taken, ordered, strings_of
 from headrace.columns.convert_gpu import has_offsets
+from headrace.columns.string_places_gpu import place_strings
 from headrace.core.launcher import Entry, Launcher, Room, Shape
 
 DROPPED = np.dtype(
@@ -33,7 +34,6 @@ PUT_VALUE = np.dtype([("row", "u8"), ("low", "u8"), ("high", "u8"), ("column", "
 _SIZE = Entry("columns/drop_rows.cu", "size_dropped", "PP48s")
 _ROWS = Entry("columns/drop_rows.cu", "drop_rows", "PP48s")
 _BYTES = Entry("columns/drop_rows.cu", "drop_bytes", "P48s")
-_PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _PUT = Entry("columns/put_values.cu", "put_values", "PPQ")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
@@ -141,7 +141,7 @@ class _Drop:
         blocks = min(-(-self._gone_count // _THREADS), _MOST_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
         launcher.launch(_SIZE, shape, [launcher.put(self._table), self._dropped, self._task])
-        launcher.launch(_PLACE, Shape(_DEFINES, count, _THREADS), [self._dropped, self._gone_count, count, self._totals])
+        place_strings(launcher, self._dropped, (self._gone_count, count), self._totals)
         for number, gone in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
             left[number] = self._strings[number].rooms["values"].nbytes - gone
         return left

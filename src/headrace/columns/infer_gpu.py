@@ -20,7 +20,7 @@ _LONGEST = 8
 _KINDS = 20
 """And one for values that their column's type does not hold."""
 _NEVER = 2**64 - 1
-_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 64 << 10
 """Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
 hundreds, so the sample of a small text is small. What is found does not depend on it."""
 
@@ -41,7 +41,14 @@ class Inference:
     def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
+        least = max(_LEAST_SAMPLE, plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+        self._sample = min(max((plan.end - begin) // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0)
+
+    def fetch_sample(self) -> None:
+        """Have the host fetch what `first` will look at, before work is launched that it would wait for."""
+        if self._known.inferred and (size := min(self._sample, self._plan.end - self._begin)) > 0:
+            self._source.read(self._begin + size - 1, 1)
 
     def first(self) -> bytes:
         """What each wanted column is taken for at first: its kind, or `GIVEN`."""
@@ -49,10 +56,7 @@ class Inference:
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
         with native_errors():
-            size = self._plan.end - self._begin
-            least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
-            sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
-            self._ledger.sample(self._source, self._native, self._plan, sample)
+            self._ledger.sample(self._source, self._native, self._plan, self._sample)
         kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 

@@ -17,11 +17,12 @@ from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
-from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
+from headrace.columns.launch_rows_gpu import RowLaunches
 from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
+from headrace.columns.string_places_gpu import place_memory_bytes, place_strings
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
@@ -37,15 +38,14 @@ __all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
-_PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
-_PLACING_THREADS = 1024
-_PLACING = {"HR_THREADS": _PLACING_THREADS}
 _COUNT_BLOCKS = 528
 _UPLOAD_BYTES = 64 << 20
+_SAMPLED_BYTES = 4096
+"""Of the text's beginning, by which is guessed whether its fields have quotes."""
 _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
@@ -153,20 +153,29 @@ class _Load:
 
     def _find(self) -> None:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
+        self._inference.fetch_sample()
         known, count = self._known, len(self._positions)
         # Each column may turn out to be of strings.
         self._tiles = tile_count(self._text, self._shape.find)
         sums = 0 if known.inferred else self._tiles * known.given_strings * 8
-        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
+        place_bytes = place_memory_bytes(self._tiles, count)
+        sizes = -(-count // 2) * 16  # of strings; what is behind them begins at sixteen bytes
+        zeroed = [sizes + place_bytes, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
         others = [self._told_bytes(count), self._faults.room_bytes]
-        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
+        quoted, shape = self._has_quotes(), self._shape.find
+        found = find_tiles(self._launcher, self._text, self._dialect, shape, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
+        self._place_memory: Room | None = Part(found.totals, found.totals.nbytes - place_bytes, place_bytes)
         outcome, self._sums, marks, told, faults = found.more
         self._own: Sequence[Room] = outcome, told, faults
-        # Of what the host has already: other bytes would be waited for, behind the search.
-        beginning = self._source.native.read(min(self._text.begin, HEAD_BYTES - SAMPLED_BYTES), min(SAMPLED_BYTES, self._size))
         place = Place(self._launcher, self._text, self._shape)
-        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, beginning)
+        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, quoted)
+
+    def _has_quotes(self) -> bool:
+        """Whether there are quotes in what the host has already of the text's beginning."""
+        quote = self._dialect.quote
+        begin = min(self._text.begin, HEAD_BYTES - _SAMPLED_BYTES)
+        return quote is not None and quote in self._source.native.read(begin, min(_SAMPLED_BYTES, self._size))
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
         """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
@@ -183,7 +192,7 @@ class _Load:
                 shape, own_tiles = self._convert_shape(form, marks, writes=False)
                 args = [self._text, self._entries, table, self._sums, before, marks, own_tiles, self._task(group, form)]
                 launcher.launch(_MEASURE, shape, args)
-            launcher.launch(_PLACE, Shape(_PLACING, strings, _PLACING_THREADS), [self._sums, self._tiles, strings, totals])
+            place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
@@ -193,10 +202,14 @@ class _Load:
         self._counts["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES:])
 
+    def _take_place_memory(self) -> Room | None:
+        """Zeros that nobody has written to; the first time they lie with the search's."""
+        memory, self._place_memory = self._place_memory, None
+        return memory
+
     def _by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The columns as rows are read, if they can be."""
-        leaves_out = self._form == "steps" or self._faults.listing.leaves_out
-        return None if leaves_out else self._rows_kernel.columns(group, writes=writes)
+        return None if self._faults.listing.leaves_out else self._rows_kernel.columns(group, writes=writes)
 
     def _launch_rows(self, group: Group, rows: RowColumns | None, told: Room, *, writes: bool) -> Room | None:
         """Read tiles by rows; what says which are left, or None if all are."""

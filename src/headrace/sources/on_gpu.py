@@ -39,6 +39,8 @@ def text_on_gpu(source: object) -> Array:
 
 HEAD_BYTES = 16 << 10
 """So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
+MOST_HEAD_BYTES = 128 << 10
+"""And so much once something behind that is asked for that lies before this."""
 
 
 def host_view(text: Array, crossings: Crossings) -> _native.Source:
@@ -58,9 +60,10 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
-        if not head and 0 < offset + count <= HEAD_BYTES:
+        if len(head) < offset + count <= MOST_HEAD_BYTES:
             card.make_current()  # any thread may read
-            head = staged.fetch(text.address, stream, min(HEAD_BYTES, text.nbytes), counted=crossings)
+            size = HEAD_BYTES if offset + count <= HEAD_BYTES else MOST_HEAD_BYTES
+            head = staged.fetch(text.address, stream, min(size, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
             return
