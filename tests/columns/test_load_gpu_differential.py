@@ -133,3 +133,20 @@ def test_options(options):
     sep = options.get("sep", ",").encode()
     lines = [b"x%sname" % sep, *[b"%d%s%s" % (i, sep, [b"NA", b"ann", b"", b"bo"][i % 4]) for i in range(20)]]
     check(b"\r\n".join(lines), **options)
+
+
+@pytest.mark.parametrize("lengths", [(1, 40), (40, 1), (9, 9)])
+def test_room_is_for_the_rows_there_are(lengths):
+    """Also where the first ones, by which it is taken ahead, are shorter or longer than the others."""
+    short, long = lengths
+    lines = [f"{row},{'a' * short}" for row in range(2000)] + [f"{row},{'b' * long}" for row in range(6000)]
+    data = "\n".join(lines).encode()
+    found, waits = read_on_fibers(data, header=False, schema=["int32", "string"])
+    assert found is not None
+    assert waits == 2
+    same_table(found, headrace.read_csv(data, header=False, schema=["int32", "string"]))
+    numbers, texts = found.columns.values()
+    assert numbers.values.nbytes == 4 * len(lines)
+    assert texts.values.nbytes == 2000 * short + 6000 * long
+    assert texts.offsets is not None
+    assert texts.offsets.nbytes == 4 * (len(lines) + 1)

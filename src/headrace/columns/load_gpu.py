@@ -25,6 +25,7 @@ from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.columns.string_places_gpu import place_memory_bytes, place_strings
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
@@ -45,7 +46,10 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 528
 _UPLOAD_BYTES = 64 << 20
 _SAMPLED_BYTES = 4096
-"""Of the text's beginning, by which is guessed whether its fields have quotes."""
+"""Of the text's beginning, by which is guessed whether its fields have quotes, and how many rows there are."""
+_MOST_AHEAD = 4
+"""Times the text, what may be taken by that guess."""
+_MOST_SPARE_ROWS = 1024
 _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
@@ -81,7 +85,8 @@ def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
-    Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
+    Memory: the result, and up to an eighth more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
+    and column of strings.
 
     Parameters
     ----------
@@ -125,6 +130,7 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._source = source
         self._rows = 0
+        self._ahead: MadeColumns | None = None
         self._form = ""  # of the search, once it is known
         wanted = self._known.wanted
         self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
@@ -134,7 +140,7 @@ class _Load:
         known, positions = self._known, self._positions
         if self._size <= 0:
             group = known.group(positions, self._inference.first()[: len(positions)])
-            return self._made(dict.fromkeys(positions, group.make_room(self._launcher, 0, [0] * group.strings)))
+            return self._made(dict.fromkeys(positions, self._make_room(group, [0] * group.strings)))
         self._find()
         group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
         strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
@@ -162,7 +168,8 @@ class _Load:
         sizes = -(-count // 2) * 16  # of strings; what is behind them begins at sixteen bytes
         zeroed = [sizes + place_bytes, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
         others = [self._told_bytes(count), self._faults.room_bytes]
-        quoted, shape = self._has_quotes(), self._shape.find
+        quote, shape = self._dialect.quote, self._shape.find
+        quoted = quote is not None and quote in self._beginning()
         found = find_tiles(self._launcher, self._text, self._dialect, shape, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
         self._place_memory: Room | None = Part(found.totals, found.totals.nbytes - place_bytes, place_bytes)
@@ -171,11 +178,10 @@ class _Load:
         place = Place(self._launcher, self._text, self._shape)
         self._rows_kernel = RowLaunches(place, self._dialect, found, marks, quoted)
 
-    def _has_quotes(self) -> bool:
-        """Whether there are quotes in what the host has already of the text's beginning."""
-        quote = self._dialect.quote
+    def _beginning(self) -> bytes:
+        """Of the text, what the host has already: other bytes would be waited for, behind the search."""
         begin = min(self._text.begin, HEAD_BYTES - _SAMPLED_BYTES)
-        return quote is not None and quote in self._source.native.read(begin, min(_SAMPLED_BYTES, self._size))
+        return bytes(self._source.native.read(begin, min(_SAMPLED_BYTES, self._size)))
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
         """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
@@ -195,12 +201,36 @@ class _Load:
             place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
+        self._ahead = self._room_ahead(group)
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)
         self._rows = self._counts["records"] = counts["records"]
         self._counts["blank"] += counts["blank_lines"]
         self._counts["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES:])
+
+    def _room_ahead(self, group: Group) -> MadeColumns | None:
+        """Room for the columns, taken while the search runs: for the rows that the first bytes let one expect, and a few more."""
+        line_end, beginning = self._dialect.line_end or b"\n", self._beginning()
+        lines = beginning.count(line_end)
+        rows = self._size * lines // max(beginning.rfind(line_end) + len(line_end), 1)
+        rows += rows // 32 + lines
+        if not rows or group.room_bytes(rows) > _MOST_AHEAD * self._size:
+            return None
+        try:
+            return group.make_room(self._launcher, rows)
+        except MemoryLimitError:
+            return None
+
+    def _make_room(self, group: Group, strings: list[int]) -> MadeColumns:
+        """Room for all rows; what was taken ahead, if it does."""
+        rows, made = self._rows, self._ahead
+        self._ahead = None
+        if made is None or made.group is not group or not rows <= made.rows <= rows + rows // 8 + _MOST_SPARE_ROWS:
+            del made  # before more is taken
+            made = group.make_room(self._launcher, rows)
+        made.settle(self._launcher, rows, strings)
+        return made
 
     def _take_place_memory(self) -> Room | None:
         """Zeros that nobody has written to; the first time they lie with the search's."""
@@ -267,7 +297,7 @@ class _Load:
         # Totals of faults, values of each column, sightings of each column.
         if group.infers:
             launcher.fill(Part(outcome, counts), 0xFF)
-        made = group.make_room(launcher, rows, strings)
+        made = self._make_room(group, strings)
         sightings = outcome.address + counts if group.infers else None
         by_rows = self._by_rows(group, writes=True)
         table, told_rows = self._put_tables(told, made.table(told.address, sightings, _SEEN_BYTES), by_rows)

@@ -59,6 +59,12 @@ class Rooms(Protocol):
     def addresses(self) -> list[int]:
         """Where each of them is."""
 
+    def trim(self, sizes: Sequence[int], /) -> None:
+        """So many bytes of each count from now on, no more than it has."""
+
+    def join(self, others: Any, /) -> None:
+        """Have rooms of the same launcher behind these."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, number: int, /) -> Room: ...
     def __iter__(self) -> Iterator[Room]: ...

@@ -41,6 +41,14 @@ class HostRooms(list[HostRoom]):
         """Where each of them is."""
         return [room.address for room in self]
 
+    def trim(self, sizes: Sequence[int]) -> None:
+        """As `headrace.core.launcher.Rooms.trim`."""
+        self[:] = [HostRoom(room.array[:nbytes]) for room, nbytes in zip(self, sizes, strict=True)]
+
+    def join(self, others: HostRooms) -> None:
+        """As `headrace.core.launcher.Rooms.join`."""
+        self.extend(others)
+
 
 class FiberLauncher:
     """Runs what is launched at once, under one order and seed.
