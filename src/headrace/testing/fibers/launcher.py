@@ -43,7 +43,8 @@ class HostRooms(list[HostRoom]):
 
     def trim(self, sizes: Sequence[int]) -> None:
         """As `headrace.core.launcher.Rooms.trim`."""
-        self[:] = [HostRoom(room.array[:nbytes]) for room, nbytes in zip(self, sizes, strict=True)]
+        for room, nbytes in zip(self, sizes, strict=True):
+            room.array = room.array[:nbytes]
 
     def join(self, others: HostRooms) -> None:
         """As `headrace.core.launcher.Rooms.join`."""
