@@ -166,7 +166,8 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     return nb::make_tuple(made, result.faults.size(), settled.short_gone);
 }
 
-// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
+// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text, whether it was mended).
+// `guesses`: a Kind or None.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
                      nb::list types, nb::list guesses, nb::bytes fields, nb::tuple pieces) {
     const LoadPlan plan = plan_from(given);
@@ -187,7 +188,7 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     nb::list made;
     for (const SettledField& field : settled) {
         made.append(nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0],
-                                   field.value[1], nb::bytes(field.text.data(), field.text.size())));
+                                   field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
     return made;
 }

@@ -42,6 +42,8 @@ _MOST_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _TOGETHER_BYTES = 64 << 20
+_MOST_TOGETHER = 65535
+"""Rows of a grid."""
 
 
 def put_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
@@ -79,7 +81,7 @@ def _groups(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
     size = 0
     for one in columns:
         own = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
-        if group and size + own > _TOGETHER_BYTES:
+        if group and (size + own > _TOGETHER_BYTES or len(group) == _MOST_TOGETHER):
             yield group
             group, size = [], 0
         group.append(one)

@@ -16,9 +16,10 @@ from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
+from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
-from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.load import Evidence, Loaded, LoadPlan, native_dialect, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
@@ -127,7 +128,7 @@ class _Load:
         self._rows = 0
         self._form = ""  # of the search, once it is known
         wanted = self._known.wanted
-        self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
+        self._collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
         self._positions = wanted[:-1] if self._collects else wanted
 
     def run(self) -> Loaded:
@@ -262,9 +263,10 @@ class _Load:
         shape, own_tiles = self._convert_shape(self._form, marks, writes=True)
         args = [self._text, self._entries, table, self._sums, faults, outcome, marks, own_tiles, self._task(group, self._form)]
         launcher.launch(_CONVERT, shape, args)
-        blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
-        shape = Shape(_SMALL, (blocks, count, 1), _THREADS)
-        launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
+        if count:
+            blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
+            shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
+            launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
         fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
@@ -300,23 +302,39 @@ class _Load:
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
         count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
         columns: dict[int, Column] = {}
-        if faults.is_clean and not self._collects:
+        evidence = self._inference.evidence()
+        row_index: Column | None = None
+        replaced = [0] * count
+        if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
             faults.finish_clean(self._counts)
             for group in dict.fromkeys(made.values()):
                 columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
         else:
             taken = self._one_by_one(made)
-            faults.finish(taken, self._counts)
-            columns = {one.position: one.column(launcher, self._counts["rows"]) for one in taken}
+            index = number_rows(launcher, self._plan, self._counts["records"])
+            faults.finish(taken, self._counts, index)
+            rows = self._counts["rows"]
+            evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
+            columns = {one.position: one.column(launcher, rows) for one in taken}
+            row_index = index[0].column(launcher, rows) if index else None
+            for one in taken:
+                replaced[one.position] = one.replaced
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
-            evidence=self._inference.evidence(),
+            evidence=evidence,
             rejects=faults.rejects,
             counts=self._counts,
-            row_index=None,
-            replaced=(0,) * count,
+            row_index=row_index,
+            replaced=tuple(replaced),
             device=self._device,
         )
+
+    def _shrunk(self, taken: list[Taken], rows: int, evidence: tuple[Evidence | None, ...]) -> tuple[Evidence | None, ...]:
+        """The evidence, where types were shrunk to others than the kinds of text call for."""
+        settled = shrink(self._launcher, taken, rows)
+        text = self._source, self._dialect, self._plan, self._text.begin
+        found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
+        return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
     def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
         """The columns, each for itself, and the collected one."""

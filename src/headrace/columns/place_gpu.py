@@ -57,7 +57,4 @@ def why_not(source: OpenSource, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
     if source.codec != "utf-8":
         return f"text in {source.codec}"
-    if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
-        return "encoding_errors='replace', shrink and row_index_name"
-    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
-    return "" if any(wanted for _, _, wanted in columns) else "no columns"
+    return ""
