@@ -1,5 +1,5 @@
-"""Loading on a GPU what needs more than a conversion, under the fiber harness, against `read_csv` on the CPU: mended text, smaller
-types, row indexes, tables without columns.
+"""Loading on a GPU what needs more than a conversion, under the fiber harness, against `read_csv` on the CPU: mended text,
+smaller types, row indexes, tables without columns.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_long_text_is_mended(seed):
     rows = [b"a,b"]
     for at in (0, 1, 2, 500, 1024, 2048, 4499):
         rows += [b"1," + long[:at] + wrong + long[at:] for wrong in (b"\xff", b"\xe2\x82", b"")]
-        rows += [b'2,"' + long[:at] + b'""\xff"'] + [b"3,short\x80"]
+        rows += [b'2,"' + long[:at] + b'""\xff"', b"3,short\x80"]
     data = b"\n".join(rows)
     found = check(data, seed, encoding_errors="replace")
     assert found is not None and found.report.replaced > 20

@@ -18,9 +18,8 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu_tables import ENTRY
 
-SHRUNK_COLUMN = np.dtype(
-    [("from", "u8"), ("to", "u8"), ("validity", "u8"), ("misfits", "u8"), ("is_real", "u4"), ("width_to", "u4")]
-)
+_WORDS = ("from", "to", "validity", "misfits")
+SHRUNK_COLUMN = np.dtype([*((name, "u8") for name in _WORDS), ("is_real", "u4"), ("width_to", "u4")])
 """The struct of columns/finish_task.hpp, byte for byte."""
 
 _MISFITS = Entry("columns/finish.cu", "find_misfits", "PQ")
@@ -72,7 +71,7 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
         row["is_real"] = one.type.name == "float64"
     launcher.launch(_MISFITS, _shape(rows, len(wide)), [launcher.put(table), rows])
     settled: dict[int, int] = {}
-    narrowed = np.zeros(len(wide), bool)
+    narrowed: NDArray[np.bool_] = np.zeros(len(wide), np.bool_)
     for number, found in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
         one = wide[number]
         name, row_of_type = _narrowest(one.type.name, found)
