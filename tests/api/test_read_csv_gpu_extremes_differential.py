@@ -61,9 +61,8 @@ def check(name: str, data: Any, **options: Any) -> headrace.Table:
     found = headrace.read_csv(data, device="cuda", **options)
     on_gpu = time.perf_counter() - begun
     nbytes = memoryview(data).nbytes
-    print(
-        f"\n{name}: {nbytes:_} bytes, {found.num_rows:_} x {found.num_columns}: CPU {on_cpu:.2f} s, GPU with copy {on_gpu:.2f} s"
-    )
+    size = f"{nbytes:_} bytes, {found.num_rows:_} x {found.num_columns}"
+    LOG.info("%s: %s: CPU %.2f s, GPU with copy %.2f s", name, size, on_cpu, on_gpu)
     assert found.report.device == "cuda" and found.device == Device("cuda", 0)
     back = found.to("cpu")
     assert list(back.schema.items()) == list(expected.schema.items())
@@ -135,9 +134,7 @@ def test_a_field_of_200_mb_slows_nothing_else(kind):
     for options in ({}, given):
         check(f"200 MB {kind} {bool(options)}", data, **options)
         without, with_it = seconds(around(b"x", 2) + rows + rows, options), seconds(data, options)
-        print(
-            f"{kind}: {without * 1e3:.2f} ms for {2 * len(rows):_} bytes without, {with_it * 1e3:.2f} ms for {len(data):_} with"
-        )
+        LOG.info("%s: %d bytes in %.2f ms, with it %d in %.2f", kind, 2 * len(rows), without * 1e3, len(data), with_it * 1e3)
         assert with_it < 1.5 * without * len(data) / (2 * len(rows)), kind
 
 
