@@ -21,7 +21,7 @@ from headrace.sources.open import open_source
         (b"a||b\n1||2\n", {"sep": "||"}, ""),
         (b"a,b\n1,2\n", {"comment": "#"}, ""),
         (b"a,b\n1,2\n", {"sep": "aabaabab"}, ""),
-        (b"a,b\n1,2\n", {"encoding": "latin-1"}, "text in iso8859-1"),
+        (b"a,b\n1,2\n", {"encoding": "latin-1"}, ""),
         (b"a,b\n1,2\n", {"shrink": True}, ""),
         (b"a,b\n1,2\n", {"row_index_name": "n"}, ""),
         (b"a,b\n1,2\n", {"encoding_errors": "replace"}, ""),

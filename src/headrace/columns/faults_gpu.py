@@ -18,6 +18,7 @@ from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
+from headrace.columns.decoded_gpu import original_places
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, ValueOptions, column_of, native_dialect, native_errors, parse_error
@@ -113,7 +114,7 @@ class FaultsOfLoad:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see, pieces=self._pieces)
-        self._far = source.on_gpu is not None
+        self._far, self._decoded = source.is_far, source.decoded
         rows = plan.rows
         outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
         self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS, plan.values.replace_invalid)
@@ -271,7 +272,11 @@ class FaultsOfLoad:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)
-        return {name: column_of(parts, count) for name, parts in made}, short_gone
+        table = {name: column_of(parts, count) for name, parts in made}
+        if self._decoded is not None:
+            for name in ("line_byte", "byte"):
+                table[name] = original_places(table[name], self._decoded)
+        return table, short_gone
 
 
 @cache

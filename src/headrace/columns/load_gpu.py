@@ -15,6 +15,7 @@ from headrace.columns.before_gpu import find_data
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.decoded_gpu import decoded_place, original_evidence
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
@@ -28,7 +29,7 @@ from headrace.core.device import Device
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES
+from headrace.sources.on_gpu import HEAD_BYTES, view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
@@ -66,9 +67,14 @@ def load_text(
     if why := why_not(source, plan):
         return None, why
     stream = None if source.on_gpu is None else source.on_gpu.stream
-    launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
-    text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
-    return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
+    card = gpu(device)
+    launcher = GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
+    far = source.on_gpu if source.is_far else None
+    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    if source.codec != "utf-8":
+        used = card.stream if stream is None else stream
+        place, source, plan = decoded_place(place, source, plan, lambda room: view_of_room(room, device, used, context.crossings))
+    return load_on_gpu(place, source, dialect, plan), ""
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -319,6 +325,8 @@ class _Load:
             row_index = index[0].column(launcher, rows) if index else None
             for one in taken:
                 replaced[one.position] = one.replaced
+        if self._source.decoded is not None:
+            evidence = original_evidence(evidence, self._source.decoded)
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
             evidence=evidence,

@@ -55,6 +55,4 @@ class Place:
 
 def why_not(source: OpenSource, plan: LoadPlan) -> str:
     """Why the kernels cannot load such a text; empty if they can."""
-    if source.codec != "utf-8":
-        return f"text in {source.codec}"
     return ""

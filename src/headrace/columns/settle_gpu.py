@@ -64,14 +64,14 @@ class FieldsOnHost:
         for fault, (what, kind, at, low, high, text, is_mended) in zip(deferred, self._native(taken, deferred), strict=True):
             record, position = int(fault["record"]), int(fault["column"])
             one = taken[places[position]]
+            # The kernels make a text before it is known to be one, unless it is short; and no other value.
+            is_text = has_offsets(one.made) and one.guess not in _UNSETTLED
+            made = is_text and int(fault["kind"]) == FAULT_DEFERRED
             one.replaced += is_mended
             if what == _FAULT:
                 found.append(self._told(fault, kind, at))
             elif what not in (_NULL, _VALUE):
                 self._see(position, kind, record, at)
-            # The kernels make a text before it is known to be one, unless it is short; and no other value.
-            is_text = has_offsets(one.made) and one.guess not in _UNSETTLED
-            made = is_text and fault["kind"] == FAULT_DEFERRED
             if is_text and what == _VALUE:
                 if is_mended:
                     mended.setdefault(places[position], []).append((record, text))

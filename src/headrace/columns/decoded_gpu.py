@@ -1,0 +1,61 @@
+"""A load on a GPU of a text in another encoding: it is decoded there first and read as UTF-8, and what is told of places means the
+source's bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headrace import _native
+from headrace.columns.column import Column
+from headrace.columns.load import Evidence, LoadPlan
+from headrace.columns.place_gpu import Place
+from headrace.core.buffer import copy_of
+from headrace.core.launcher import Room
+from headrace.sources.decode_gpu import Decoded, DecodeShape, decode_on_gpu
+from headrace.sources.open import OpenSource
+
+
+def decoded_place(
+    place: Place,
+    source: OpenSource,
+    plan: LoadPlan,
+    view: Callable[[Room], _native.Source],
+    shape: DecodeShape = DecodeShape(),
+) -> tuple[Place, OpenSource, LoadPlan]:
+    """The same load of the decoded text.
+
+    Parameters
+    ----------
+    place
+        Where the source lies.
+    source, plan
+        Of the source.
+    view
+        Makes what the native readers take of a room.
+    shape
+        Of the kernels that decode.
+    """
+    decoded = decode_on_gpu(place.launcher, place.text, source.native, source.codec, shape)
+    native = view(decoded.text)
+    decoded.read = native.read
+    ends = {name: decoded.place_of(getattr(plan, name)) for name in ("begin", "end", "data_begin")}
+    room: Any = decoded.text
+    opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=room, decoded=decoded)
+    return Place(place.launcher, decoded.text, place.shape, place.device), opened, replace(plan, **ends)
+
+
+def original_places(places: Column, decoded: Decoded) -> Column:
+    """A column of places of the text, as those of the source."""
+    found = decoded.origins(np.frombuffer(memoryview(places.values), np.uint64, places.length))
+    return replace(places, values=copy_of(found.data))
+
+
+def original_evidence(evidence: Sequence[Evidence | None], decoded: Decoded) -> tuple[Evidence | None, ...]:
+    """Evidence in the text, as in the source."""
+    places = decoded.origins(np.array([0 if one is None else one.byte for one in evidence], np.uint64)).tolist()
+    return tuple([one and replace(one, byte=place) for one, place in zip(evidence, places, strict=True)])
