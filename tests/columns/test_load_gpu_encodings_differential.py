@@ -1,5 +1,5 @@
-"""Loading on a GPU of texts in other encodings and containers, under the fiber harness, against `read_csv` on the CPU: values, and
-places in the source.
+"""Loading on a GPU of texts in other encodings and containers, under the fiber harness, against `read_csv` on the CPU: values,
+and places in the source.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A load on a GPU of a text in another encoding: it is decoded there first and read as UTF-8, and what is told of places means the
-source's bytes.
+"""A load on a GPU of a text in another encoding: it is decoded there first and read as UTF-8, and what is told of places means
+the source's bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headrace.columns.load import Evidence, LoadPlan
 from headrace.columns.place_gpu import Place
 from headrace.core.buffer import copy_of
 from headrace.core.launcher import Room
-from headrace.sources.decode_gpu import Decoded, DecodeShape, decode_on_gpu
+from headrace.sources.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, decode_on_gpu
 from headrace.sources.open import OpenSource
 
 
@@ -25,7 +25,7 @@ def decoded_place(
     source: OpenSource,
     plan: LoadPlan,
     view: Callable[[Room], _native.Source],
-    shape: DecodeShape = DecodeShape(),
+    shape: DecodeShape = DECODE_SHAPE,
 ) -> tuple[Place, OpenSource, LoadPlan]:
     """The same load of the decoded text.
 
@@ -43,10 +43,11 @@ def decoded_place(
     decoded = decode_on_gpu(place.launcher, place.text, source.native, source.codec, shape)
     native = view(decoded.text)
     decoded.read = native.read
-    ends = {name: decoded.place_of(getattr(plan, name)) for name in ("begin", "end", "data_begin")}
+    begin, end, data_begin = (decoded.place_of(place) for place in (plan.begin, plan.end, plan.data_begin))
     room: Any = decoded.text
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=room, decoded=decoded)
-    return Place(place.launcher, decoded.text, place.shape, place.device), opened, replace(plan, **ends)
+    plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
+    return Place(place.launcher, decoded.text, place.shape, place.device), opened, plan
 
 
 def original_places(places: Column, decoded: Decoded) -> Column:

@@ -32,6 +32,9 @@ class DecodeShape:
         return self.threads * _OWN_BYTES
 
 
+DECODE_SHAPE = DecodeShape()
+
+
 class Decoded:
     """A text in UTF-8, and where its characters are in the source.
 
@@ -59,11 +62,11 @@ class Decoded:
 
         What is read of the text is their tiles.
         """
-        found = np.full(len(places), self._source.size, np.uint64)
-        numbers = np.searchsorted(self._begins, places, "right") - 1
+        found: NDArray[np.uint64] = np.full(len(places), self._source.size, np.uint64)
+        numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
         inside = places < self.text.nbytes
         for number in np.unique(numbers[inside]).tolist():
-            begin, end = self._begins[number : number + 2].tolist()
+            begin, end = (int(place) for place in self._begins[number : number + 2])
             lengths = self._lengths(self.read(begin, end - begin))
             starts = np.cumsum(lengths) - lengths + self._first(number)
             own = inside & (numbers == number)
@@ -87,7 +90,7 @@ class Decoded:
         if not self._coding or not at:
             return at
         units = np.frombuffer(self._source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
-        return at + 2 * (units.tolist() == [0xD8, 0xDC])
+        return at + 2 if units.tolist() == [0xD8, 0xDC] else at
 
     def _lengths(self, text: bytes) -> NDArray[np.int64]:
         """Of each byte of the text, how many bytes of the source the character has that begins there."""
@@ -99,7 +102,7 @@ class Decoded:
 
 
 def decode_on_gpu(
-    launcher: Launcher, encoded: Room, source: _native.Source, codec: str, shape: DecodeShape = DecodeShape()
+    launcher: Launcher, encoded: Room, source: _native.Source, codec: str, shape: DecodeShape = DECODE_SHAPE
 ) -> Decoded:
     """Decode a text; the host waits once, for the sizes of its tiles.
 
@@ -141,4 +144,4 @@ def _page(codec: str) -> bytes:
     assert characters is not None  # the codecs that are decoded whole are decoded before
     page: NDArray[np.void] = np.zeros(1, _PAGE)
     page["text"][0], page["length"][0] = characters, [len(character) for character in characters]
-    return page.tobytes()
+    return bytes(page.tobytes())
