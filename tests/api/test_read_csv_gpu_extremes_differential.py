@@ -15,7 +15,7 @@ import pytest
 import headrace
 from headrace import Device, DeviceArray
 from headrace.columns.column import Column
-from headrace.core.gpu import driver
+from headrace.core.gpu import checked, driver, gpu
 from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS, around
 
 pytestmark = pytest.mark.gpu
@@ -26,10 +26,8 @@ LONG = 200_000_000
 
 def needs(device: int, host: int) -> None:
     """Skip the test where there are fewer gigabytes."""
-    from headrace.core.gpu import gpu
-
-    gpu("cuda").make_current()
-    _, free, _ = driver().cuMemGetInfo()
+    gpu().make_current()
+    free, _ = checked(driver().cuMemGetInfo())
     there = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if free < device * GB or there < host * GB:
         pytest.skip(f"needs {device} GiB of the GPU and {host} of the host: {free / GB:.0f} and {there / GB:.0f} are free")

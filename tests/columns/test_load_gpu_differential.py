@@ -15,7 +15,7 @@ from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.decoded_gpu import decoded_place
-from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu, why_not
+from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu
 from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Part
 from headrace.sources.decode_gpu import DecodeShape
@@ -49,7 +49,6 @@ def read_on_fibers(
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
-        assert why_not(source, plan) == ""
         text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
         placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
         if source.codec != "utf-8":

@@ -10,7 +10,7 @@ from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
-from headrace.api.reading import encode_texts, load_placed, make_report, prepare, table_columns, wanted_device
+from headrace.api.reading import load_placed, make_report, prepare, table_columns, wanted_device
 from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
@@ -265,7 +265,7 @@ def read_csv(
             sniffed, options = sniff_rest(opened, values, defaults, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
-        loaded = encode_texts(load_placed(opened, prepared, options), prepared, options)
+        loaded = load_placed(opened, prepared, options)
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}

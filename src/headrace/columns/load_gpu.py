@@ -7,6 +7,7 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
 from headrace.columns.load import Evidence, Loaded, LoadPlan, native_dialect, type_named
-from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
+from headrace.columns.place_gpu import GpuShape, Place, convert_program
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.core.context import Context
@@ -35,7 +36,7 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS
 
-__all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
+__all__ = ["GpuShape", "Place", "launcher_for", "load_on_gpu", "load_text"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
@@ -52,29 +53,28 @@ _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
 
-def load_text(
-    source: OpenSource, dialect: Dialect, plan: LoadPlan, context: Context, device: Device
-) -> tuple[Loaded | None, str]:
-    """Read a text on a GPU, where it lies or is copied to; or None, and why it is to be read on the host.
+def launcher_for(source: OpenSource, context: Context, device: Device) -> GpuLauncher:
+    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU."""
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    return GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
 
-    Memory: beside that of `load_on_gpu`, the text if it is on the host.
+
+def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
+    """Read a text on a GPU, where it lies or is copied to.
+
+    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
 
     Raises
     ------
     MemoryLimitError
         It does not fit.
     """
-    if why := why_not(source, plan):
-        return None, why
-    stream = None if source.on_gpu is None else source.on_gpu.stream
-    card = gpu(device)
-    launcher = GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
     far = source.on_gpu if source.is_far else None
     place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
     if source.codec != "utf-8":
-        used = card.stream if stream is None else stream
-        place, source, plan = decoded_place(place, source, plan, lambda room: view_of_room(room, device, used, context.crossings))
-    return load_on_gpu(place, source, dialect, plan), ""
+        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+        place, source, plan = decoded_place(place, source, plan, view)
+    return load_on_gpu(place, source, dialect, plan)
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -97,7 +97,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     source
         The same on the host, or a view of it; only its beginning, and the text of evidence, are read.
     dialect, plan
-        For which `why_not` is empty.
+        How it is written, and what is wanted of it.
 
     Returns
     -------

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from headrace.columns.convert_gpu import ConvertShape
-from headrace.columns.load import LoadPlan
 from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Launcher, Room
-from headrace.sources.open import OpenSource
 from headrace.structure.find_gpu import FindShape
 
 
@@ -51,8 +49,3 @@ class Place:
     text: Room
     shape: GpuShape = _SHAPE
     device: str = "cpu"
-
-
-def why_not(source: OpenSource, plan: LoadPlan) -> str:
-    """Why the kernels cannot load such a text; empty if they can."""
-    return ""
