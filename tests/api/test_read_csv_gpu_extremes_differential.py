@@ -106,8 +106,10 @@ def test_strings_over_2_gib():
     for options in ({}, {"dtypes": {"a": "int32", "b": "string"}}):
         found = check(f"strings {options}", data, **options)
         assert str(found.schema["b"]) == "large_string"
-    found = check("long ones out", data, dtypes={"a": "int8"}, on_error="reject")
-    assert str(found.schema["b"]) == "string"
+    long = b"".join(b"x%d," % n + b"y" * 6_000_000 + b"\n" for n in range(150))
+    data = repeated(body, 1900 << 20, b"a,b\n", long)
+    found = check("long ones out", data, dtypes={"a": "int16"}, on_error="reject")
+    assert found.report.rejected == 150 and str(found.schema["b"]) == "string"
 
 
 def seconds(data: bytes, options: dict[str, Any]) -> float:
@@ -144,7 +146,8 @@ def test_columns(columns):
     rows = 60_000_000 // len(line)
     check(f"{columns} columns", line * rows, header=False)
     check(f"{columns} columns of all kinds", (texts * (rows // 8 + 1)), header=False)
-    check("few rows out", line * (rows // 20 + 1) + texts + line * 3, header=False, dtypes="int16", on_error="reject")
+    spoiled = line[:-2] + b"x\n"
+    check("one row out", line * (rows // 20 + 1) + spoiled + line * 3, header=False, dtypes="int16", on_error="reject")
 
 
 @pytest.mark.parametrize("long_records", ["truncate", "collect"])

@@ -106,13 +106,37 @@ HR_FN u32 character_from(const u8* text, u32 at) {
 // A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
 // s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
 // is asked, who finds the byte.
-// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there.
+// Whether byte `at` of a part [begin, end) is as it has to be: a character begins there, or goes on that began in the
+// part. `around`: bytes [at - 4, at + 4) of the text.
+HR_FN bool is_part_of_character(u64 around, u32 at, u32 begin, u32 end) {
+    const auto byte = [&](u32 place) { return static_cast<u8>(around >> (8 * place)); };
+    u8 own[4] = {byte(4), byte(5), byte(6), byte(7)};
+    if ((own[0] & 0xC0) != 0x80) return utf8_sequence_length(own, min(end - at, 4u)) != 0;
+    for (u32 back = 1; back < 4 && at >= begin + back; ++back) {
+        const u8 before = byte(4 - back);
+        if ((before & 0xC0) != 0x80) return before >= (back == 1 ? 0xC0 : back == 2 ? 0xE0 : 0xF0);
+    }
+    return false;
+}
+
+// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there. Each lane looks
+// at the bytes of a word, beside the words around it.
 HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
-    const u32 step = (end - begin + tile::lanes - 1) / tile::lanes;
-    const u32 low = min(begin + tile::lane() * step, end), high = min(low + step, end);
-    const u32 from = is_first && tile::lane() == 0 ? low : character_from(text, low), to = character_from(text, high);
-    const bool valid = from >= to || find_invalid_utf8(text + from, to - from) == to - from;
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
+    bool valid = true;
+    for (u32 word = from / 4 + tile::lane(); 4 * word < to; word += tile::lanes) {
+        const u32 mine = words[word];
+        if ((mine & 0x80808080) == 0) continue;  // a character that breaks off before is found where it begins
+        const u64 before = 4 * word > from ? words[word - 1] : 0, behind = 4 * word + 4 < to ? words[word + 1] : 0;
+        const u64 low = before | u64{mine} << 32;
+        for (u32 i = 0; i < 4; ++i) {
+            const u32 at = 4 * word + i;
+            const u64 around = i == 0 ? low : low >> (8 * i) | behind << (64 - 8 * i);
+            if (at >= from && at < to) valid = valid && is_part_of_character(around, at, from, to);
+        }
+    }
     return __all_sync(tile::all_lanes, valid);
 }
 
