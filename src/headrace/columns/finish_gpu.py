@@ -70,6 +70,7 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
         row["misfits"] = misfits.address + number * count * 8
         row["is_real"] = one.type.name == "float64"
     launcher.launch(_MISFITS, _shape(rows, len(wide)), [launcher.put(table), rows])
+    held = [one.rooms["values"] for one in wide]  # until what reads them is launched
     settled: dict[int, int] = {}
     narrowed: NDArray[np.bool_] = np.zeros(len(wide), np.bool_)
     for number, found in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
@@ -83,6 +84,7 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
             table[number]["to"], table[number]["width_to"] = one.rooms["values"].address, one.type.bits // 8
     if narrowed.any():
         launcher.launch(_NARROW, _shape(rows, int(narrowed.sum())), [launcher.put(table[narrowed]), rows])
+    del held
     return settled
 
 

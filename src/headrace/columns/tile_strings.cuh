@@ -8,6 +8,7 @@
 
 #include "columns/fast_numbers.cuh"
 #include "columns/tile_rows.cuh"
+#include "columns/utf8_words.cuh"
 
 namespace headrace {
 
@@ -106,36 +107,27 @@ HR_FN u32 character_from(const u8* text, u32 at) {
 // A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
 // s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
 // is asked, who finds the byte.
-// Whether byte `at` of a part [begin, end) is as it has to be: a character begins there, or goes on that began in the
-// part. `around`: bytes [at - 4, at + 4) of the text.
-HR_FN bool is_part_of_character(u64 around, u32 at, u32 begin, u32 end) {
-    const auto byte = [&](u32 place) { return static_cast<u8>(around >> (8 * place)); };
-    u8 own[4] = {byte(4), byte(5), byte(6), byte(7)};
-    if ((own[0] & 0xC0) != 0x80) return utf8_sequence_length(own, min(end - at, 4u)) != 0;
-    for (u32 back = 1; back < 4 && at >= begin + back; ++back) {
-        const u8 before = byte(4 - back);
-        if ((before & 0xC0) != 0x80) return before >= (back == 1 ? 0xC0 : back == 2 ? 0xE0 : 0xF0);
-    }
-    return false;
-}
-
 // By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there. Each lane looks
-// at the bytes of a word, beside the words around it.
+// at the bytes of a word; those outside the part are zeros to it.
 HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
-    bool valid = true;
-    for (u32 word = from / 4 + tile::lane(); 4 * word < to; word += tile::lanes) {
-        const u32 mine = words[word];
-        if ((mine & 0x80808080) == 0) continue;  // a character that breaks off before is found where it begins
-        const u64 before = 4 * word > from ? words[word - 1] : 0, behind = 4 * word + 4 < to ? words[word + 1] : 0;
-        const u64 low = before | u64{mine} << 32;
-        for (u32 i = 0; i < 4; ++i) {
-            const u32 at = 4 * word + i;
-            const u64 around = i == 0 ? low : low >> (8 * i) | behind << (64 - 8 * i);
-            if (at >= from && at < to) valid = valid && is_part_of_character(around, at, from, to);
+    const auto load = [&](u32 number) {
+        const u32 at = 4 * number;
+        if (at + 4 <= from || at >= to) return 0u;
+        u32 word = words[number];
+        if (at < from) word &= ~0u << (8 * (from - at));
+        if (to - at < 4) word &= ~(~0u << (8 * (to - at)));
+        return word;
+    };
+    bool valid = from >= to;
+    if (!valid) {
+        u32 errors = 0;
+        for (u32 number = from / 4 + tile::lane(); 4 * number < to + 3; number += tile::lanes) {
+            errors |= utf8_errors(number == 0 ? 0 : load(number - 1), load(number));
         }
+        valid = errors == 0;
     }
     return __all_sync(tile::all_lanes, valid);
 }
