@@ -52,7 +52,7 @@ def read_on_fibers(
         text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
         placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
         if source.codec != "utf-8":
-            place, placed, plan = decoded_place(place, placed, plan, _view, DecodeShape(64))
+            place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
@@ -61,7 +61,8 @@ def read_on_fibers(
         return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
 
 
-def _view(room: HostRoom) -> _native.Source:
+def view_of(room: HostRoom) -> _native.Source:
+    """What the native readers take of a room."""
     return _native.Source.from_bytes(room.array)
 
 

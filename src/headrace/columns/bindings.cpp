@@ -283,6 +283,16 @@ std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms
     return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
 }
 
+// What the files so far showed, for the load of the next one: `places` are those of its columns among all.
+void show_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
+}
+
+// And what that load has seen in the end.
+void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
+}
+
 // The type that each inferred column has so far.
 nb::list shared_types(const LoadShare& share) {
     nb::list types;
@@ -377,7 +387,7 @@ void bind_columns(nb::module_& m) {
     m.def("kind_types", &kind_types);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
-        .def(nb::init<usize>())
+        .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
         .def("sample", &sample_into)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
@@ -386,6 +396,8 @@ void bind_columns(nb::module_& m) {
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())
         .def_rw("with_unfit", &LoadShare::with_unfit)
+        .def("show", &show_kinds)
+        .def("take", &take_kinds)
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);
     m.def("join_columns", &join_columns);

@@ -4,7 +4,7 @@ the source's bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +56,7 @@ def original_places(places: Column, decoded: Decoded) -> Column:
     return replace(places, values=copy_of(found.data))
 
 
-def original_evidence(evidence: Sequence[Evidence | None], decoded: Decoded) -> tuple[Evidence | None, ...]:
+def original_evidence(evidence: Mapping[int, Evidence], decoded: Decoded) -> dict[int, Evidence]:
     """Evidence in the text, as in the source."""
-    places = decoded.origins(np.array([0 if one is None else one.byte for one in evidence], np.uint64)).tolist()
-    return tuple([one and replace(one, byte=place) for one, place in zip(evidence, places, strict=True)])
+    places = decoded.origins(np.array([one.byte for one in evidence.values()], np.uint64)).tolist()
+    return {number: replace(one, byte=place) for (number, one), place in zip(evidence.items(), places, strict=True)}

@@ -27,6 +27,7 @@ from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.device_memory import Budget
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
@@ -53,10 +54,11 @@ _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
 
-def launcher_for(source: OpenSource, context: Context, device: Device) -> GpuLauncher:
-    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU."""
+def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
+    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
     stream = None if source.on_gpu is None else source.on_gpu.stream
-    return GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
+    budget = context.new_budget() if budget is None else budget
+    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
 
 
 def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
@@ -309,6 +311,7 @@ class _Load:
         count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
         columns: dict[int, Column] = {}
         evidence = self._inference.evidence()
+        self._inference.share()
         row_index: Column | None = None
         replaced = [0] * count
         if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
@@ -325,8 +328,6 @@ class _Load:
             row_index = index[0].column(launcher, rows) if index else None
             for one in taken:
                 replaced[one.position] = one.replaced
-        if self._source.decoded is not None:
-            evidence = original_evidence(evidence, self._source.decoded)
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
             evidence=evidence,
@@ -342,6 +343,8 @@ class _Load:
         settled = shrink(self._launcher, taken, rows)
         text = self._source, self._dialect, self._plan, self._text.begin
         found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
+        if self._source.decoded is not None:
+            found = original_evidence(found, self._source.decoded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
     def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:

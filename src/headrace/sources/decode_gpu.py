@@ -54,7 +54,7 @@ class Decoded:
 
     def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, source: _native.Source, coding: int) -> None:
         self.text = text
-        self._begins, self._tile, self._source, self._coding = begins, tile, source, coding
+        self._begins, self._tile, self.source, self._coding = begins, tile, source, coding
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -62,7 +62,7 @@ class Decoded:
 
         What is read of the text is their tiles.
         """
-        found: NDArray[np.uint64] = np.full(len(places), self._source.size, np.uint64)
+        found: NDArray[np.uint64] = np.full(len(places), self.source.size, np.uint64)
         numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
         inside = places < self.text.nbytes
         for number in np.unique(numbers[inside]).tolist():
@@ -75,7 +75,7 @@ class Decoded:
 
     def place_of(self, origin: int) -> int:
         """The place of the first character that begins at a byte of the source or behind it."""
-        if origin >= self._source.size:
+        if origin >= self.source.size:
             return self.text.nbytes
         number = origin // self._tile
         begin, end = int(self._begins[number]), int(self._begins[number + 1])
@@ -89,7 +89,7 @@ class Decoded:
         at = tile * self._tile
         if not self._coding or not at:
             return at
-        units = np.frombuffer(self._source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
+        units = np.frombuffer(self.source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
         return at + 2 if units.tolist() == [0xD8, 0xDC] else at
 
     def _lengths(self, text: bytes) -> NDArray[np.int64]:
