@@ -90,9 +90,7 @@ def read_csv(
         go on from one to the next.
     device
         ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to
-        be. An array of bytes on a GPU as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, dialects
-        of more than single bytes, faults that more than null becomes of, several files) is read on the CPU and copied;
-        ``report.device`` tells.
+        be. An array of bytes on a GPU as `source` is read there.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
         ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
