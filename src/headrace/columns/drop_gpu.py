@@ -101,7 +101,7 @@ class _Drop:
         self._strings = strings_of(columns)
         strings = len(self._strings)
         self._dropped, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
-        self._gone_count = count
+        self._gone, self._gone_count = gone, count  # held until all is launched
         self._table: NDArray[np.void] = np.zeros(len(columns), DROPPED)
         task: NDArray[np.void] = np.zeros(1, DROP_TASK)
         task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)
