@@ -42,6 +42,8 @@ _MOST_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _TOGETHER_BYTES = 64 << 20
+_MOST_TOGETHER = 65535
+"""Rows of a grid."""
 
 
 def put_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
@@ -79,7 +81,7 @@ def _groups(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
     size = 0
     for one in columns:
         own = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
-        if group and size + own > _TOGETHER_BYTES:
+        if group and (size + own > _TOGETHER_BYTES or len(group) == _MOST_TOGETHER):
             yield group
             group, size = [], 0
         group.append(one)
@@ -99,7 +101,7 @@ class _Drop:
         self._strings = strings_of(columns)
         strings = len(self._strings)
         self._dropped, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
-        self._gone_count = count
+        self._gone, self._gone_count = gone, count  # held until all is launched
         self._table: NDArray[np.void] = np.zeros(len(columns), DROPPED)
         task: NDArray[np.void] = np.zeros(1, DROP_TASK)
         task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)

@@ -7,6 +7,7 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +16,30 @@ from headrace.columns.before_gpu import find_data
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.decoded_gpu import decoded_place, original_evidence
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
+from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import RowLaunches
-from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
-from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
+from headrace.columns.load import Evidence, Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.place_gpu import GpuShape, Place, convert_program
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.columns.string_places_gpu import place_memory_bytes, place_strings
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.device_memory import Budget
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES
+from headrace.sources.on_gpu import HEAD_BYTES, view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS
 
-__all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
+__all__ = ["GpuShape", "Place", "launcher_for", "load_on_gpu", "load_text"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
@@ -54,24 +58,29 @@ _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
 
-def load_text(
-    source: OpenSource, dialect: Dialect, plan: LoadPlan, context: Context, device: Device
-) -> tuple[Loaded | None, str]:
-    """Read a text on a GPU, where it lies or is copied to; or None, and why it is to be read on the host.
+def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
+    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    budget = context.new_budget() if budget is None else budget
+    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
 
-    Memory: beside that of `load_on_gpu`, the text if it is on the host.
+
+def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
+    """Read a text on a GPU, where it lies or is copied to.
+
+    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
 
     Raises
     ------
     MemoryLimitError
         It does not fit.
     """
-    if why := why_not(source, plan):
-        return None, why
-    stream = None if source.on_gpu is None else source.on_gpu.stream
-    launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
-    text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
-    return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
+    far = source.on_gpu if source.is_far else None
+    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    if source.codec != "utf-8":
+        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+        place, source, plan = decoded_place(place, source, plan, view)
+    return load_on_gpu(place, source, dialect, plan)
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -95,7 +104,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     source
         The same on the host, or a view of it; only its beginning, and the text of evidence, are read.
     dialect, plan
-        For which `why_not` is empty.
+        How it is written, and what is wanted of it.
 
     Returns
     -------
@@ -133,7 +142,7 @@ class _Load:
         self._ahead: MadeColumns | None = None
         self._form = ""  # of the search, once it is known
         wanted = self._known.wanted
-        self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
+        self._collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
         self._positions = wanted[:-1] if self._collects else wanted
 
     def run(self) -> Loaded:
@@ -305,9 +314,10 @@ class _Load:
         shape, own_tiles = self._convert_shape(self._form, marks, writes=True)
         args = [self._text, self._entries, table, self._sums, faults, outcome, marks, own_tiles, self._task(group, self._form)]
         launcher.launch(_CONVERT, shape, args)
-        blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
-        shape = Shape(_SMALL, (blocks, count, 1), _THREADS)
-        launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
+        if count:
+            blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
+            shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
+            launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
         fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
@@ -343,23 +353,42 @@ class _Load:
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
         count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
         columns: dict[int, Column] = {}
-        if faults.is_clean and not self._collects:
+        evidence = self._inference.evidence()
+        self._inference.share()
+        row_index: Column | None = None
+        replaced = [0] * count
+        if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
             faults.finish_clean(self._counts)
             for group in dict.fromkeys(made.values()):
                 columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
         else:
             taken = self._one_by_one(made)
-            faults.finish(taken, self._counts)
-            columns = {one.position: one.column(launcher, self._counts["rows"]) for one in taken}
+            index = number_rows(launcher, self._plan, self._counts["records"])
+            faults.finish(taken, self._counts, index)
+            rows = self._counts["rows"]
+            evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
+            columns = {one.position: one.column(launcher, rows) for one in taken}
+            row_index = index[0].column(launcher, rows) if index else None
+            for one in taken:
+                replaced[one.position] = one.replaced
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
-            evidence=self._inference.evidence(),
+            evidence=evidence,
             rejects=faults.rejects,
             counts=self._counts,
-            row_index=None,
-            replaced=(0,) * count,
+            row_index=row_index,
+            replaced=tuple(replaced),
             device=self._device,
         )
+
+    def _shrunk(self, taken: list[Taken], rows: int, evidence: tuple[Evidence | None, ...]) -> tuple[Evidence | None, ...]:
+        """The evidence, where types were shrunk to others than the kinds of text call for."""
+        settled = shrink(self._launcher, taken, rows)
+        text = self._source, self._dialect, self._plan, self._text.begin
+        found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
+        if self._source.decoded is not None:
+            found = original_evidence(found, self._source.decoded)
+        return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
     def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
         """The columns, each for itself, and the collected one."""

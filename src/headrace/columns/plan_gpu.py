@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken, validity_words
-from headrace.columns.convert_gpu import TASK, ColumnRoom, FaultListing, column_word, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import COLUMN, TASK, ColumnRoom, FaultListing, column_word, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.rows_gpu import RowColumns, row_columns
 from headrace.columns.types import DataType
@@ -151,7 +151,7 @@ class Group:
     ) -> None:
         self.positions, self.kinds, self.large = named
         self.rooms = rooms
-        self._words = table.view(np.uint64).reshape(len(rooms), -1)
+        self._words = table.view(np.uint64).reshape(len(rooms), COLUMN.itemsize // 8)
         self._table, self._width = table, width
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
         self.types = [room.type for room in rooms]

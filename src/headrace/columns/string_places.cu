@@ -45,18 +45,18 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (taken + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// A row of blocks for each column: how many of its rows have a value is added to `counts`. Bits behind the rows are
-// cleared.
+// A column of the grid, which may have more of these than rows, for each column: how many of its rows have a value is
+// added to `counts`. Bits behind the rows are cleared.
 extern "C" __global__ void __launch_bounds__(threads)
     count_values(const ConvertColumn* columns, u64 rows, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
-    u32* const validity = columns[blockIdx.y].validity;
+    u32* const validity = columns[blockIdx.x].validity;
     u64 count = 0;
-    for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i <= rows / 32; i += gridDim.x * threads) {
+    for (u64 i = static_cast<u64>(blockIdx.y) * threads + threadIdx.x; i <= rows / 32; i += gridDim.y * threads) {
         u32 word = validity[i];
         if (i == rows / 32) validity[i] = word &= (1u << (rows % 32)) - 1;
         count += static_cast<u32>(count_ones(word));
     }
     count = tile::reduce_block<Sum<u64>, threads>(count, parts);
-    if (threadIdx.x == 0 && count != 0) atomicAdd(&counts[blockIdx.y], count);
+    if (threadIdx.x == 0 && count != 0) atomicAdd(&counts[blockIdx.x], count);
 }

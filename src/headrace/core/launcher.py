@@ -140,6 +140,16 @@ class GpuLauncher:
         self._pool = device_pool(card)
         card.make_current()
 
+    @property
+    def stream(self) -> int:
+        """Handle of the stream that everything goes to."""
+        return self._stream
+
+    @property
+    def crossings(self) -> Crossings:
+        """Where copies are counted."""
+        return self._crossings
+
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """As `Launcher.room`.
 

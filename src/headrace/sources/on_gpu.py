@@ -10,6 +10,8 @@ from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:
     from headrace.core.arrays import Array
+    from headrace.core.device import Device
+    from headrace.core.launcher import Room
 
 _BYTES = {"|u1", "|i1"}
 
@@ -35,6 +37,14 @@ def text_on_gpu(source: object) -> Array:
     if text.typestr not in _BYTES:
         raise OptionError(f"source on a GPU must be an array of bytes (uint8), not of {text.typestr!r}")
     return text
+
+
+def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) -> _native.Source:
+    """As `host_view`, of memory that was made on a GPU."""
+    from headrace.core.arrays import Array
+
+    text = Array(room.address, room.nbytes, "|u1", device, "headrace", stream, owner=room)
+    return host_view(text, crossings)
 
 
 HEAD_BYTES = 16 << 10
