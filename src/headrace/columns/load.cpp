@@ -62,6 +62,7 @@ public:
           ledger_(plan.columns.size(), plan.file) {
         result_.budget = plan.share ? plan.share->budget : std::make_shared<Budget>(plan.memory_limit);
         result_.columns.resize(plan.columns.size());
+        result_.end = plan.begin;
         if (!plan.share) return;
         for (usize c = 0; c < plan.columns.size(); ++c) {
             ledger_.add(c, plan.share->ledger, plan.columns[c].share_column, plan.share->with_unfit);
@@ -89,7 +90,8 @@ public:
 private:
     // The kinds of the text's first records, as the first guess.
     void sample() {
-        const bool small = plan_.share != nullptr && source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES;
+        const bool continues = plan_.before.records != 0;
+        const bool small = plan_.share != nullptr && (continues || source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
         for (usize c = 0; c < guesses_.size(); ++c) {
             const bool known = small && ledger_.joined(c) != Kind::empty;
             guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
