@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
-from headrace.api.report import Report
+from headrace.api.report import Position, Report
+from headrace.api.scan import Scan
+from headrace.api.scan_csv import scan_csv
 from headrace.api.sniff_csv import sniff_csv
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
@@ -66,7 +68,9 @@ __all__ = [
     "NoMatchError",
     "OptionError",
     "ParseError",
+    "Position",
     "Report",
+    "Scan",
     "Sniffed",
     "SourceError",
     "Table",
@@ -78,6 +82,7 @@ __all__ = [
     "reduce",
     "release_unused_memory",
     "scan",
+    "scan_csv",
     "select",
     "sniff_csv",
     "write_csv",

@@ -58,10 +58,10 @@ class PlannedFiles:
             extent = self.options.extent
             return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
 
-    def plan(self, number: int, opened: OpenSource, records: int) -> tuple[Prepared, LoadPlan]:
-        """How a file is loaded that so many records of data come before."""
+    def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
+        """How a file is loaded that so many records come before; if not `limited`, nobody looks for the last one wanted."""
         options, planned, file = self.options, self.planned, self.files[number]
-        limit = options.extent.n_rows
+        limit = options.extent.n_rows if limited else None
         extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
         places = planned.files[number]
         columns = PlannedColumns(

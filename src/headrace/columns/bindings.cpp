@@ -97,6 +97,7 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     {
         const nb::gil_scoped_release release;
         result = load(*source.source, dialect.dialect, plan);
+        if (result.is_cut && plan.before.is_more) result.faults.clear();
         if (result.raised) keep_first_raised(result);
         rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
     }

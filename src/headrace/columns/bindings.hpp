@@ -147,9 +147,9 @@ inline void plan_forms(nanobind::handle given, LoadPlan& made) {
 // `given` has the attributes of columns/load.py's TextPart.
 inline void plan_part(nanobind::handle given, LoadPlan& made) {
     made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
-    made.before = {nanobind::cast<u8>(given.attr("state")), nanobind::cast<u64>(given.attr("records")),
-                   nanobind::cast<u64>(given.attr("bytes")), nanobind::cast<u64>(given.attr("lines")),
-                   nanobind::cast<u64>(given.attr("line_begin"))};
+    made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
+                   nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
+                   nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
 }
 
 // `plan` has the attributes of columns/load.py's LoadPlan.

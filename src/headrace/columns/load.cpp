@@ -79,6 +79,7 @@ public:
         // times at most; usually there is no second pass.
         while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
         source_.check_unchanged();
+        if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
         }

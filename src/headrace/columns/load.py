@@ -63,6 +63,8 @@ class TextPart:
         In front of the source's first byte (lines: of the byte `line_begin`), added to what faults and evidence name.
     line_begin
         A byte of the source that begins a line and lies before all faults.
+    is_more
+        Whether more of the text is behind the source's last byte.
     """
 
     stop: int
@@ -71,17 +73,19 @@ class TextPart:
     bytes: int = 0
     lines: int = 0
     line_begin: int = 0
+    is_more: bool = False
+
+
+class CutRecordError(Exception):
+    """The source ends inside a record of the part, and more of the text follows: load it again with more of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far the load of a part came: `end` is behind the last record, `state` the automaton's at the stop, and `is_cut` says
-    that the source ended before the last record's line end.
-    """
+    """How far the load of a part came: `end` is behind the last record, `state` the automaton's at the stop."""
 
     end: int = 0
     state: int = 0
-    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +237,14 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         The result outgrew the limit, or there is no more memory.
     SourceError
         The source could not be read to its end as it was when it was opened.
+    CutRecordError
+        Of a part that more text follows.
     """
     with native_errors():
         made = _native.load(source.native, native_dialect(dialect), plan)
+    end, state, is_cut = made["reached"]
+    if is_cut and plan.part is not None and plan.part.is_more:
+        raise CutRecordError
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
@@ -255,7 +264,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         row_index=row_index,
         replaced=tuple(made["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
-        reached=Reached(*made["reached"]),
+        reached=Reached(end, state),
     )
 
 

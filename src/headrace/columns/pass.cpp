@@ -99,7 +99,8 @@ std::uint64_t LoadPass::span() const {
     return plan_.begin < stop ? stop - plan_.begin : 0;
 }
 
-// A record has a byte for each of its fields, but for the last one's last. Of a part, its last record may end behind it.
+// A record has a byte for each of its fields, but for the last one's last. Of a part, its last record may end behind
+// it.
 usize LoadPass::most_rows() const {
     const usize fields = plan_.rows.fill_short ? 1 : plan_.rows.base_columns;
     return span() / fields + (is_part() ? 2 : 1);
@@ -198,8 +199,9 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
 // Of a whole text the bound is known beforehand, and offsets have 64 bits where it is large.
 void LoadPass::check_text(usize c) const {
     if (value_bits(result_.columns[c].type) == 64 || string_bytes_[c] <= MOST_SMALL_TEXT) return;
-    throw std::length_error("column '" + plan_.columns[c].name +
-                            "' has more than 2 GiB of text in one batch; give it the type large_string or large_binary");
+    throw std::length_error(
+        "column '" + plan_.columns[c].name +
+        "' has more than 2 GiB of text in one batch; give it the type large_string or large_binary");
 }
 
 void LoadPass::note_end(const Tile& tile) {

@@ -46,9 +46,7 @@ TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, TilePart part
       state(part.state),
       quotes(src, dia) {}
 
-std::uint64_t TileScan::tile_count() const {
-    return begin < stop ? (stop - begin + tile_bytes - 1) / tile_bytes : 0;
-}
+std::uint64_t TileScan::tile_count() const { return begin < stop ? (stop - begin + tile_bytes - 1) / tile_bytes : 0; }
 
 namespace {
 

@@ -1,0 +1,303 @@
+"""A lazy scan: batches of bounded size, the whole as an Arrow stream, and the ways on to other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import FilePart
+from headrace.api.path_columns import column_of_texts
+from headrace.api.planned_files import PlannedFiles
+from headrace.api.report import Position, Report
+from headrace.api.scan_account import Account
+from headrace.api.scan_parts import ScanParts
+from headrace.api.scan_types import SettledTypes, as_given, settle_types, types_of
+from headrace.api.scanned_files import ScannedFile, scanned_file
+from headrace.api.sniffed import Sniffed
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.load import LoadPlan
+from headrace.columns.types import DataType, parse_type
+from headrace.core.errors import HeadraceError, OptionError
+from headrace.export.arrow import schema_capsule, stream_of_batches
+from headrace.sources.open import SourceLike
+from headrace.sources.reopen import KEPT_BYTES, Keeping
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """What is asked of a scan: the sources, how they are read, and how they are cut."""
+
+    sources: Sequence[SourceLike]
+    several: bool
+    options: CsvOptions
+    settle: Callable[..., tuple[Sniffed, CsvOptions]] | None
+    batch_bytes: int
+    infer: str
+    resume: Position | None
+
+
+class Scan:
+    """A text that is read batch by batch; made by `scan_csv`. Nothing is read before it is asked for.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> scan = headrace.scan_csv(b"city,founded\\nRome,-753\\nParis,\\n")
+    >>> for batch in scan.select(["founded"]).batches():
+    ...     print(batch["founded"].to_pylist())
+    [-753, None]
+    """
+
+    def __init__(self, request: ScanRequest) -> None:
+        self._request = request
+        self._state: _State | None = None
+        self._is_closed = False
+        self._report: Report | None = None
+
+    def select(self, columns: Sequence[str | int]) -> Scan:
+        """The same scan of these columns only, named or by position, in the table's order; others are not converted."""
+        schema = replace(self._request.options.schema, columns=list(columns))
+        return self._with(replace(self._request.options, schema=schema))
+
+    def limit(self, records: int) -> Scan:
+        """The same scan of the first records of data only, as ``n_rows`` has it: no byte behind them is read."""
+        if isinstance(records, bool) or not isinstance(records, int) or records < 0:
+            raise OptionError(f"limit takes a number of records, not {records!r}")
+        extent = self._request.options.extent
+        least = records if extent.n_rows is None else min(records, extent.n_rows)
+        return self._with(replace(self._request.options, extent=replace(extent, n_rows=least)))
+
+    def _with(self, options: CsvOptions) -> Scan:
+        return Scan(replace(self._request, options=options))
+
+    def batches(self) -> Iterator[Table]:
+        """The rows, a table for each batch, in order; ``.rejects`` and ``.report`` are the batch's. What raises ends the scan.
+
+        Raises
+        ------
+        ParseError, SourceError, MemoryLimitError
+            As `read_csv`, when the batch is reached.
+        """
+        state = self._started()
+        account = Account(state.plans, state.options, self._request.resume or Position(), state.sniffed)
+        settled, end = state.settled, self._request.resume
+        change = as_given(settled.types) if settled is not None and settled.from_first else _as_it_is
+
+        def changed(plan: LoadPlan) -> LoadPlan:
+            return change(plan)
+
+        parts = state.parts.all(changed, self._request.resume)
+        try:
+            for part in parts:
+                account.add(part)
+                end = part.reached
+                if settled is None and part.rows:
+                    settled = state.settle_by(part, self._request.infer == "first")
+                    change = as_given(settled.types) if settled.from_first else _as_it_is
+                if part.rows or len(part.rejects["record"]):
+                    known = settled or SettledTypes(types_of(state.plans, part), False, 0)
+                    yield state.table(part, known, account).to(state.options.context.device, context=state.options.context)
+        finally:
+            parts.close()  # type: ignore[attr-defined]
+        account.finish()
+        self._report = account.whole(settled or SettledTypes([], False, 0), end)
+
+    def __iter__(self) -> Iterator[Table]:
+        return self.batches()
+
+    @property
+    def report(self) -> Report:
+        """Account of the whole, once `batches` has come to its end: records = rows + rejected + skipped.
+
+        Raises
+        ------
+        HeadraceError
+            It has not.
+        """
+        if self._report is None:
+            raise HeadraceError("the report of a scan is there when all its batches have been read")
+        return self._report
+
+    @property
+    def schema(self) -> Mapping[str, DataType]:
+        """Name to type. Where types are to be inferred, the text is read for it: all of it, or the first batch."""
+        return {name: column.type for name, column in self._empty().items()}
+
+    def read(self) -> Table:
+        """All batches as one table, with the rejects and the account of all."""
+        batches = list(self.batches())
+        state = self._started()
+        columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
+        faulty = [batch.rejects for batch in batches]
+        like = faulty[0].columns if faulty else {}
+        rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
+        return Table(columns, rejects=Table(rejects), report=self.report)
+
+    def close(self) -> None:
+        """Let go of files and threads. A scan that is closed gives no more batches."""
+        self._is_closed = True
+        if self._state is not None:
+            self._state.closing.close()
+            self._state = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def schema_table(self) -> Table:
+        """A table like those of the batches, without a row."""
+        return Table(self._empty())
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow C schema: a struct of the columns."""
+        return schema_capsule(self._empty())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow C stream of all batches, each read when it is asked for. A requested schema is ignored, as is allowed."""
+        return stream_of_batches(self._empty(), ((batch.to("cpu").columns, batch.num_rows) for batch in self.batches()))
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """PyArrow reader of record batches."""
+        from headrace.api.scan_exports import to_reader
+
+        return to_reader(self)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """DuckDB relation that reads the batches as the query runs, once, in `connection` or in DuckDB's default one."""
+        from headrace.api.scan_exports import to_duckdb
+
+        return to_duckdb(self, connection)
+
+    def to_polars(self) -> pl.LazyFrame:
+        """Polars lazy frame: columns and rows that a query does not need are not read."""
+        from headrace.api.scan_exports import to_polars
+
+        return to_polars(self)
+
+    def to_torch(self) -> Any:
+        """PyTorch iterable data set: name to tensor, a mapping for each batch; see `Table.to_torch` for what can be one."""
+        from headrace.api.scan_exports import to_torch
+
+        return to_torch(self)
+
+    def _started(self) -> _State:
+        if self._is_closed:
+            raise HeadraceError("the scan is closed")
+        if self._state is None:
+            self._state = _start(self._request)
+        return self._state
+
+    def _empty(self) -> dict[str, Column]:
+        """Columns of no rows."""
+        state = self._started()
+        if state.empty is None:
+            if state.settled is None:
+                for _ in self.batches():
+                    break
+            state.empty = state.empty_columns()
+        return state.empty
+
+
+def _as_it_is(plan: LoadPlan) -> LoadPlan:
+    return plan
+
+
+@dataclass(slots=True)
+class _State:
+    """A scan that has begun."""
+
+    closing: ExitStack
+    options: CsvOptions
+    sniffed: Sniffed | None
+    plans: PlannedFiles
+    parts: ScanParts
+    several: bool
+    settled: SettledTypes | None = None
+    empty: dict[str, Column] | None = None
+
+    def settle_by(self, part: FilePart, from_first: bool) -> SettledTypes:
+        """The part's types for all, of which there may be no more."""
+        self.settled = SettledTypes(types_of(self.plans, part), from_first, 0)
+        return self.settled
+
+    def table(self, part: FilePart, settled: SettledTypes, account: Account) -> Table:
+        """The rows of a part."""
+        plans, planned = self.plans, self.plans.planned
+        columns = self._row_index([] if part.row_index is None else [part.row_index])
+        at = {place: position for position, place in enumerate(part.places)}
+        for place in planned.wanted:
+            name, kind = planned.names[place], settled.types[place]
+            if name in columns:
+                raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
+            piece = part.give(at.get(place), kind)
+            column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
+            columns[name] = plans.encoded(column, planned.types[place])
+        of_paths = {}
+        for name, column, found, is_given in plans.of_paths([part]):
+            columns[name] = column
+            of_paths[name] = None if is_given else found
+        rejects = part.rejects
+        if self.several:
+            names, _ = column_of_texts("file", plans.names, parse_type("large_string"), self.options)
+            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0]} | rejects
+        return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
+
+    def empty_columns(self) -> dict[str, Column]:
+        """The table's columns without a row."""
+        plans, planned = self.plans, self.plans.planned
+        settled = self.settled or SettledTypes([given or parse_type("string") for given in planned.types], False, 0)
+        columns = self._row_index([])
+        for place in planned.wanted:
+            column = plans.shared.join([0], settled.types[place])[0]
+            columns[planned.names[place]] = plans.encoded(column, planned.types[place])
+        return columns | {name: column for name, column, _, _ in plans.of_paths([])}
+
+    def joined(self, parts: Sequence[Column], like: Column) -> Column:
+        """Columns of batches below each other."""
+        if like.type.name in ("string_view", "dictionary"):
+            raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
+        return self.plans.shared.join(parts, like.type)[0]
+
+    def _row_index(self, parts: list[Column]) -> dict[str, Column]:
+        wanted = self.options.row_index
+        return {} if wanted is None else {wanted.name: parts[0] if parts else self.plans.shared.join([], parse_type("int64"))[0]}
+
+
+def _start(request: ScanRequest) -> _State:
+    """Look at all files, and settle types where that takes the whole text."""
+    options, sniffed = request.options, None
+    limit = options.context.memory_limit
+    with ExitStack() as closing:
+        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
+        for file in files:
+            closing.callback(file.close)
+        if request.settle is not None:
+            for file in files:
+                file.look_at(options)
+            sniffed, options = request.settle(files, options=options)
+        for file in files:
+            file.look(options)
+        plans = PlannedFiles(files, options)
+        parts = ScanParts(plans, files, options, request.batch_bytes)
+        state = _State(closing, options, sniffed, plans, parts, request.several)
+        if request.infer == "all" and not _is_one_batch(files, request):
+            state.settled = settle_types(plans, parts)
+        state.closing = closing.pop_all()
+        return state
+
+
+def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
+    """Whether a part of the text is all of it, so that its types are those of all."""
+    return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.batch_bytes and request.resume is None
