@@ -13,14 +13,16 @@ from headrace.api.path_columns import column_of_texts
 from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
+from headrace.api.scan_moves import moved_ahead
 from headrace.api.scan_parts import ScanParts
-from headrace.api.scan_types import SettledTypes, as_given, settle_types, types_of
+from headrace.api.scan_types import Parts, SettledTypes, as_given, settle_types, types_of
 from headrace.api.scanned_files import ScannedFile, scanned_file
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.load import LoadPlan
 from headrace.columns.types import DataType, parse_type
+from headrace.core.device import Device
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.export.arrow import schema_capsule, stream_of_batches
 from headrace.sources.open import SourceLike
@@ -43,6 +45,7 @@ class ScanRequest:
     batch_bytes: int
     infer: str
     resume: Position | None
+    to: Device | None = None
 
 
 class Scan:
@@ -87,8 +90,12 @@ class Scan:
         ParseError, SourceError, MemoryLimitError
             As `read_csv`, when the batch is reached.
         """
+        context = self._request.options.context
+        return moved_ahead(self._batches(), self._request.to or context.device, context)
+
+    def _batches(self) -> Iterator[Table]:
         state = self._started()
-        account = Account(state.plans, state.options, self._request.resume or Position(), state.sniffed)
+        account = Account(state, self._request.resume or Position())
         settled, end = state.settled, self._request.resume
         change = as_given(settled.types) if settled is not None and settled.from_first else _as_it_is
 
@@ -105,7 +112,7 @@ class Scan:
                     change = as_given(settled.types) if settled.from_first else _as_it_is
                 if part.rows or len(part.rejects["record"]):
                     known = settled or SettledTypes(types_of(state.plans, part), False, 0)
-                    yield state.table(part, known, account).to(state.options.context.device, context=state.options.context)
+                    yield state.table(part, known, account)
         finally:
             parts.close()  # type: ignore[attr-defined]
         account.finish()
@@ -134,13 +141,14 @@ class Scan:
 
     def read(self) -> Table:
         """All batches as one table, with the rejects and the account of all."""
-        batches = list(self.batches())
+        batches = [batch.to("cpu") for batch in self.batches()]
         state = self._started()
         columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
         faulty = [batch.rejects for batch in batches]
         like = faulty[0].columns if faulty else {}
         rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
-        return Table(columns, rejects=Table(rejects), report=self.report)
+        table = Table(columns, rejects=Table(rejects), report=self.report)
+        return table.to(self._request.to or state.options.context.device, context=state.options.context)
 
     def close(self) -> None:
         """Let go of files and threads. A scan that is closed gives no more batches."""
@@ -221,8 +229,9 @@ class _State:
     options: CsvOptions
     sniffed: Sniffed | None
     plans: PlannedFiles
-    parts: ScanParts
+    parts: Parts
     several: bool
+    device: str
     settled: SettledTypes | None = None
     empty: dict[str, Column] | None = None
 
@@ -290,12 +299,25 @@ def _start(request: ScanRequest) -> _State:
         for file in files:
             file.look(options)
         plans = PlannedFiles(files, options)
-        parts = ScanParts(plans, files, options, request.batch_bytes)
-        state = _State(closing, options, sniffed, plans, parts, request.several)
+        parts, device = _parts(plans, files, options, request.batch_bytes)
+        state = _State(closing, options, sniffed, plans, parts, request.several, device)
         if request.infer == "all" and not _is_one_batch(files, request):
             state.settled = settle_types(plans, parts)
         state.closing = closing.pop_all()
         return state
+
+
+def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, batch_bytes: int) -> tuple[Parts, str]:
+    """How the text is read, and what is said of where."""
+    device = options.context.device
+    if device.kind == "cpu":
+        return ScanParts(plans, files, options, batch_bytes), "cpu"
+    from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
+
+    why = why_not(plans, files, options)
+    if not why:
+        return GpuParts(plans, files, options, batch_bytes), str(device)
+    return ScanParts(plans, files, options, batch_bytes), f"cpu, because of {why}; then {device}"
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Protocol
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
@@ -44,11 +45,21 @@ class _FileCounts:
         )
 
 
+class Accounted(Protocol):
+    """What is accounted for."""
+
+    plans: PlannedFiles
+    options: CsvOptions
+    sniffed: Sniffed | None
+    device: str
+
+
 class Account:
     """Counts what parts gave, and tells it batch by batch; `start` is where the scan began."""
 
-    def __init__(self, plans: PlannedFiles, options: CsvOptions, start: Position, sniffed: Sniffed | None) -> None:
-        self._plans, self._options, self._start, self._sniffed = plans, options, start, sniffed
+    def __init__(self, state: Accounted, start: Position) -> None:
+        self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device
+        self._start = start
         self._files: dict[int, _FileCounts] = {}
         self._told = Skipped()
         self._told_records = dict.fromkeys(_COUNTS, 0)
@@ -139,7 +150,7 @@ class Account:
             faults=0,
             columns=tuple(columns),
             renamed=self._plans.planned.renamed,
-            device="cpu" if context.device.kind == "cpu" else f"cpu; then {context.device}",
+            device=self._device,
             threads=context.thread_count,
             isa=context.isa_name,
             crossings=context.crossings,

@@ -35,6 +35,7 @@ def scan_csv(
     memory_limit: int | None = None,
     infer: Literal["all", "first"] = "all",
     resume: Position | int | None = None,
+    to: Device | str | None = None,
     device: Device | str | None = None,
     dialect: Literal["auto"] | None = None,
     sep: str | bytes = ",",
@@ -105,6 +106,9 @@ def scan_csv(
         given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells.
     resume
         Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
+    to
+        Where batches are to be; None for `device`. ``device="cuda", to="cpu"``: each is converted on the GPU, and comes back
+        while the next is converted.
     **aliases
         All other options, as for `read_csv`, and the names that other readers use.
 
@@ -128,7 +132,7 @@ def scan_csv(
     3
     """
     given = dict(locals())
-    for name in ("source", "aliases", "batch_bytes", "memory_limit", "infer", "resume"):
+    for name in ("source", "aliases", "batch_bytes", "memory_limit", "infer", "resume", "to"):
         del given[name]
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
@@ -153,6 +157,7 @@ def scan_csv(
             batch_bytes=_batch_bytes(batch_bytes, options.context),
             infer=infer,
             resume=_position(resume),
+            to=None if to is None else Device.parse(to),
         )
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
@@ -20,6 +20,7 @@ from headrace.api.report import Position
 from headrace.api.scanned_files import ScannedFile
 from headrace.columns.load import CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
 from headrace.core.errors import MemoryLimitError
+from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window
 from headrace.structure.survey import record_begin
 
@@ -45,6 +46,14 @@ class Place:
     is_done: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class BatchCut:
+    """Bytes of a batch's text, and where it is noted who works and who waits."""
+
+    nbytes: int
+    timeline: Timeline = field(default_factory=NoTimeline)
+
+
 class ScanParts:
     """The parts of planned files.
 
@@ -56,13 +65,12 @@ class ScanParts:
         The same files.
     options
         Of the call.
-    batch_bytes
-        The text of a part. A part whose result does not fit the memory limit is halved.
+    cut
+        The text of a part, and who notes the time. A part whose result does not fit the memory limit is halved.
     """
 
-    def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, batch_bytes: int) -> None:
-        self._plans, self._files, self._options = plans, files, options
-        self._batch_bytes = batch_bytes
+    def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
+        self._plans, self._files, self._options, self._cut = plans, files, options, cut
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """Load part after part, each by a plan that `change` may change; from `start` on; `keep`: more passes follow."""
@@ -84,7 +92,7 @@ class ScanParts:
                 earlier += place.records
 
     def _part(self, task: _Task, place: Place) -> FilePart:
-        size = self._batch_bytes
+        size = self._cut.nbytes
         while True:
             try:
                 loaded, window = self._loaded(task, place, size)
@@ -109,13 +117,15 @@ class ScanParts:
         """Load a part from `place` on, which moves behind it."""
         ahead = _AHEAD
         while True:
-            window = task.text.window(min(place.at, place.end), place.at + size + ahead)
+            with self._cut.timeline.span("reader", "wait for text"):
+                window = task.text.window(min(place.at, place.end), place.at + size + ahead)
             end = self._end(task, place, window)
             stop = min(place.at + size, end)
             plan = _plan_of(task, place, window, stop, end)
             self._plans.shared.native.renew_budget(plan.memory_limit)
             try:
-                loaded = load(window.source, self._options.dialect, plan)
+                with self._cut.timeline.span("reader", "read and convert"):
+                    loaded = load(window.source, self._options.dialect, plan)
             except CutRecordError:
                 ahead += max(ahead, size)
                 continue

@@ -7,12 +7,14 @@ each value fits (text holds all); so types are those of `read_csv`, to the lette
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from headrace.api.file_parts import FilePart, same_type
 from headrace.api.planned_files import PlannedFiles
-from headrace.api.scan_parts import ScanParts
+from headrace.api.report import Position
+from headrace.api.scan_parts import Change
 from headrace.columns.load import LoadPlan
 from headrace.columns.types import DataType
 
@@ -26,7 +28,14 @@ class SettledTypes:
     passes: int
 
 
-def settle_types(plans: PlannedFiles, parts: ScanParts) -> SettledTypes:
+class Parts(Protocol):
+    """A text part by part: `ScanParts`, `GpuParts`."""
+
+    def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
+        """As `ScanParts.all`."""
+
+
+def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:
     """Go over the whole text until types are settled.
 
     Raises

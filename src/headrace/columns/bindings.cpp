@@ -284,6 +284,15 @@ std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms
     return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
 }
 
+// What is known of the columns of several loads, at `places` among them, to the ledger of one, and back.
+void give_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
+}
+
+void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
+}
+
 // The type that each inferred column has so far.
 nb::list shared_types(const LoadShare& share) {
     nb::list types;
@@ -378,7 +387,7 @@ void bind_columns(nb::module_& m) {
     m.def("kind_types", &kind_types);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
-        .def(nb::init<usize>())
+        .def(nb::init<usize, u32>(), nb::arg(), nb::arg("file") = 0)
         .def("sample", &sample_into)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
@@ -387,6 +396,8 @@ void bind_columns(nb::module_& m) {
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())
         .def_rw("with_unfit", &LoadShare::with_unfit)
+        .def("give", &give_kinds)
+        .def("take", &take_kinds)
         .def("renew_budget", [](LoadShare& s, usize limit) { s.budget = std::make_shared<Budget>(limit); })
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);

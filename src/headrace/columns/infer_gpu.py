@@ -41,24 +41,28 @@ class Inference:
     def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
-        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0)
+        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0, plan.file)
+        self._records = 0 if plan.part is None else plan.part.records
+        if plan.share is not None and known.inferred:
+            plan.share.give(self._ledger, plan.share_columns)
 
     def first(self) -> bytes:
         """What each wanted column is taken for at first: its kind, or `GIVEN`."""
         known = self._known
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
-        with native_errors():
-            size = self._plan.end - self._begin
-            least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
-            sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
-            self._ledger.sample(self._source, self._native, self._plan, sample)
+        if not self._records:  # else the parts before have told
+            with native_errors():
+                size = self._plan.end - self._begin
+                least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+                sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+                self._ledger.sample(self._source, self._native, self._plan, sample)
         kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
     def see(self, positions: list[int], met: bytes) -> None:
         """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
-        if not self._dialect.lenient:
+        if not self._dialect.lenient and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
         seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
@@ -69,7 +73,7 @@ class Inference:
 
     def see_field(self, position: int, kind: int, record: int, at: int) -> None:
         """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
-        self._ledger.see(position, kind, record + 1, at, self._field_text(at))
+        self._ledger.see(position, kind, self._records + record + 1, at, self._field_text(at))
 
     def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
         """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.
@@ -90,7 +94,9 @@ class Inference:
         return again
 
     def evidence(self) -> tuple[Evidence | None, ...]:
-        """For the type of each column."""
+        """For the type of each column, once no column is to be converted again."""
+        if self._plan.share is not None and self._known.inferred:
+            self._plan.share.take(self._ledger, self._plan.share_columns)
         found: list[Evidence | None] = [None] * len(self._plan.columns)
         for position in self._known.inferred:
             seen = self._ledger.evidence(position)

@@ -18,7 +18,7 @@ from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_s
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
-from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.load import CutRecordError, Loaded, LoadPlan, native_dialect, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
@@ -31,7 +31,7 @@ from headrace.sources.on_gpu import HEAD_BYTES
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
-from headrace.structure.gpu_tables import TOTALS
+from headrace.structure.gpu_tables import TOTALS, Found
 
 __all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
 
@@ -103,6 +103,8 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
         As `headrace.columns.load.load`.
     MemoryLimitError
         The result does not fit.
+    CutRecordError
+        Of a part that more text follows: it does not end where a record does.
     """
     return _Load(place, source, dialect, plan).run()
 
@@ -188,6 +190,8 @@ class _Load:
             return _numbers(launcher.fetch(totals)) if strings else []
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)
+        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & (Found.OPEN | Found.UNCLOSED):
+            raise CutRecordError
         self._rows = self._counts["records"] = counts["records"]
         self._counts["blank"] += counts["blank_lines"]
         self._counts["comment"] += counts["comments"]

@@ -70,10 +70,11 @@ class Part:
     __slots__ = ("address", "begin", "nbytes", "room")
 
     def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
-        self.room = room
-        self.begin = begin
         self.address = room.address + begin
         self.nbytes = room.nbytes - begin if size is None else size
+        # A part's begin may lie in front of the memory: of a text of which only a part is there.
+        self.room: Room = room.room if isinstance(room, Part) else room
+        self.begin: int = room.begin + begin if isinstance(room, Part) else begin
 
 
 class Launcher(Protocol):

@@ -77,6 +77,13 @@ nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) 
     return nb::bytes(text.data(), text.size());
 }
 
+void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to) {
+    const nb::gil_scoped_release release;
+    if (offset > source.source->size() || n > source.source->size() - offset)
+        throw std::out_of_range("bytes behind the source's end");
+    source.source->read(offset, n, reinterpret_cast<std::uint8_t*>(to));
+}
+
 }  // namespace
 
 void bind_sources(nb::module_& m) {
@@ -87,6 +94,7 @@ void bind_sources(nb::module_& m) {
         .def_static("from_reader", &from_reader)
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
         .def("read", &read)
+        .def("read_into", &read_into)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
         .def("decode_as", &decode_as);
 }
