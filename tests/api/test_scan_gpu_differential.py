@@ -4,6 +4,7 @@ order the steps of the pipeline touch its buffers.
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -67,9 +68,9 @@ class FiberBuffers:
 
 @pytest.fixture
 def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def parts(plans: Any, files: Any, options: Any, batch_bytes: int) -> Any:
+    def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
         assert why_not(plans, files, options) == ""
-        return GpuParts(plans, files, options, batch_bytes, buffers=FiberBuffers, shape=SHAPE), "fibers"
+        return GpuParts(plans, files, options, cut, buffers=FiberBuffers, shape=SHAPE), "fibers"
 
     monkeypatch.setattr(scan_module, "_parts", parts)
 
@@ -156,21 +157,21 @@ def test_order_of_the_steps() -> None:
     at = {note: place for place, note in enumerate(FiberBuffers.notes)}
     parts = [part for what, part in FiberBuffers.notes if what == "fill"]
     assert len(parts) > 8
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in itertools.pairwise(parts):
         assert at["filled", before] < at["fill", part]  # T behind T
         assert at["parsed", before] < at["parse", part]
     for part in parts:
         assert at["filled", part] < at["parse", part]  # P behind T
     for before, part in zip(parts, parts[2:], strict=False):
         assert at["parsed", before] < at["fill", part]  # T(p) behind P(p-2)
-    ahead = sum(at["fill", part] < at["parsed", before] for before, part in zip(parts, parts[1:], strict=False))
+    ahead = sum(at["fill", part] < at["parsed", before] for before, part in itertools.pairwise(parts))
     assert ahead > len(parts) // 2  # the next is filled while one is converted
 
 
 @pytest.mark.usefixtures("on_fibers")
 def test_a_scan_left_early_leaves_no_thread() -> None:
     batches = headrace.scan_csv(b"a\n" + b"1\n" * 400, batch_bytes=20, dtypes={"a": "int64"}).batches()
-    assert next(batches).num_rows == 9
+    assert next(batches).num_rows == 8
     batches.close()  # type: ignore[attr-defined]
     assert not [thread for thread in threading.enumerate() if thread.name == "headrace-sender"]
 

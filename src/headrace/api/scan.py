@@ -14,7 +14,7 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import ScanParts
+from headrace.api.scan_parts import BatchCut, ScanParts
 from headrace.api.scan_types import Parts, SettledTypes, as_given, settle_types, types_of
 from headrace.api.scanned_files import ScannedFile, scanned_file
 from headrace.api.sniffed import Sniffed
@@ -24,6 +24,7 @@ from headrace.columns.load import LoadPlan
 from headrace.columns.types import DataType, parse_type
 from headrace.core.device import Device
 from headrace.core.errors import HeadraceError, OptionError
+from headrace.core.timeline import Timeline
 from headrace.export.arrow import schema_capsule, stream_of_batches
 from headrace.sources.open import SourceLike
 from headrace.sources.reopen import KEPT_BYTES, Keeping
@@ -42,7 +43,7 @@ class ScanRequest:
     several: bool
     options: CsvOptions
     settle: Callable[..., tuple[Sniffed, CsvOptions]] | None
-    batch_bytes: int
+    cut: BatchCut
     infer: str
     resume: Position | None
     to: Device | None = None
@@ -91,7 +92,7 @@ class Scan:
             As `read_csv`, when the batch is reached.
         """
         context = self._request.options.context
-        return moved_ahead(self._batches(), self._request.to or context.device, context)
+        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut.timeline)
 
     def _batches(self) -> Iterator[Table]:
         state = self._started()
@@ -149,6 +150,10 @@ class Scan:
         rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
         table = Table(columns, rejects=Table(rejects), report=self.report)
         return table.to(self._request.to or state.options.context.device, context=state.options.context)
+
+    def timed(self, timeline: Timeline) -> Scan:
+        """The same scan, which notes who works and who waits."""
+        return Scan(replace(self._request, cut=BatchCut(self._request.cut.nbytes, timeline)))
 
     def close(self) -> None:
         """Let go of files and threads. A scan that is closed gives no more batches."""
@@ -299,7 +304,7 @@ def _start(request: ScanRequest) -> _State:
         for file in files:
             file.look(options)
         plans = PlannedFiles(files, options)
-        parts, device = _parts(plans, files, options, request.batch_bytes)
+        parts, device = _parts(plans, files, options, request.cut)
         state = _State(closing, options, sniffed, plans, parts, request.several, device)
         if request.infer == "all" and not _is_one_batch(files, request):
             state.settled = settle_types(plans, parts)
@@ -307,19 +312,19 @@ def _start(request: ScanRequest) -> _State:
         return state
 
 
-def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, batch_bytes: int) -> tuple[Parts, str]:
+def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[Parts, str]:
     """How the text is read, and what is said of where."""
     device = options.context.device
     if device.kind == "cpu":
-        return ScanParts(plans, files, options, batch_bytes), "cpu"
+        return ScanParts(plans, files, options, cut), "cpu"
     from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
     why = why_not(plans, files, options)
     if not why:
-        return GpuParts(plans, files, options, batch_bytes), str(device)
-    return ScanParts(plans, files, options, batch_bytes), f"cpu, because of {why}; then {device}"
+        return GpuParts(plans, files, options, cut), str(device)
+    return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
     """Whether a part of the text is all of it, so that its types are those of all."""
-    return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.batch_bytes and request.resume is None
+    return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

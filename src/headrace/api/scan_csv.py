@@ -11,6 +11,7 @@ from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan import Scan, ScanRequest
+from headrace.api.scan_parts import BatchCut
 from headrace.api.sniff_csv import AUTO, sniff_files
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import Progress
@@ -154,7 +155,7 @@ def scan_csv(
             several=several,
             options=options,
             settle=partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None,
-            batch_bytes=_batch_bytes(batch_bytes, options.context),
+            cut=BatchCut(_batch_bytes(batch_bytes, options.context)),
             infer=infer,
             resume=_position(resume),
             to=None if to is None else Device.parse(to),

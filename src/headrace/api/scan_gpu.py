@@ -2,7 +2,7 @@
 
 A part ends where a record does (columns/cut_text.py), so that nothing is carried over: its text goes from the file through pinned
 memory into one of two buffers of the card, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is
-that copy, P(p) the conversion and R(p) the way back to the host; there is no K(p), as a part holds whole records. What is ordered:
+that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a part holds whole records. What is ordered:
 
     T(p) behind P(p-2), which read the buffer       the buffer's event `read`, which the copying stream waits for
     P(p) behind T(p)                                its event `filled`, which the converting stream waits for

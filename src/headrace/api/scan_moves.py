@@ -8,9 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from headrace.api.table import Table
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.timeline import Timeline
 
 
-def moved_ahead(batches: Iterator[Table], device: Device, context: Context) -> Iterator[Table]:
+def moved_ahead(batches: Iterator[Table], device: Device, context: Context, timeline: Timeline) -> Iterator[Table]:
     """Each batch on `device`; while one is on its way, the next is made."""
     before: Future[Table] | None = None
     mover: ThreadPoolExecutor | None = None
@@ -20,10 +21,12 @@ def moved_ahead(batches: Iterator[Table], device: Device, context: Context) -> I
                 yield batch
                 continue
             mover = mover or ThreadPoolExecutor(1, "headrace-mover")
-            following = mover.submit(batch.to, device, context=context)
+            following = mover.submit(_moved, batch, device, context, timeline)
             del batch
             if before is not None:
-                yield before.result()
+                with timeline.span("converter", "wait for the mover"):
+                    moved = before.result()
+                yield moved
             before = following
         if before is not None:
             yield before.result()
@@ -31,3 +34,8 @@ def moved_ahead(batches: Iterator[Table], device: Device, context: Context) -> I
         batches.close()  # type: ignore[attr-defined]
         if mover is not None:
             mover.shutdown()
+
+
+def _moved(batch: Table, device: Device, context: Context, timeline: Timeline) -> Table:
+    with timeline.span("mover", f"copy to {device}"):
+        return batch.to(device, context=context)
