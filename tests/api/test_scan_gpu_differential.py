@@ -41,11 +41,11 @@ class FiberBuffers:
         self._held: dict[int, HostRoom] = {}
         FiberBuffers.notes = []
 
-    def send(self, read: Callable[[int, int, int], object], part: range) -> Room:
+    def send(self, read: Callable[[int, int, int, int], object], part: range) -> Room:
         self._free.acquire()
         self.notes.append(("fill", part.start))
         room = self._launcher.room(len(part))
-        read(part.start, len(part), room.address)
+        read(part.start, len(part), room.address, 2)
         time.sleep(0.001)
         self._rooms[id(room)] = part.start
         self._held[id(room)] = room

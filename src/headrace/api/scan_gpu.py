@@ -27,13 +27,14 @@ from headrace.api.report import Position
 from headrace.api.scan_parts import BatchCut, Change
 from headrace.api.scanned_files import ScannedFile
 from headrace.columns.cut_text import cuts
-from headrace.columns.load import CutRecordError, Loaded, LoadPlan, TextPart
+from headrace.columns.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
 from headrace.columns.load_gpu import load_on_gpu
 from headrace.columns.place_gpu import GpuShape, Place
 from headrace.columns.place_gpu import why_not as not_on_gpu
 from headrace.columns.types import ENCODED
 from headrace.core.errors import HeadraceError
 from headrace.core.launcher import Launcher, Part, Room
+from headrace.core.pinned import Read
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -59,7 +60,7 @@ def why_not(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions) 
 class TextBuffers(Protocol):
     """Two buffers for text where kernels run, and who may touch them when."""
 
-    def send(self, read: Callable[[int, int, int], object], part: range) -> Room:
+    def send(self, read: Read, part: range) -> Room:
         """Fill the next buffer, behind all that read it, with places of a text that `read` puts at an address; the text's room.
         Called by one thread, which waits until a buffer is free.
         """
@@ -123,7 +124,11 @@ class GpuParts:
                 span = range(at, min(plan.end, source.size))
                 sender = _Sender(source, self._options.dialect, buffers, span, self._cut)
                 try:
-                    while (sent := sender.next()) is not None:
+                    while True:
+                        with native_errors():
+                            sent = sender.next()
+                        if sent is None:
+                            break
                         own = change(plan)
                         told = TextPart(
                             stop=sent.part.stop,
@@ -137,7 +142,8 @@ class GpuParts:
                         if loaded is None:
                             sender.again()
                             continue
-                        source.native.check_unchanged()
+                        with native_errors():
+                            source.native.check_unchanged()
                         records += loaded.counts["records"]
                         part = FilePart(file, plan.share_columns, prepared, plan)
                         part.take(loaded)

@@ -23,9 +23,8 @@ def add_parser(commands: Any, epilog: str) -> None:
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
-    parser.add_argument(
-        "--trace", metavar="TRACE", default="trace", help="path of both files, without their suffix (default: trace)"
-    )
+    what = "path of both files, without their suffix (default: trace)"
+    parser.add_argument("--trace", metavar="TRACE", default="trace", help=what)
     options.add_text_options(parser)
     options.add_column_options(parser)
     group = options.add_work_options(parser, on_error="null")

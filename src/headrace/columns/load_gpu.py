@@ -18,14 +18,14 @@ from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_s
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
-from headrace.columns.load import CutRecordError, Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.load import CutRecordError, Loaded, LoadPlan, native_dialect, native_errors, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu import gpu
-from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.core.launcher import Entry, GpuLauncher, Part, Room, Shape
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import HEAD_BYTES
 from headrace.sources.open import OpenSource
@@ -45,7 +45,6 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _PLACING_THREADS = 1024
 _PLACING = {"HR_THREADS": _PLACING_THREADS}
 _COUNT_BLOCKS = 528
-_UPLOAD_BYTES = 64 << 20
 _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
@@ -70,11 +69,11 @@ def load_text(
     return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
 
 
-def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
+def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
+    """The text on the card: read by several threads into pinned memory, from where it goes on."""
     text = launcher.room(source.size)
-    for begin in range(0, source.size, _UPLOAD_BYTES):
-        piece = np.frombuffer(source.native.read(begin, _UPLOAD_BYTES), np.uint8)
-        launcher.put(piece, Part(text, begin, piece.nbytes))
+    with native_errors():
+        launcher.read_in(source.native.read_into, source.size, text)
     return text
 
 

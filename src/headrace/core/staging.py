@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -99,31 +98,6 @@ class Staging:
         view = memoryview(source).cast("B")
         self._run(_upload, self._pieces(view, address), stream)
         counted.count(to_gpu=view.nbytes)
-
-    def upload_read(
-        self, read: Callable[[int, int, int], object], part: range, address: int, stream: int, *, counted: Crossings
-    ) -> None:
-        """Copy what a function reads to an address of the card, as work of a stream; returns when all is read.
-
-        Parameters
-        ----------
-        read
-            Called with a place, a number of bytes and the address that they go to, by several threads at once.
-        part
-            The places to read.
-        address, stream, counted
-            As in `upload_to`.
-        """
-        step = self._chunk_bytes
-        pieces = [(at, address + at - part.start, min(step, part.stop - at)) for at in range(part.start, part.stop, step)]
-
-        def copy(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
-            place, device, size = piece
-            read(place, size, chunk.address)
-            _send(chunk, device, size, stream)
-
-        self._run(copy, pieces, stream)
-        counted.count(to_gpu=len(part))
 
     def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
         """Copy to the host, behind the work of the buffer's stream; returns when `target` has it.
@@ -257,10 +231,6 @@ class Staging:
 def _upload(chunk: _Chunk, piece: tuple[int | bytes, int, int], stream: int) -> None:
     host, device, size = piece
     ctypes.memmove(chunk.address, host, size)
-    _send(chunk, device, size, stream)
-
-
-def _send(chunk: _Chunk, device: int, size: int, stream: int) -> None:
     chunk.under_way = True
     checked(driver().cuMemcpyHtoDAsync(device, chunk.address, size, stream))
     chunk.event.record(stream, is_current=True)
