@@ -27,9 +27,12 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, ring: PinnedRing
             copies.append((buffer.address, made.address, buffer.nbytes))
         return made
 
-    made = {}
-    for name, column in columns.items():
-        own: dict[str, Any] = {part: getattr(column, part) for part in ("values", "validity", "offsets")}
-        made[name] = replace(column, **{part: copied(buffer) for part, buffer in own.items() if buffer is not None})
+    def part_of(buffer: Buffer | None) -> Buffer | None:
+        return None if buffer is None else copied(buffer)
+
+    made = {
+        name: replace(column, values=copied(column.values), validity=part_of(column.validity), offsets=part_of(column.offsets))
+        for name, column in columns.items()
+    }
     ring.fetch(copies, counted=crossings)
     return made

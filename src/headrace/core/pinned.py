@@ -1,8 +1,8 @@
 """Large copies between host and GPU through a few large chunks of pinned memory, used in turn.
 
 One thread of Python tells the card what to copy; the bytes between a chunk and the caller's memory (or a file) are moved by
-native threads, while the card moves those of the chunks before. `headrace.core.staging` serves copies of any size and many callers; this
-serves a stream of large ones, of which the interpreter should see as little as possible.
+native threads, while the card moves those of the chunks before. `headrace.core.staging` serves copies of any size and many
+callers; this serves a stream of large ones, of which the interpreter should see as little as possible.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headrace.core.gpu import Gpu, checked, driver
 
 CHUNK_BYTES = 32 << 20
 CHUNKS = 3
-THREADS = 8
+THREADS = max(1, min(_native.hardware_threads() - 2, 16))
 _ALIGN = 64
 
 Read = Callable[[int, int, int, int], object]
