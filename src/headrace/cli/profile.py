@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from headrace import OptionError, scan_csv
+from headrace.api.profile import Timeline, profile
 from headrace.cli import options, values
-from headrace.core.timeline import Timeline
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -38,15 +38,12 @@ def run(given: argparse.Namespace) -> int:
     trace = Path(given.trace)
     if not trace.parent.is_dir():
         raise OptionError(f"--trace {given.trace!r} is in no folder that is there")
-    timeline = Timeline()
-    with scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)).timed(timeline) as scan:
-        for _ in scan.batches():
-            pass
+    timeline, report = profile(scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)))
     name = os.path.basename(given.file[0])
     page, events = trace.with_name(trace.name + ".html"), trace.with_name(trace.name + ".json")
     events.write_text(timeline.as_trace())
     page.write_text(timeline.as_page(name))
-    print(_as_text(timeline, scan.report.bytes))
+    print(_as_text(timeline, report.bytes))
     print(f"{events} (for ui.perfetto.dev), {page}")
     return 0
 

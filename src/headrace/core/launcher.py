@@ -178,7 +178,7 @@ class GpuLauncher:
     def read_in(self, read: Read, nbytes: int, room: Room) -> None:
         """Fill a room with so many bytes that `read` puts at an address of the host."""
         if nbytes <= _LITTLE:
-            target = np.empty(nbytes, np.uint8)
+            target: NDArray[np.uint8] = np.empty(nbytes, np.uint8)
             read(0, nbytes, target.ctypes.data, 1)
             self.put(target, room)
             return
