@@ -27,7 +27,7 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     >>> from headrace.structure.dialect import CSV
     >>> with open_source(b'a,b\\n1,"x\\ny"\\n2,z\\n3') as source:
     ...     cuts(source, CSV, 0, 18), cuts(source, CSV, 0, 10)
-    ([16, 12], [4])
+    ([16], [4])
     """
     size = _LOOK_BYTES
     while True:
