@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -171,6 +170,8 @@ class _Kept:
 
     def __init__(self, rest: Iterator[bytes], name: str) -> None:
         self._rest, self._name = rest, name
+        import tempfile  # seldom needed, and slow to import
+
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `close`
         self._size = 0
         self._is_gone = False
