@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import headrace
-from headrace import ParseError, Table
+from headrace import Table
+from tests.api.outcomes import outcome
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -38,23 +39,6 @@ OPTIONS: list[dict[str, Any]] = [
     {"encoding": "cp1252", "on_error": "reject"},
     {"encoding": "shift_jis", "on_error": "reject"},
 ]
-
-Outcome = tuple[Any, ...]
-
-
-def outcome(read: Callable[[], Table]) -> Outcome:
-    """All that a reader says of a text, seconds apart."""
-    try:
-        table = read()
-    except ParseError as error:
-        return error.record, error.line, error.byte, error.column, error.kind, error.text
-    except headrace.HeadraceError as error:
-        return type(error), str(error)
-    report = table.report
-    report.check()
-    columns = [(one.name, str(one.type), one.inferred, one.evidence, one.nulls) for one in report.columns]
-    counts = report.records, report.rows, report.rejected, report.skipped, report.filled, report.faults, report.replaced
-    return table.to_pydict(), table.schema.items(), table.rejects.to_pydict(), columns, counts
 
 
 def as_bytes(text: str, options: dict[str, Any]) -> bytes:

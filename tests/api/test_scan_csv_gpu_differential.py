@@ -10,7 +10,7 @@ import pytest
 
 import headrace
 from headrace import MemoryLimitError, SourceError
-from tests.api.test_scan_csv_differential import outcome
+from tests.api.outcomes import outcome
 
 pytestmark = pytest.mark.gpu
 

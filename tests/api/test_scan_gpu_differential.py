@@ -22,7 +22,7 @@ from headrace.core.launcher import Room
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
-from tests.api.test_scan_csv_differential import outcome
+from tests.api.outcomes import outcome
 from tests.columns.test_convert_kernels_differential import table
 from tests.columns.test_load_gpu_differential import SHAPE
 
