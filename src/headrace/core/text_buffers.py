@@ -78,12 +78,15 @@ class CardBuffers:
         """As `TextBuffers.close`."""
         give_ring(self._ring)
         for buffer in self._buffers:
-            buffer.memory = None
+            if buffer.memory is not None:
+                buffer.memory.close()  # now, whoever still holds the room of a text
 
     def _memory(self, buffer: _Buffer, nbytes: int) -> DeviceBuffer:
         """The buffer's memory, of the converting stream, which outlives this; the copying one waits for it to be there."""
         if buffer.memory is None or buffer.memory.nbytes < nbytes + _SLACK:
-            buffer.memory = None  # the old one goes before there is a new one
+            if buffer.memory is not None:
+                buffer.memory.close()  # before there is a new one
+                buffer.memory = None
             buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
             Event(self._card).record(self._card.stream).hold(self._ring.stream)
         return buffer.memory
