@@ -23,7 +23,7 @@ from headrace.core.options import positive, resolve_aliases
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike
 
-_BATCH_BYTES, _GPU_BATCH_BYTES = 64 << 20, 256 << 20
+_BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
 _MOST_BATCH_BYTES = 512 << 20
 _BATCHES_IN_LIMIT = 8
 """Text may take several times its bytes as values; two batches may be alive at once."""
@@ -98,7 +98,7 @@ def scan_csv(
         thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
         from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
     batch_bytes
-        Bytes of text in a batch; None for 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
+        Bytes of text in a batch; None for 16 MB a thread, at least 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
     memory_limit
         Bytes that the columns of one batch may take; a batch that takes more is cut smaller. Short for the context's.
     infer
@@ -128,7 +128,7 @@ def scan_csv(
     >>> import headrace
     >>> scan = headrace.scan_csv(b"n\\n1\\n2\\n3\\n", batch_bytes=4)
     >>> [batch["n"].to_pylist() for batch in scan.batches()]
-    [[1], [2], [3]]
+    [[1], [2, 3]]
     >>> scan.report.rows
     3
     """
@@ -174,5 +174,7 @@ def _position(resume: object) -> Position | None:
 def _batch_bytes(given: int | None, context: Context) -> int:
     if given is not None:
         return min(positive("batch_bytes", given), _MOST_BATCH_BYTES)
-    usual = _BATCH_BYTES if context.device.kind == "cpu" else _GPU_BATCH_BYTES
+    usual = _GPU_BATCH_BYTES
+    if context.device.kind == "cpu":
+        usual = min(max(_BATCH_BYTES, _THREAD_BYTES * context.thread_count), _GPU_BATCH_BYTES)
     return usual if context.memory_limit is None else max(min(usual, context.memory_limit // _BATCHES_IN_LIMIT), 1)

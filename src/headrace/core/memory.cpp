@@ -102,7 +102,7 @@ private:
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
     std::atomic<std::size_t> kept_{0};
-    const std::size_t most_kept_ = std::min(std::size_t{512} << 20, physical_memory() / 64);
+    const std::size_t most_kept_ = physical_memory() / 64;
     std::size_t bytes_ = 0;
     const std::size_t limit_ = physical_memory() / 4;
 };
