@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -140,20 +142,46 @@ def test_memory_is_flat(tmp_path: Path, packed: bool) -> None:
     assert sizes[1] < sizes[0] + 24_000
 
 
-def test_progress_and_what_it_raises(path: Path) -> None:
+def test_progress_goes_up_to_the_size(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.api.scan_parts.SECONDS_OF_PROGRESS", 0.0)
     told: list[tuple[int, int]] = []
+    scan = headrace.scan_csv(path, batch_bytes=BATCH, dtypes={"n": int, "s": str}, progress=lambda *now: told.append(now))
+    assert sum(batch.num_rows for batch in scan.batches()) == ROWS
+    assert [done for done, _ in told] == [*range(BATCH, len(TEXT), BATCH), len(TEXT)]
+    assert {total for _, total in told} == {len(TEXT)}
 
-    def tell(done: int, total: int) -> None:
-        told.append((done, total))
-        if len(told) == 3:
+
+def test_what_progress_raises_ends_the_scan(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(done: int, _: int) -> None:
+        if done > 3 * BATCH:
             raise KeyboardInterrupt
 
-    path.write_bytes(TEXT * 300)
-    scan = headrace.scan_csv(path, dtypes={"n": int, "s": str}, on_error="null", progress=tell, threads=1)
+    monkeypatch.setattr("headrace.api.scan_parts.SECONDS_OF_PROGRESS", 0.0)
+    batches = headrace.scan_csv(path, batch_bytes=BATCH, dtypes={"n": int, "s": str}, progress=tell).batches()
+    assert len([next(batches) for _ in range(3)]) == 3
     with pytest.raises(KeyboardInterrupt):
-        list(scan.batches())
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert {total for _, total in told} == {len(TEXT) * 300}
+        next(batches)
+    with pytest.raises(StopIteration):
+        next(batches)
+
+
+def test_interrupt(path: Path) -> None:
+    """Ctrl-C in the middle of a scan, whatever it is doing: it ends, and the next one works."""
+    code = """
+import os, signal, sys, threading, time, headrace
+def strike():
+    time.sleep(0.4)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=strike, daemon=True).start()
+try:
+    while True:
+        for batch in headrace.scan_csv(sys.argv[1], batch_bytes=1 << 16).batches():
+            pass
+except KeyboardInterrupt:
+    print(sum(batch.num_rows for batch in headrace.scan_csv(sys.argv[1], batch_bytes=1 << 16).batches()))
+"""
+    ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.split() == [str(ROWS)]
 
 
 def test_a_batch_left_early_leaves_nothing() -> None:

@@ -8,6 +8,7 @@ record over; here the next part steps over it).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.reading import Prepared
 from headrace.api.report import Position
 from headrace.api.scanned_files import ScannedFile
-from headrace.columns.load import CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window
@@ -71,6 +72,7 @@ class ScanParts:
 
     def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
         self._plans, self._files, self._options, self._cut = plans, files, options, cut
+        self._told = time.perf_counter()
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """Load part after part, each by a plan that `change` may change; from `start` on; `keep`: more passes follow."""
@@ -88,7 +90,9 @@ class ScanParts:
                 end = _ENDLESS if file.comes_in_order else plan.end
                 while not place.is_done and place.at < end:
                     own = change(replace(plan, end=end, progress=self._progress(number, place.at)))
-                    yield self._part(_Task(file, prepared, own, text, earlier), place)
+                    part = self._part(_Task(file, prepared, own, text, earlier), place)
+                    self._tell(number, place.at)
+                    yield part
                 earlier += place.records
 
     def _part(self, task: _Task, place: Place) -> FilePart:
@@ -164,12 +168,24 @@ class ScanParts:
         return window.base + end
 
     def _progress(self, number: int, at: int) -> Progress | None:
+        """What a load tells of its part, as of the whole; what comes in order has no size."""
         tell = self._options.progress
         if tell is None:
             return None
         sizes = [0 if file.comes_in_order else file.size for file in self._files]
         before, total = sum(sizes[:number]) + at, sum(sizes)
-        return lambda done, _: tell(before + done, total)
+
+        def told(done: int, _: int) -> None:
+            self._told = time.perf_counter()
+            tell(before + done, total)
+
+        return told
+
+    def _tell(self, number: int, at: int) -> None:
+        """Parts may be too small to tell of themselves."""
+        told = self._progress(number, at)
+        if told is not None and time.perf_counter() - self._told > SECONDS_OF_PROGRESS:
+            told(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
