@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.api import scan as scan_module
+from headrace.api import scan_state
 from headrace.api.scan_gpu import GpuParts, why_not
 from headrace.columns.cut_text import cuts
 from headrace.core.launcher import Room
@@ -72,7 +72,7 @@ def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert why_not(plans, files, options) == ""
         return GpuParts(plans, files, options, cut, buffers=FiberBuffers, shape=SHAPE), "fibers"
 
-    monkeypatch.setattr(scan_module, "_parts", parts)
+    monkeypatch.setattr(scan_state, "_parts", parts)
 
 
 def check(data: bytes, batch_bytes: int, **options: Any) -> headrace.Table:

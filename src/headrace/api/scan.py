@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart
-from headrace.api.path_columns import column_of_texts
-from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import BatchCut, ScanParts
-from headrace.api.scan_types import Parts, SettledTypes, as_given, settle_types, types_of
-from headrace.api.scanned_files import ScannedFile, scanned_file
-from headrace.api.sniffed import Sniffed
+from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_state import ScanRequest, ScanState, start
+from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.load import LoadPlan
-from headrace.columns.types import DataType, parse_type
-from headrace.core.device import Device
+from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.timeline import Timeline
 from headrace.export.arrow import schema_capsule, stream_of_batches
-from headrace.sources.open import SourceLike
-from headrace.sources.reopen import KEPT_BYTES, Keeping
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
     import pyarrow as pa
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRequest:
-    """What is asked of a scan: the sources, how they are read, and how they are cut."""
-
-    sources: Sequence[SourceLike]
-    several: bool
-    options: CsvOptions
-    settle: Callable[..., tuple[Sniffed, CsvOptions]] | None
-    cut: BatchCut
-    infer: str
-    resume: Position | None
-    to: Device | None = None
 
 
 class Scan:
@@ -63,7 +41,7 @@ class Scan:
 
     def __init__(self, request: ScanRequest) -> None:
         self._request = request
-        self._state: _State | None = None
+        self._state: ScanState | None = None
         self._is_closed = False
         self._report: Report | None = None
 
@@ -204,11 +182,11 @@ class Scan:
 
         return to_torch(self)
 
-    def _started(self) -> _State:
+    def _started(self) -> ScanState:
         if self._is_closed:
             raise HeadraceError("the scan is closed")
         if self._state is None:
-            self._state = _start(self._request)
+            self._state = start(self._request)
         return self._state
 
     def _empty(self) -> dict[str, Column]:
@@ -224,107 +202,3 @@ class Scan:
 
 def _as_it_is(plan: LoadPlan) -> LoadPlan:
     return plan
-
-
-@dataclass(slots=True)
-class _State:
-    """A scan that has begun."""
-
-    closing: ExitStack
-    options: CsvOptions
-    sniffed: Sniffed | None
-    plans: PlannedFiles
-    parts: Parts
-    several: bool
-    device: str
-    settled: SettledTypes | None = None
-    empty: dict[str, Column] | None = None
-
-    def settle_by(self, part: FilePart, from_first: bool) -> SettledTypes:
-        """The part's types for all, of which there may be no more."""
-        self.settled = SettledTypes(types_of(self.plans, part), from_first, 0)
-        return self.settled
-
-    def table(self, part: FilePart, settled: SettledTypes, account: Account) -> Table:
-        """The rows of a part."""
-        plans, planned = self.plans, self.plans.planned
-        columns = self._row_index([] if part.row_index is None else [part.row_index])
-        at = {place: position for position, place in enumerate(part.places)}
-        for place in planned.wanted:
-            name, kind = planned.names[place], settled.types[place]
-            if name in columns:
-                raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
-            piece = part.give(at.get(place), kind)
-            column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
-            columns[name] = plans.encoded(column, planned.types[place])
-        of_paths = {}
-        for name, column, found, is_given in plans.of_paths([part]):
-            columns[name] = column
-            of_paths[name] = None if is_given else found
-        rejects = part.rejects
-        if self.several:
-            names, _ = column_of_texts("file", plans.names, parse_type("large_string"), self.options)
-            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0]} | rejects
-        return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
-
-    def empty_columns(self) -> dict[str, Column]:
-        """The table's columns without a row."""
-        plans, planned = self.plans, self.plans.planned
-        settled = self.settled or SettledTypes([given or parse_type("string") for given in planned.types], False, 0)
-        columns = self._row_index([])
-        for place in planned.wanted:
-            column = plans.shared.join([0], settled.types[place])[0]
-            columns[planned.names[place]] = plans.encoded(column, planned.types[place])
-        return columns | {name: column for name, column, _, _ in plans.of_paths([])}
-
-    def joined(self, parts: Sequence[Column], like: Column) -> Column:
-        """Columns of batches below each other."""
-        if like.type.name in ("string_view", "dictionary"):
-            raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
-        return self.plans.shared.join(parts, like.type)[0]
-
-    def _row_index(self, parts: list[Column]) -> dict[str, Column]:
-        wanted = self.options.row_index
-        return {} if wanted is None else {wanted.name: parts[0] if parts else self.plans.shared.join([], parse_type("int64"))[0]}
-
-
-def _start(request: ScanRequest) -> _State:
-    """Look at all files, and settle types where that takes the whole text."""
-    options, sniffed = request.options, None
-    limit = options.context.memory_limit
-    with ExitStack() as closing:
-        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
-        files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
-        for file in files:
-            closing.callback(file.close)
-        if request.settle is not None:
-            for file in files:
-                file.look_at(options)
-            sniffed, options = request.settle(files, options=options)
-        for file in files:
-            file.look(options)
-        plans = PlannedFiles(files, options)
-        parts, device = _parts(plans, files, options, request.cut)
-        state = _State(closing, options, sniffed, plans, parts, request.several, device)
-        if request.infer == "all" and not _is_one_batch(files, request):
-            state.settled = settle_types(plans, parts)
-        state.closing = closing.pop_all()
-        return state
-
-
-def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[Parts, str]:
-    """How the text is read, and what is said of where."""
-    device = options.context.device
-    if device.kind == "cpu":
-        return ScanParts(plans, files, options, cut), "cpu"
-    from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
-
-    why = why_not(plans, files, options)
-    if not why:
-        return GpuParts(plans, files, options, cut), str(device)
-    return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
-
-
-def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
-    """Whether a part of the text is all of it, so that its types are those of all."""
-    return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

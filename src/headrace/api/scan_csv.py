@@ -10,8 +10,9 @@ from typing import Literal
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.report import Position
-from headrace.api.scan import Scan, ScanRequest
+from headrace.api.scan import Scan
 from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_state import ScanRequest
 from headrace.api.sniff_csv import AUTO, sniff_files
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load import Progress
