@@ -84,6 +84,17 @@ def test_a_pipe_is_read_once(infer: Any) -> None:
     os.close(reading)
 
 
+def test_a_pipe_is_an_arrow_stream_of_the_first_types() -> None:
+    pa = pytest.importorskip("pyarrow")
+    reading, writing = os.pipe()
+    writer = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(TEXT + TEXT[4:] * 10))
+    writer.start()
+    with headrace.scan_csv(f"/dev/fd/{reading}", batch_bytes=BATCH, infer="first") as scan:
+        assert pa.RecordBatchReader.from_stream(scan).read_all().num_rows == 11 * ROWS
+    writer.join()
+    os.close(reading)
+
+
 MISFITS = b"n\n" + b"1\n" * 1000 + b"2.5\n" + b"3\n" * 1000
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -72,7 +73,7 @@ class Scan:
         context = self._request.options.context
         return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut.timeline)
 
-    def _batches(self) -> Iterator[Table]:
+    def _batches(self, *, keep: bool = False) -> Generator[Table, None, None]:
         state = self._started()
         account = Account(state, self._request.resume or Position())
         settled, end = state.settled, self._request.resume
@@ -81,7 +82,7 @@ class Scan:
         def changed(plan: LoadPlan) -> LoadPlan:
             return change(plan)
 
-        parts = state.parts.all(changed, self._request.resume)
+        parts = state.parts.all(changed, self._request.resume, keep=keep)
         try:
             for part in parts:
                 account.add(part)
@@ -194,8 +195,8 @@ class Scan:
         state = self._started()
         if state.empty is None:
             if state.settled is None:
-                for _ in self.batches():
-                    break
+                with closing(self._batches(keep=True)) as batches:
+                    next(batches, None)
             state.empty = state.empty_columns()
         return state.empty
 
