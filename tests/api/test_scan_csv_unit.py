@@ -73,3 +73,13 @@ def test_torch() -> None:
     scan = headrace.scan_csv(b"a,b\n1,0.5\n2,1.5\n3,2.5\n", batch_bytes=8)
     batches = list(torch.utils.data.DataLoader(scan.to_torch(), batch_size=None))
     assert torch.cat([batch["a"] for batch in batches]).tolist() == [1, 2, 3]
+
+
+def test_a_footer_adds_no_columns() -> None:
+    text = b"a,b\n1,2\n1,2,3\nx,y\n"
+    for table in (
+        headrace.read_csv(text, skip_footer=1, on_error="reject"),
+        headrace.scan_csv(text, skip_footer=1, on_error="reject").read(),
+    ):
+        assert table.to_pydict() == {"a": [1], "b": [2]}
+        assert table.rejects["kind"].to_pylist() == ["too_many_fields"]
