@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headrace._native import release_unused_memory
 from headrace.api.read_csv import read_csv
-from headrace.api.report import Report
+from headrace.api.report import Position, Report
 from headrace.api.sniff_csv import sniff_csv
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
@@ -32,6 +32,8 @@ from headrace.core.errors import (
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
+    from headrace.api.scan import Scan
+    from headrace.api.scan_csv import scan_csv
     from headrace.arrange.expression import Expression, key
     from headrace.arrange.histogram import histogram
     from headrace.core.device_array import DeviceArray
@@ -41,13 +43,15 @@ if TYPE_CHECKING:
 _LATER = {
     "DeviceArray": "headrace.core.device_array",
     "Expression": "headrace.arrange.expression",
+    "Scan": "headrace.api.scan",
     "histogram": "headrace.arrange.histogram",
     "key": "headrace.arrange.expression",
     "reduce": "headrace.core.scan",
     "scan": "headrace.core.scan",
+    "scan_csv": "headrace.api.scan_csv",
     "select": "headrace.core.select",
 }
-"""What only those who work on arrays need, and where it is: imported when it is first asked for."""
+"""What not everybody needs, and where it is: imported when it is first asked for."""
 
 __version__ = "0.1.0"
 
@@ -66,7 +70,9 @@ __all__ = [
     "NoMatchError",
     "OptionError",
     "ParseError",
+    "Position",
     "Report",
+    "Scan",
     "Sniffed",
     "SourceError",
     "Table",
@@ -78,6 +84,7 @@ __all__ = [
     "reduce",
     "release_unused_memory",
     "scan",
+    "scan_csv",
     "select",
     "sniff_csv",
     "write_csv",

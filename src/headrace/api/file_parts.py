@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.reading import Prepared, skipped_records
-from headrace.api.report import FileReport, Report, Skipped
+from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, find_beginning
 from headrace.columns.load import Loaded, LoadPlan
@@ -47,7 +47,7 @@ class SourceFile(ReopenedSource):
 
 @dataclass(slots=True)
 class FilePart:
-    """A file's share of the table."""
+    """A file's share of the table, or a part of it that ends where `reached` says."""
 
     file: SourceFile
     places: tuple[int, ...]
@@ -61,6 +61,7 @@ class FilePart:
     passes: int = 0
     replaced: int = 0
     loaded_as: list[DataType] | None = None
+    reached: Position | None = None
 
     def take(self, loaded: Loaded) -> None:
         """Keep what a load gave."""
@@ -81,7 +82,7 @@ class FilePart:
     def is_stale(self, types: list[DataType]) -> bool:
         """Whether a column has values of another type than all files together."""
         return any(
-            column is not None and column.null_count < self.rows and not _same(column.type, types[place])
+            column is not None and column.null_count < self.rows and not same_type(column.type, types[place])
             for place, column in zip(self.places, self.columns, strict=True)
         )
 
@@ -90,7 +91,7 @@ class FilePart:
         if position is None:
             return self.rows
         column, self.columns[position] = self.columns[position], None
-        return column if column is not None and _same(column.type, kind) else self.rows
+        return column if column is not None and same_type(column.type, kind) else self.rows
 
     def rejected_records(self) -> list[int]:
         """Numbers of the records that are no rows, ascending."""
@@ -130,5 +131,6 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
     )
 
 
-def _same(first: DataType, second: DataType) -> bool:
+def same_type(first: DataType, second: DataType) -> bool:
+    """Whether columns of both can be joined."""
     return first == second or (first.is_string and second.is_string) or (first.is_binary and second.is_binary)

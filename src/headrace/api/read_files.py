@@ -9,7 +9,7 @@ result and one column.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import accumulate
@@ -17,26 +17,20 @@ from typing import Any
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_loads import loads_for
-from headrace.api.file_parts import FilePart, SourceFile, file_of_row, report_of
-from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.reading import Prepared, load_plan
+from headrace.api.file_parts import FilePart, SourceFile, report_of
+from headrace.api.path_columns import column_of_texts
+from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import ColumnReport, Evidence
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.extent import find_extent
-from headrace.columns.join import SharedLoads, locate
+from headrace.columns.join import locate
 from headrace.columns.load import (
     SECONDS_OF_PROGRESS,
     Progress,
-    check_header,
 )
-from headrace.columns.rows import COLLECTED
-from headrace.columns.schema import PlannedColumns
-from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError
-from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource, SourceLike
 from headrace.sources.reopen import KEPT_BYTES, Keeping
 
@@ -76,22 +70,8 @@ class _Reading:
         self.options = options
         self.begun = begun
         self.sniffed = sniffed
-        self.names = [file.name for file in files]
-        firsts = [file.beginning.first for file in files]
-        found, schema = settle_partitions(self.names, firsts, options)
-        by_name = options.files.union_by_name
-        named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
-        for file, its in zip(files, named, strict=True):
-            file.beginning = replace(file.beginning, header=its.header)
-            if its.header is not None and file.beginning.first is not None and file.beginning.first.malformed is not None:
-                with file.opened() as opened, file.errors():
-                    check_header(opened, file.beginning.first)
-        widths = [self._width(file) for file in files]
-        collected = COLLECTED if options.rows.long_records == "collect" else None
-        self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
-        self.partitions = without_own(found, self.planned.names, options)
-        self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
-        self.shared = SharedLoads.of(len(self.planned.names), options.context)
+        self.plans = PlannedFiles(files, options)
+        self.names, self.planned, self.shared = self.plans.names, self.plans.planned, self.plans.shared
         self.loads = loads_for(files, self.shared, options)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
         self.begins = list(accumulate((file.size for file in files), initial=0))
@@ -114,7 +94,7 @@ class _Reading:
         wanted = self.planned.wanted
         given = [self.planned.types[place] is not None for place in wanted]
         names = [self.planned.names[place] for place in wanted]
-        for name, column, found, is_given in self._of_paths(parts):
+        for name, column, found, is_given in self.plans.of_paths(parts):
             names.append(name)
             columns.append(column)
             evidence.append(found)
@@ -134,38 +114,11 @@ class _Reading:
             report=report_of(parts, self.options, self._whole(reports, len(rejects["file"]), seconds)),
         )
 
-    def _width(self, file: SourceFile) -> int:
-        """Fields of the longest record, if that is asked for."""
-        if not self.options.extent.widest:
-            return 0
-        with file.opened() as opened:
-            extent = self.options.extent
-            return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
-
     def _part(self, number: int, file: SourceFile, records: int) -> FilePart:
         """Load a file that so many records of data come before."""
-        options, planned = self.options, self.planned
-        limit = options.extent.n_rows
-        extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
-        places = planned.files[number]
-        columns = PlannedColumns(
-            tuple(planned.names[place] for place in places),
-            tuple(planned.types[place] for place in places),
-            planned.bases[number],
-            tuple(position for position, place in enumerate(places) if place in planned.wanted),
-            {},
-        )
-        header = 0 if file.beginning.header is None else len(extent.header or (0,))
         with file.opened() as opened:
-            found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
-            prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
-            plan = load_plan(opened, prepared, options, self.forms.at(places))
-            values = replace(plan.values, shrink=False)  # all files' values decide
-            threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
-            index = None if plan.row_index is None else plan.row_index + records
-            own = replace(plan, values=values, threads=threads, row_index=index)
-            own = replace(own, share=self.shared.native, file=number, share_columns=places, progress=self._progress(number))
-            part = FilePart(file, places, prepared, own)
+            prepared, plan = self.plans.plan(number, opened, records)
+            part = FilePart(file, self.planned.files[number], prepared, replace(plan, progress=self._progress(number)))
             self._load(part, opened)
         return part
 
@@ -246,20 +199,6 @@ class _Reading:
                 if field_found is not None:
                     found[place] = replace(field_found, file=part.file.name)
         return found
-
-    def _of_paths(self, parts: list[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
-        """Columns whose values the paths say: name, column, evidence, whether the type is given."""
-        for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
-            column, found = column_of_texts(name, texts, wanted, self.options)
-            evidence = found and Evidence(0, 0, found.text, self.names[found.record - 1])
-            pieces = [(column, number, part.rows) for number, part in enumerate(parts)]
-            shrink = self.options.values.shrink and wanted is None
-            joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
-            if settled is not None:
-                number = file_of_row(parts, settled)
-                evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
-            text_type, threads = self.options.values.text_type, self.options.context.thread_count
-            yield name, encoded(joined, wanted, text_type, threads), evidence, wanted is not None
 
     def _rejects(self, parts: list[FilePart]) -> dict[str, Column]:
         """The faults of all files, with the file of each."""

@@ -11,7 +11,7 @@ from headrace.columns.load import Evidence
 from headrace.columns.types import DataType
 from headrace.core.crossings import Crossings
 
-__all__ = ["ColumnReport", "Evidence", "FileReport", "Report", "Skipped"]
+__all__ = ["ColumnReport", "Evidence", "FileReport", "Position", "Report", "Skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,28 @@ class ColumnReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Position:
+    """Where a batch of a scan ends, and another scan of the same sources can begin.
+
+    Parameters
+    ----------
+    byte
+        Of the (decompressed) text of a file: behind a record and its line end.
+    record
+        Records of data in front of it in that file.
+    file
+        Number of the file, from 0.
+    earlier
+        Records of data in the files before.
+    """
+
+    byte: int = 0
+    record: int = 0
+    file: int = 0
+    earlier: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FileReport:
     """What became of one of several files.
 
@@ -150,6 +172,10 @@ class Report:
         Bytes that went between host and GPU for this read.
     files
         Where several files were read: each, in order. The counts above are their sums.
+    end
+        Of a batch of a scan: where it ends, for `scan_csv`'s ``resume``.
+    inferred_from
+        ``"all"`` of the text, or ``"first"``: types are those of a scan's first batch, and what does not fit them is a fault.
     """
 
     bytes: int
@@ -171,6 +197,8 @@ class Report:
     isa: str = ""
     crossings: Crossings = field(default_factory=Crossings)
     files: tuple[FileReport, ...] = ()
+    end: Position | None = None
+    inferred_from: str = "all"
 
     def check(self) -> None:
         """Raise AssertionError unless records = rows + rejected + skipped, in all and in each file."""
@@ -200,6 +228,8 @@ class Report:
         ]
         if self.crossings.copies:
             lines.append(f"copied to a GPU: {self.crossings.to_gpu:_} bytes, to the host: {self.crossings.to_host:_}")
+        if self.inferred_from == "first":
+            lines.append("types are those of the first batch")
         if self.filled:
             lines.append(f"short records filled with nulls: {self.filled:_}")
         if self.unread_bytes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from headrace import __version__
-from headrace.cli import completion, count, demo, head, kernels, load, options, schema, sniff
+from headrace.cli import completion, count, demo, head, kernels, load, options, profile, schema, sniff
 from headrace.cli.parser import Parser
 from headrace.cli.words import in_flags
 from headrace.core.errors import (
@@ -78,7 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (load, sniff, schema, head, count, kernels):
+    for command in (load, sniff, schema, head, count, profile, kernels):
         command.add_parser(commands, _EPILOG)
     demo.add_parser(commands)
     completion.add_parser(commands, parser)

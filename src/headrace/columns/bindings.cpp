@@ -78,6 +78,7 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     made["rejects"] = faults;
     made["fault_count"] = result.faults.size();
     made["raised"] = result.raised;
+    made["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
     made["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
     return made;
 }
@@ -96,6 +97,7 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     {
         const nb::gil_scoped_release release;
         result = load(*source.source, dialect.dialect, plan);
+        if (result.is_cut && plan.before.is_more) result.faults.clear();
         if (result.raised) keep_first_raised(result);
         rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
     }
@@ -218,9 +220,9 @@ nb::bytes rules_of(nb::handle plan, u64 address) {
     return nb::bytes(packed.data(), packed.size());
 }
 
-std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads) {
+std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
     const nb::gil_scoped_release release;
-    return line_numbers(*source.source, positions, threads);
+    return line_numbers(*source.source, positions, threads, first);
 }
 
 void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
@@ -381,7 +383,7 @@ void bind_columns(nb::module_& m) {
     m.def("peek", &peek_from);
     m.def("rejects", &rejects_from);
     m.def("settle_fields", &fields_from);
-    m.def("line_numbers", &lines_of);
+    m.def("line_numbers", &lines_of, nb::arg(), nb::arg(), nb::arg(), nb::arg("first") = 0);
     m.def("find_data", &find_data_in);
     m.def("pack_rules", &rules_of);
     m.def("kind_types", &kind_types);
@@ -398,6 +400,7 @@ void bind_columns(nb::module_& m) {
         .def_rw("with_unfit", &LoadShare::with_unfit)
         .def("show", &show_kinds)
         .def("take", &take_kinds)
+        .def("renew_budget", [](LoadShare& s, usize limit) { s.budget = std::make_shared<Budget>(limit); })
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);
     m.def("join_columns", &join_columns);

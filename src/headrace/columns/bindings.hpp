@@ -144,6 +144,14 @@ inline void plan_forms(nanobind::handle given, LoadPlan& made) {
     }
 }
 
+// `given` has the attributes of columns/load.py's TextPart.
+inline void plan_part(nanobind::handle given, LoadPlan& made) {
+    made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
+    made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
+                   nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
+                   nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
+}
+
 // `plan` has the attributes of columns/load.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan made;
@@ -152,6 +160,7 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     made.end = nanobind::cast<std::uint64_t>(plan.attr("end"));
     made.data_begin = nanobind::cast<std::uint64_t>(plan.attr("data_begin"));
     made.rows = row_rules(plan.attr("rows"));
+    if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, made);
     const nanobind::object values = plan.attr("values");
     made.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
     made.true_words = texts(values.attr("true_words"));

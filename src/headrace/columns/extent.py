@@ -141,7 +141,7 @@ def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, opti
     end, footer, most_fields = source.size, 0, 0
     if options.skip_footer or options.widest:
         found = survey(source, dialect, Span(begin=data_begin), context=context, last=options.skip_footer)
-        most_fields = found.most_fields
+        most_fields = found.most_fields if options.widest else 0
         footer = len(found.last)
         end = found.last[0] if found.last else end
     unread = 0

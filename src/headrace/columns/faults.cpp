@@ -105,16 +105,16 @@ u64 count_line_ends(const u8* text, usize size) {
 
 }  // namespace
 
-std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads) {
+std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
     if (positions.empty()) return {};
-    const usize chunks = positions.back() / LINE_CHUNK + 1;
+    const usize chunks = (positions.back() - first) / LINE_CHUNK + 1;
     std::vector<u64> ends(chunks + 1, 0);
     std::vector<u64> lines(positions.size());
     std::atomic<usize> next{0};
     run_parallel(threads, [&](unsigned) {
         Window window(source);
         for (usize chunk = next++; chunk < chunks; chunk = next++) {
-            const u64 begin = chunk * LINE_CHUNK;
+            const u64 begin = first + chunk * LINE_CHUNK;
             window.open(begin, LINE_CHUNK, ONE_CHARACTER);
             auto at = std::lower_bound(positions.begin(), positions.end(), begin);
             u64 counted = 0;
@@ -129,7 +129,7 @@ std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& posi
         }
     });
     for (usize chunk = 0; chunk < chunks; ++chunk) ends[chunk + 1] += ends[chunk];
-    for (usize i = 0; i < positions.size(); ++i) lines[i] += ends[positions[i] / LINE_CHUNK] + 1;
+    for (usize i = 0; i < positions.size(); ++i) lines[i] += ends[(positions[i] - first) / LINE_CHUNK] + 1;
     return lines;
 }
 
@@ -191,7 +191,9 @@ LoadedColumn column_of(const std::vector<std::optional<std::string>>& values) {
 std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
     std::vector<u64> begins;
     for (const FaultRow& fault : result.faults) begins.push_back(fault.record_begin);
-    return line_numbers(source, begins, plan.threads);
+    std::vector<u64> lines = line_numbers(source, begins, plan.threads, plan.before.line_begin);
+    for (u64& line : lines) line += plan.before.lines;
+    return lines;
 }
 
 std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines) {
@@ -199,10 +201,10 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
     std::vector<bool> kept;
     std::vector<std::optional<std::string>> columns, kinds, expected, fields, texts;
     for (const FaultRow& fault : result.faults) {
-        records.push_back(fault.record);
+        records.push_back(plan.before.records + fault.record);
         kept.push_back(fault.outcome == Outcome::keep);
-        begins.push_back(fault.record_begin);
-        bytes.push_back(fault.at);
+        begins.push_back(plan.before.bytes + fault.record_begin);
+        bytes.push_back(plan.before.bytes + fault.at);
         kinds.emplace_back(fault_name(fault.kind));
         texts.emplace_back(printable(fault.text));
         const bool of_field = fault.column != NO_COLUMN;

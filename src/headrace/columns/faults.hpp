@@ -18,8 +18,8 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
 // The line that each fault's record begins in.
 std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result);
 
-// The line that each position, ascending, lies in.
-std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads);
+// The line that each position, ascending, lies in; lines count from the byte `first`, where one begins.
+std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first = 0);
 
 std::string fault_name(Fault fault);
 std::string type_name(const ColumnType& type);

@@ -265,10 +265,19 @@ class FaultsOfLoad:
         begins = np.unique(listed["record_begin"]) + np.uint64(self._begin)
         return record_pieces(self._launcher, self._text, begins, self._length)
 
+    def _lines(self, begins: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The lines of ascending positions. Of a part of a text the host counts them, which has what is in front."""
+        part = self._plan.part
+        if part is None:
+            return lines_on_gpu(self._launcher, self._text, begins)
+        with native_errors():
+            found = _native.line_numbers(self._source, begins.tolist(), self._plan.threads, part.line_begin)
+        return np.array(found, np.uint64) + np.uint64(part.lines)
+
     def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:
         """The table of rejects, or of the one to be raised; and how many of the records that go were counted as filled."""
         begins = listed["record_begin"] + np.uint64(self._begin)
-        lines = lines_on_gpu(self._launcher, self._text, begins[:1] if raises else begins)
+        lines = self._lines(begins[:1] if raises else begins)
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)

@@ -48,6 +48,7 @@ class Inference:
         least = max(_LEAST_SAMPLE, plan.tile_bytes // 16)  # a tile has 256 records, if they are long
         self._sample = min(max((plan.end - begin) // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
         self._decoded = source.decoded
+        self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
         if plan.share is not None:
             plan.share.show(self._ledger, plan.share_columns)
@@ -68,9 +69,9 @@ class Inference:
         known = self._known
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
-        # What other files showed is sample enough for a small one.
+        # What other files showed is sample enough for a small one, and what the parts before did for any.
         small = self._plan.share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
-        if not small or EMPTY in self._ledger.kinds(known.inferred):
+        if not self._records and (not small or EMPTY in self._ledger.kinds(known.inferred)):
             with native_errors():
                 source, plan = (self._source, self._plan) if self._decoded is None else self._original()
                 self._ledger.sample(source, self._native, plan, self._sample)
@@ -79,7 +80,7 @@ class Inference:
 
     def see(self, positions: list[int], met: bytes) -> None:
         """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
-        if not self._dialect.lenient and self._decoded is None:
+        if not self._dialect.lenient and self._decoded is None and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
         seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
@@ -91,7 +92,7 @@ class Inference:
     def see_field(self, position: int, kind: int, record: int, at: int) -> None:
         """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
         place = at if self._decoded is None else int(self._decoded.origins(np.array([at], np.uint64))[0])
-        self._ledger.see(position, kind, record + 1, place, self._field_text(at))
+        self._ledger.see(position, kind, self._records + record + 1, place, self._field_text(at))
 
     def _original(self) -> tuple[_native.Source, LoadPlan]:
         """Source and plan as they were before the source was decoded."""

@@ -62,6 +62,7 @@ public:
           ledger_(plan.columns.size(), plan.file) {
         result_.budget = plan.share ? plan.share->budget : std::make_shared<Budget>(plan.memory_limit);
         result_.columns.resize(plan.columns.size());
+        result_.end = plan.begin;
         if (!plan.share) return;
         for (usize c = 0; c < plan.columns.size(); ++c) {
             ledger_.add(c, plan.share->ledger, plan.columns[c].share_column, plan.share->with_unfit);
@@ -78,6 +79,7 @@ public:
         // times at most; usually there is no second pass.
         while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
         source_.check_unchanged();
+        if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
         }
@@ -89,7 +91,8 @@ public:
 private:
     // The kinds of the text's first records, as the first guess.
     void sample() {
-        const bool small = plan_.share != nullptr && source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES;
+        const bool continues = plan_.before.records != 0;
+        const bool small = plan_.share != nullptr && (continues || source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
         for (usize c = 0; c < guesses_.size(); ++c) {
             const bool known = small && ledger_.joined(c) != Kind::empty;
             guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;

@@ -59,11 +59,22 @@ struct RowRules {
 
 struct LoadShare;
 
+// What a load of a part of a text is told of the text in front: `state` is the automaton's at LoadPlan::begin. Records,
+// bytes and lines in front of the source's first are added to those that evidence and faults name; lines are counted
+// from byte `line_begin` of the source on.
+struct PartBefore {
+    u8 state = 0;
+    bool is_more = false;  // behind the source's last byte: a record that ends there may not have ended
+    u64 records = 0, bytes = 0, lines = 0, line_begin = 0;
+};
+
 struct LoadPlan {
     std::vector<PlannedColumn> columns;
-    std::uint64_t begin = 0;                // of the text: behind the byte-order mark and what is to be skipped
-    std::uint64_t end = ~std::uint64_t{0};  // of the text, or of the source if that comes first
-    std::uint64_t data_begin = 0;           // records that begin before it are no data: the header, say
+    std::uint64_t begin = 0;                 // of the text: behind the byte-order mark and what is to be skipped
+    std::uint64_t end = ~std::uint64_t{0};   // of the text, or of the source if that comes first
+    std::uint64_t stop = ~std::uint64_t{0};  // records that begin at it or behind are left to another load
+    PartBefore before;
+    std::uint64_t data_begin = 0;  // records that begin before it are no data: the header, say
     RowRules rows;
     OnError on_error = OnError::raise;
     std::vector<std::string> true_words, false_words;
@@ -133,6 +144,10 @@ struct LoadResult {
     std::optional<LoadedColumn> row_index;  // int64: which data record each row is
     LoadCounts counts;
     u64 rejected = 0;
+    // Of a load that stops before its source does:
+    u64 end = 0;                   // behind the last record and its line end; where the load begins if it has none
+    u8 state = 0;                  // of the automaton at the stop
+    bool is_cut = false;           // the source ended before the last record did
     bool raised = false;           // some fault is to be raised: the result is not finished
     std::vector<FaultRow> faults;  // by record, then column
     StageSeconds seconds;

@@ -49,6 +49,45 @@ class ValueOptions:
     marks: tuple[int, int | None] = (ord("."), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """A part of a text that is loaded by itself: the records that begin before byte `stop`, read to their ends.
+
+    Parameters
+    ----------
+    stop
+        A byte of the source.
+    state
+        Of the automaton in front of the part, which may lie inside a record that is not the part's.
+    records, bytes, lines
+        In front of the source's first byte (lines: of the byte `line_begin`), added to what faults and evidence name.
+    line_begin
+        A byte of the source that begins a line and lies before all faults.
+    is_more
+        Whether more of the text is behind the source's last byte.
+    """
+
+    stop: int
+    state: int = 0
+    records: int = 0
+    bytes: int = 0
+    lines: int = 0
+    line_begin: int = 0
+    is_more: bool = False
+
+
+class CutRecordError(Exception):
+    """The source ends inside a record of the part, and more of the text follows: load it again with more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far the load of a part came: `end` is behind the last record, `state` the automaton's at the stop."""
+
+    end: int = 0
+    state: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
     """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
@@ -56,6 +95,8 @@ class LoadPlan:
     `zones` are local times with the positions of the columns that hold them.
 
     Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
+
+    `part` is what of them this load reads, if that is not all.
 
     Of one file among several: `share` is what their loads have in common, `file` its number, and `share_columns` the places of
     its columns among those of all files.
@@ -79,6 +120,7 @@ class LoadPlan:
     forms: PlannedForms = field(default_factory=PlannedForms)
     zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
     progress: Progress | None = None
+    part: TextPart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +165,7 @@ class Loaded:
     replaced: tuple[int, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = "cpu"
+    reached: Reached = Reached()
 
 
 _dialects: Recent[_native.Dialect] = Recent()
@@ -194,9 +237,14 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         The result outgrew the limit, or there is no more memory.
     SourceError
         The source could not be read to its end as it was when it was opened.
+    CutRecordError
+        Of a part that more text follows.
     """
     with native_errors():
         made = _native.load(source.native, native_dialect(dialect), plan)
+    end, state, is_cut = made["reached"]
+    if is_cut and plan.part is not None and plan.part.is_more:
+        raise CutRecordError
     counts = made["counts"]
     faults = made["fault_count"]
     rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
@@ -216,6 +264,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         row_index=row_index,
         replaced=tuple(made["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
+        reached=Reached(end, state),
     )
 
 

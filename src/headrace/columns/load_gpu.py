@@ -21,7 +21,7 @@ from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import RowLaunches
-from headrace.columns.load import Evidence, Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.load import CutRecordError, Evidence, Loaded, LoadPlan, native_dialect, native_errors, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
@@ -31,13 +31,13 @@ from headrace.core.device import Device
 from headrace.core.device_memory import Budget
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import gpu
-from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.core.launcher import Entry, GpuLauncher, Part, Room, Shape
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import HEAD_BYTES, view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
-from headrace.structure.gpu_tables import TOTALS
+from headrace.structure.gpu_tables import TOTALS, Found
 
 __all__ = ["GpuShape", "Place", "launcher_for", "load_on_gpu", "load_text"]
 
@@ -48,7 +48,6 @@ _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 528
-_UPLOAD_BYTES = 64 << 20
 _SAMPLED_BYTES = 4096
 """Of the text's beginning, by which is guessed whether its fields have quotes, and how many rows there are."""
 _MOST_AHEAD = 4
@@ -83,11 +82,11 @@ def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: Gp
     return load_on_gpu(place, source, dialect, plan)
 
 
-def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
+def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
+    """The text on the card: read by several threads into pinned memory, from where it goes on."""
     text = launcher.room(source.size)
-    for begin in range(0, source.size, _UPLOAD_BYTES):
-        piece = np.frombuffer(source.native.read(begin, _UPLOAD_BYTES), np.uint8)
-        launcher.put(piece, Part(text, begin, piece.nbytes))
+    with native_errors():
+        launcher.read_in(source.native.read_into, source.size, text)
     return text
 
 
@@ -117,6 +116,8 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
         As `headrace.columns.load.load`.
     MemoryLimitError
         The result does not fit.
+    CutRecordError
+        Of a part that more text follows: it does not end where a record does.
     """
     return _Load(place, source, dialect, plan).run()
 
@@ -213,6 +214,8 @@ class _Load:
         self._ahead = self._room_ahead(group)
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)
+        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & (Found.OPEN | Found.UNCLOSED):
+            raise CutRecordError
         self._rows = self._counts["records"] = counts["records"]
         self._counts["blank"] += counts["blank_lines"]
         self._counts["comment"] += counts["comments"]

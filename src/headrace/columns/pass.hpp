@@ -58,8 +58,14 @@ private:
     void tell_progress() const;
     void allocate(bool exact);
     bool wants_exact() const;
+    bool is_part() const { return plan_.stop < source_.size(); }
+    std::uint64_t span() const;
     usize most_rows() const;
     usize text_bound() const;
+    usize most_text(usize bytes) const;
+    usize room_for_text(const ColumnType& type) const;
+    void note_end(const Tile& tile);
+    void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
     Outcome on_value_fault() const {
         if (plan_.on_error == OnError::null) return Outcome::keep;
@@ -79,6 +85,7 @@ private:
     std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::mutex faults_mutex_;
+    std::mutex end_mutex_;
     StageSeconds seconds_;
 
     TileScan* scan_ = nullptr;

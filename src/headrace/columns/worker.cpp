@@ -170,6 +170,7 @@ void TileWorker::take_places() {
         if (strings) {
             part.string_base = string_bytes;
             string_bytes += part.counts.string_bytes;
+            if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
         }
         if (pass_.mode_ != LoadPass::Mode::convert) continue;
         LoadedColumn& column = pass_.result_.columns[part.column];
@@ -262,8 +263,9 @@ void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
 
 void TileWorker::report() {
     for (KindSeen& seen : kinds_) {
-        pass_.ledger_.see(seen.column, seen.kind, record_base_ + seen.record + 1, tile_->origin(seen.at),
-                          [&] { return std::move(seen.text); });
+        const PartBefore& before = pass_.plan_.before;
+        pass_.ledger_.see(seen.column, seen.kind, before.records + record_base_ + seen.record + 1,
+                          before.bytes + tile_->origin(seen.at), [&] { return std::move(seen.text); });
         if (seen.kind != static_cast<u8>(Kind::text)) continue;
         std::atomic<u64>& doomed = pass_.doomed_[seen.column];
         u64 known = doomed.load(std::memory_order_relaxed);
@@ -272,6 +274,7 @@ void TileWorker::report() {
     }
     kinds_.clear();
     if (pass_.mode_ != LoadPass::Mode::convert) return;
+    pass_.note_end(*tile_);
     if (pass_.first_pass()) {
         for (const TileFault& fault : finder_.faults()) report_fault(fault);
     }

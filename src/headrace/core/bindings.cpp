@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -58,6 +60,24 @@ nb::object new_bytes(u64 count) {
 
 // Whoever made it fills it by its address, before anybody else knows of it.
 nb::object empty_buffer(usize bytes) { return make_buffer(new_region(bytes)); }
+
+// Of each part (from, to, bytes), by several threads, a piece at a time.
+void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>>& parts, unsigned threads) {
+    constexpr usize PIECE = usize{1} << 20;
+    std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>> pieces;
+    for (const auto& [from, to, bytes] : parts) {
+        for (usize at = 0; at < bytes; at += PIECE)
+            pieces.emplace_back(from + at, to + at, std::min(PIECE, bytes - at));
+    }
+    const nb::gil_scoped_release release;
+    std::atomic<usize> next{0};
+    run_parallel(static_cast<unsigned>(std::min<usize>(threads, pieces.size())), [&](unsigned) {
+        for (usize i = next++; i < pieces.size(); i = next++) {
+            const auto& [from, to, bytes] = pieces[i];
+            std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+        }
+    });
+}
 
 std::vector<std::tuple<std::string, unsigned>> type_list() {
     return {
@@ -127,6 +147,7 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
     m.def("empty_buffer", &empty_buffer);
+    m.def("copy_parts", &copy_parts);
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from headrace.core.crossings import Crossings
 from headrace.core.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.device_parts import DeviceParts, take_together
+from headrace.core.event import Event
 from headrace.core.gpu import Gpu, checked, driver
 from headrace.core.kernels import Kernel, kernel
+from headrace.core.pinned import Read, give_ring, take_ring
 from headrace.core.staging import staging
 
 
@@ -76,10 +78,11 @@ class Part:
     __slots__ = ("address", "begin", "nbytes", "room")
 
     def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
-        self.room = room
-        self.begin = begin
         self.address = room.address + begin
         self.nbytes = room.nbytes - begin if size is None else size
+        # A part's begin may lie in front of the memory: of a text of which only a part is there.
+        self.room: Room = room.room if isinstance(room, Part) else room
+        self.begin: int = room.begin + begin if isinstance(room, Part) else begin
 
 
 class Launcher(Protocol):
@@ -187,6 +190,21 @@ class GpuLauncher:
             plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
+
+    def read_in(self, read: Read, nbytes: int, room: Room) -> None:
+        """Fill a room with so many bytes that `read` puts at an address of the host."""
+        if nbytes <= _LITTLE:
+            target: NDArray[np.uint8] = np.empty(nbytes, np.uint8)
+            read(0, nbytes, target.ctypes.data, 1)
+            self.put(target, room)
+            return
+        ring = take_ring(self._card)
+        try:
+            Event(self._card).record(self._stream).hold(ring.stream)  # the room is of this stream
+            ring.send(read, range(nbytes), room.address, counted=self._crossings)
+            Event(self._card).record(ring.stream).hold(self._stream)
+        finally:
+            give_ring(ring)
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""

@@ -61,12 +61,18 @@ public:
     }
 
     void give(const Mapping& mapping) {
-        if (mapping.dirty == 0 || are_many() || madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
+        if (mapping.dirty == 0 || are_many()) {
+            unmap(mapping);
+            return;
+        }
+        const bool is_kept = keep(mapping.dirty);
+        if (!is_kept && madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
             unmap(mapping);
             return;
         }
         const std::lock_guard lock(mutex_);
         waiting_.push_back(mapping);
+        waiting_.back().is_kept = is_kept;
         bytes_ += mapping.dirty;
         while (bytes_ > limit_) unmap(remove(0));
     }
@@ -81,11 +87,22 @@ private:
         const Mapping mapping = waiting_[i];
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         bytes_ -= mapping.dirty;
+        if (mapping.is_kept) kept_.fetch_sub(mapping.dirty, std::memory_order_relaxed);
         return mapping;
+    }
+
+    // Whether so many bytes may wait as they are. To mark pages as free takes as long as it saves where the next table
+    // is made at once, as a stream of batches does.
+    bool keep(std::size_t bytes) {
+        if (kept_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most_kept_) return true;
+        kept_.fetch_sub(bytes, std::memory_order_relaxed);
+        return false;
     }
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
+    std::atomic<std::size_t> kept_{0};
+    const std::size_t most_kept_ = physical_memory() / 64;
     std::size_t bytes_ = 0;
     const std::size_t limit_ = physical_memory() / 4;
 };

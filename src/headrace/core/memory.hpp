@@ -34,13 +34,14 @@ private:
 };
 
 // Address space with memory in it that a region has given back. It waits for the next region: the kernel may take the
-// pages if it needs them (MADV_FREE), and until then the next user saves their first touch, which costs more than
-// parsing does.
+// pages if it needs them (MADV_FREE; but for a little that is kept as it is), and until then the next user saves their
+// first touch, which costs more than parsing does.
 struct Mapping {
     std::byte* data = nullptr;
     std::size_t reserved = 0;
     std::size_t committed = 0;
     std::size_t dirty = 0;  // bytes from here on are zero
+    bool is_kept = false;   // while it waits: the kernel may not take its pages
 };
 
 // Gives waiting memory back to the system.

@@ -1,6 +1,8 @@
 #include "export/arrow.hpp"
 
 #include <cerrno>
+#include <exception>
+#include <utility>
 
 namespace headrace {
 namespace {
@@ -86,38 +88,42 @@ void export_struct(const ArrowBatch& batch, ArrowArray* out) {
 }
 
 struct StreamParts {
-    std::shared_ptr<const ArrowBatch> batch;
-    bool delivered = false;
+    std::shared_ptr<const ArrowBatch> schema;
+    NextBatch next;
+    std::string error;
 };
 
 StreamParts& parts_of(ArrowArrayStream* stream) { return *static_cast<StreamParts*>(stream->private_data); }
 
-// The interface is C: no exception may leave these.
-int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+// The interface is C: no exception may leave it.
+template <class Work>
+int guarded(StreamParts& parts, Work work) {
     try {
-        export_schema(*parts_of(stream).batch, out);
+        work();
     } catch (const std::bad_alloc&) {
+        parts.error = "no more memory for a batch";
         return ENOMEM;
+    } catch (const std::exception& error) {
+        parts.error = error.what();
+        return EIO;
     }
     return 0;
+}
+
+int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+    StreamParts& parts = parts_of(stream);
+    return guarded(parts, [&] { export_schema(*parts.schema, out); });
 }
 
 int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
     StreamParts& parts = parts_of(stream);
-    if (parts.delivered) {
+    return guarded(parts, [&] {
         *out = ArrowArray{};  // released: the end
-        return 0;
-    }
-    try {
-        export_struct(*parts.batch, out);
-    } catch (const std::bad_alloc&) {
-        return ENOMEM;
-    }
-    parts.delivered = true;
-    return 0;
+        if (const std::shared_ptr<const ArrowBatch> batch = parts.next()) export_struct(*batch, out);
+    });
 }
 
-const char* stream_error(ArrowArrayStream*) { return "no more memory for the description of the columns"; }
+const char* stream_error(ArrowArrayStream* stream) { return parts_of(stream).error.c_str(); }
 
 void release_stream(ArrowArrayStream* stream) {
     delete &parts_of(stream);
@@ -151,13 +157,18 @@ void export_column(const ArrowBatch& batch, ArrowArray* out) {
     export_column_array(batch.columns.front(), batch.length, out);
 }
 
-void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out) {
+void export_stream(std::shared_ptr<const ArrowBatch> schema, NextBatch next, ArrowArrayStream* out) {
     *out = ArrowArrayStream{};
     out->get_schema = stream_schema;
     out->get_next = stream_next;
     out->get_last_error = stream_error;
     out->release = release_stream;
-    out->private_data = new StreamParts{std::move(batch)};
+    out->private_data = new StreamParts{std::move(schema), std::move(next), {}};
+}
+
+void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out) {
+    NextBatch once = [left = batch]() mutable { return std::exchange(left, nullptr); };
+    export_stream(std::move(batch), std::move(once), out);
 }
 
 }  // namespace headrace

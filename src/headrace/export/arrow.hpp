@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,5 +67,11 @@ void export_schema(const ArrowBatch& batch, ArrowSchema* out);  // a struct of a
 void export_column_schema(const ArrowColumn& column, ArrowSchema* out);
 void export_column(const ArrowBatch& batch, ArrowArray* out);                        // the batch's only column
 void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out);  // one batch
+
+// The next batch of a stream, null behind the last; may throw a std::exception, whose text the receiver sees.
+using NextBatch = std::function<std::shared_ptr<const ArrowBatch>()>;
+
+// Batches as they are asked for; `schema` is a batch with columns like theirs.
+void export_stream(std::shared_ptr<const ArrowBatch> schema, NextBatch next, ArrowArrayStream* out);
 
 }  // namespace headrace

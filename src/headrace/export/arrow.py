@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace import _native
@@ -15,6 +15,16 @@ from headrace.core.errors import OptionError
 def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
     """Capsule of an ``ArrowArrayStream`` with one batch of all columns; it keeps their memory alive."""
     return _native.arrow_stream([column.arrow_description(name) for name, column in columns.items()], length)
+
+
+def stream_of_batches(like: Mapping[str, Column], batches: Iterator[tuple[Mapping[str, Column], int]]) -> object:
+    """Capsule of an ``ArrowArrayStream`` of batches, each made when it is asked for; `like` are columns of the same types."""
+
+    def following() -> tuple[list[tuple[Any, ...]], int] | None:
+        batch = next(batches, None)
+        return None if batch is None else ([column.arrow_description(name) for name, column in batch[0].items()], batch[1])
+
+    return _native.arrow_batches([column.arrow_description(name) for name, column in like.items()], following)
 
 
 def schema_capsule(columns: Mapping[str, Column]) -> object:

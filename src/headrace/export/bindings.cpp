@@ -56,6 +56,28 @@ nb::object stream_capsule(nb::handle columns, std::int64_t length) {
     return capsule_of(std::move(stream), "arrow_array_stream");
 }
 
+// A Python object that any thread may let go of.
+std::shared_ptr<nb::object> shared_object(nb::object object) {
+    return {new nb::object(std::move(object)), [](nb::object* held) {
+                const nb::gil_scoped_acquire acquire;
+                delete held;
+            }};
+}
+
+// `next` gives (columns, length), or None behind the last batch; `columns` are like those of each.
+nb::object batches_capsule(nb::handle columns, nb::object next) {
+    auto stream = std::make_unique<ArrowArrayStream>();
+    const auto call = shared_object(std::move(next));
+    NextBatch next_batch = [call]() -> std::shared_ptr<const ArrowBatch> {
+        const nb::gil_scoped_acquire acquire;
+        const nb::object given = (*call)();
+        if (given.is_none()) return nullptr;
+        return std::make_shared<const ArrowBatch>(batch_from(given[0], nb::cast<std::int64_t>(given[1])));
+    };
+    export_stream(std::make_shared<const ArrowBatch>(batch_from(columns, 0)), std::move(next_batch), stream.get());
+    return capsule_of(std::move(stream), "arrow_array_stream");
+}
+
 nb::object schema_capsule(nb::handle columns) {
     auto schema = std::make_unique<ArrowSchema>();
     export_schema(batch_from(columns, 0), schema.get());
@@ -167,6 +189,7 @@ void bind_export(nb::module_& m) {
         .def("write_to_bytes", &write_to_bytes)
         .def("next_blocks", &next_blocks);
     m.def("arrow_stream", &stream_capsule);
+    m.def("arrow_batches", &batches_capsule);
     m.def("arrow_schema", &schema_capsule);
     m.def("arrow_column", &column_capsules);
 }

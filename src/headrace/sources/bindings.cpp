@@ -5,9 +5,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+
+#include "core/pool.hpp"
 
 namespace nb = nanobind;
 
@@ -77,6 +80,19 @@ nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) 
     return nb::bytes(text.data(), text.size());
 }
 
+// By several threads, a piece at a time.
+void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to, unsigned threads) {
+    constexpr std::size_t PIECE = std::size_t{1} << 20;
+    const nb::gil_scoped_release release;
+    if (offset > source.source->size() || n > source.source->size() - offset)
+        throw std::out_of_range("bytes behind the source's end");
+    std::atomic<std::size_t> next{0};
+    run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads, n / PIECE + 1)), [&](unsigned) {
+        for (std::size_t at = next.fetch_add(PIECE); at < n; at = next.fetch_add(PIECE))
+            source.source->read(offset + at, std::min(PIECE, n - at), reinterpret_cast<std::uint8_t*>(to) + at);
+    });
+}
+
 }  // namespace
 
 void bind_sources(nb::module_& m) {
@@ -87,6 +103,7 @@ void bind_sources(nb::module_& m) {
         .def_static("from_reader", &from_reader)
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
         .def("read", &read)
+        .def("read_into", &read_into)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
         .def("decode_as", &decode_as);
 }

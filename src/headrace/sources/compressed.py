@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,6 +19,8 @@ from headrace.core.errors import MemoryLimitError, MissingDependencyError, Sourc
 
 _READ = 256 << 10
 _WRITE = 1 << 20
+_START = 10
+_MOST_PIECE = 64 << 20
 _ZSTD_RATIO = 1 << 15
 """A block of zstd has 4 bytes at least and makes 128 KB at most."""
 
@@ -170,10 +172,14 @@ def recognised(start: bytes) -> Compression | None:
 class _Input:
     """A source's bytes in order; those that a decompressor did not want come again."""
 
-    def __init__(self, source: _native.Source) -> None:
-        self._source = source
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
         self._read = 0
         self._back = b""
+
+    @classmethod
+    def of(cls, source: _native.Source) -> _Input:
+        return cls(source.read(at, _READ) for at in range(0, source.size, _READ))
 
     @property
     def at(self) -> int:
@@ -184,7 +190,7 @@ class _Input:
         if self._back:
             piece, self._back = self._back, b""
             return piece
-        piece = self._source.read(self._read, _READ)
+        piece = next(self._pieces, b"")
         self._read += len(piece)
         return piece
 
@@ -197,6 +203,14 @@ class _Input:
             if rest:
                 self.put_back(rest)
                 return
+
+    def start(self) -> bytes:
+        """The next bytes, which stay; empty at the end."""
+        piece = self.take()
+        while piece and len(piece) < _START and (more := self.take()):
+            piece += more
+        self.put_back(piece)
+        return piece[:_START]
 
 
 def decompressed(source: _native.Source, form: Compression, name: str, memory_limit: int | None = None) -> bytearray:
@@ -219,7 +233,7 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
         The format's package is not installed.
     """
     text = bytearray()
-    taken = _Input(source)
+    taken = _Input.of(source)
     begin = 0
     try:
         while True:
@@ -227,9 +241,8 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
             _append_member(text, form, taken, memory_limit)
             if form.padded:
                 taken.skip_zeros()
-            if taken.at == source.size:
+            if not (start := taken.start()):
                 break
-            start = source.read(taken.at, 10)
             if not start.startswith(form.marks):
                 raise _MalformedError(f"has {start!r} behind its end, which is no {form.name}")
         source.check_unchanged()
@@ -243,6 +256,42 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
     return text
 
 
+def decompressed_pieces(pieces: Iterator[bytes], form: Compression, name: str) -> Iterator[bytes]:
+    """The text of compressed bytes, as it comes: each piece is at most 64 MB.
+
+    Raises
+    ------
+    SourceError, MissingDependencyError
+        As `decompressed`.
+    """
+    taken = _Input(pieces)
+    begin = done = 0
+    try:
+        while True:
+            decompressor = form.make()
+            while not decompressor.eof:
+                piece = taken.take() if (wanted := decompressor.needs_input) else b""
+                if wanted and not piece:
+                    raise _MalformedError("it breaks off: its end is missing")
+                text = decompressor.decompress(piece, min(form.most, _MOST_PIECE))
+                done += len(text)
+                if text:
+                    yield text
+            taken.put_back(decompressor.unused_data or b"")
+            if form.padded:
+                taken.skip_zeros()
+            begin = taken.at
+            if not (start := taken.start()):
+                return
+            if not start.startswith(form.marks):
+                raise _MalformedError(f"has {start!r} behind its end, which is no {form.name}")
+    except SourceError:
+        raise
+    except _errors() as error:
+        where = f"in the part that begins at byte {begin}, after {done} bytes of text"
+        raise SourceError(f"{name} cannot be decompressed as {form.name}: {error} ({where})") from None
+
+
 def decompressed_beginning(source: _native.Source, form: Compression, name: str, most: int) -> tuple[bytes, bool]:
     """The first `most` bytes of text, fewer where the source breaks off, and whether that is all of it.
 
@@ -252,7 +301,7 @@ def decompressed_beginning(source: _native.Source, form: Compression, name: str,
         As `decompressed`.
     """
     text = bytearray()
-    taken = _Input(source)
+    taken = _Input.of(source)
     decompressor = form.make()
     try:
         while len(text) < most:
@@ -260,7 +309,7 @@ def decompressed_beginning(source: _native.Source, form: Compression, name: str,
                 taken.put_back(decompressor.unused_data or b"")
                 if form.padded:
                     taken.skip_zeros()
-                if taken.at == source.size:
+                if not taken.start():
                     return bytes(text), True
                 decompressor = form.make()
             piece = taken.take() if (wanted := decompressor.needs_input) else b""

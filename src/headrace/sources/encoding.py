@@ -153,33 +153,34 @@ def code_page(codec: str) -> list[bytes] | None:
         if len(character) != 1:  # the first of several bytes, or one that only changes a state
             return None
         known += one
-        characters.append(_in_utf8(character))
+        characters.append(in_utf8(character))
     # A codec that takes bytes one by one, and yet not each for itself (punycode), gives itself away here.
     try:
-        whole = _in_utf8(known.decode(codec))
+        whole = in_utf8(known.decode(codec))
     except UnicodeError:
         return None
     return characters if whole == b"".join(character for character in characters if character != UNDECODABLE) else None
 
 
 def _decoded_whole(source: _native.Source, codec: str, begin: int, memory_limit: int | None) -> bytearray:
-    decoder = codecs.getincrementaldecoder(codec)(_MARK_UNDECODABLE)
+    decoder = codecs.getincrementaldecoder(codec)(MARK_UNDECODABLE)
     text = bytearray()
     for at in range(begin, source.size, _PIECE):
-        text += _in_utf8(decoder.decode(source.read(at, _PIECE), at + _PIECE >= source.size))
+        text += in_utf8(decoder.decode(source.read(at, _PIECE), at + _PIECE >= source.size))
         if memory_limit is not None and len(text) > memory_limit:
             raise MemoryLimitError(f"the text, decoded from {codec}, is longer than memory_limit = {memory_limit} bytes")
     return text
 
 
-def _in_utf8(text: str) -> bytes:
+def in_utf8(text: str) -> bytes:
+    """Decoded text, in which `MARK_UNDECODABLE` may have left its marks."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         return re.sub("[\ud800-\udfff]", _ESCAPED, text).encode("utf-8", "surrogateescape")
 
 
-_MARK_UNDECODABLE = "headrace.undecodable"
+MARK_UNDECODABLE = "headrace.undecodable"
 _ESCAPED = UNDECODABLE.decode("utf-8", "surrogateescape")
 
 
@@ -189,4 +190,4 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
     raise error
 
 
-codecs.register_error(_MARK_UNDECODABLE, _mark)
+codecs.register_error(MARK_UNDECODABLE, _mark)

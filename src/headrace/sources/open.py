@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headrace.core.arrays import Array
     from headrace.sources.decode_gpu import Decoded
 
-_FOREIGN = {
+FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
@@ -174,7 +174,7 @@ def _as_text(opened: OpenSource, options: SourceOptions, most: int | None = None
     start = opened.native.read(0, _START_BYTES)
     if not opened.is_text:
         opened, start = _decompressed(opened, start, options, most)
-        for mark, what in _FOREIGN.items():
+        for mark, what in FOREIGN.items():
             if start.startswith(mark):
                 raise SourceError(f"{opened.name} is {what}")
     encoding = TextEncoding() if opened.is_text else options.encoding

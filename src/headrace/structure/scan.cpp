@@ -36,10 +36,17 @@ void OrderedGate::close() {
     turn_.notify_all();
 }
 
-TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, std::uint64_t first, usize bytes)
-    : source(src), dialect(dia), kernels(find_kernels(isa)), begin(first), tile_bytes(bytes), quotes(src, dia) {}
+TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, TilePart part, usize bytes)
+    : source(src),
+      dialect(dia),
+      kernels(find_kernels(isa)),
+      begin(part.begin),
+      stop(std::min(part.stop, src.size())),
+      tile_bytes(bytes),
+      state(part.state),
+      quotes(src, dia) {}
 
-std::uint64_t TileScan::tile_count() const { return (source.size() - begin + tile_bytes - 1) / tile_bytes; }
+std::uint64_t TileScan::tile_count() const { return begin < stop ? (stop - begin + tile_bytes - 1) / tile_bytes : 0; }
 
 namespace {
 
@@ -92,6 +99,7 @@ bool TileReader::finished() const {
 void TileReader::close_last_record() {
     const u8 state = index_.state;
     const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
+    tile_.is_cut = true;
     tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
     tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
     last_[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
@@ -102,7 +110,7 @@ const Tile* TileReader::next() {
     const std::uint64_t number = scan_.next_tile.fetch_add(1, std::memory_order_relaxed);
     if (number >= scan_.tile_count()) return nullptr;
     const std::uint64_t begin = scan_.begin + number * scan_.tile_bytes;
-    window_.open(begin, scan_.tile_bytes, LOOKAHEAD);
+    window_.open(begin, static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.stop - begin)), LOOKAHEAD);
     const usize owned = window_.owned();
 
     u8 map[MAX_STATES];

@@ -48,22 +48,39 @@ struct Tile {
     bool has_quotes = false;
     bool has_strays = false;
     bool has_high_bytes = false;
+    bool is_cut = false;          // the input ended before the last record's line end
     bool unclosed_quote = false;  // the input ended inside the last record's quotes
     bool unfinished = false;      // the input ended in a delimiter that had begun behind closing quotes
+
+    // Behind the last record and its line end.
+    std::uint64_t end() const {
+        const usize behind = usize{ends[last[records - 1] & RECORD_INDEX]} + 1;
+        return origin(behind < window->size() ? behind : window->size());
+    }
 
     // The source's byte that a position in the tile stands for.
     std::uint64_t origin(usize at) const { return window->origin(at); }
 };
 
+// A part of a source: the records that begin from `begin` on and before `stop`, which are read to their ends. Before
+// `begin` the automaton is in `state`, which may be inside a record that is not the part's.
+struct TilePart {
+    std::uint64_t begin = 0;
+    std::uint64_t stop = ~std::uint64_t{0};
+    u8 state = 0;
+};
+
 // What the tiles of one pass share.
 struct TileScan {
-    TileScan(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize tile_bytes);
+    TileScan(const Source& source, const Dialect& dialect, Isa isa, TilePart part, usize tile_bytes);
+    TileScan(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize tile_bytes)
+        : TileScan(source, dialect, isa, TilePart{begin}, tile_bytes) {}
     std::uint64_t tile_count() const;
 
     const Source& source;
     const Dialect& dialect;
     const FindKernels& kernels;
-    const std::uint64_t begin;
+    const std::uint64_t begin, stop;
     const usize tile_bytes;
     std::atomic<std::uint64_t> next_tile{0};
     OrderedGate gate;

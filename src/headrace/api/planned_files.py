@@ -1,0 +1,100 @@
+"""What is settled of several files before any is read: the columns of the table, and which of them each file has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import FilePart, SourceFile, file_of_row
+from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
+from headrace.api.reading import Prepared, load_plan
+from headrace.columns.column import Column
+from headrace.columns.extent import find_extent
+from headrace.columns.join import SharedLoads
+from headrace.columns.load import Evidence, LoadPlan, check_header
+from headrace.columns.rows import COLLECTED
+from headrace.columns.schema import PlannedColumns
+from headrace.columns.schema_files import name_files, unite
+from headrace.columns.types import DataType
+from headrace.encode.texts import encoded
+from headrace.sources.open import OpenSource
+
+
+class PlannedFiles:
+    """The plan for several files, each of which has been looked at.
+
+    Raises
+    ------
+    OptionError
+        The files' columns differ, or a column that paths give has the name of another.
+    """
+
+    def __init__(self, files: Sequence[SourceFile], options: CsvOptions) -> None:
+        self.files = files
+        self.options = options
+        self.names = [file.name for file in files]
+        firsts = [file.beginning.first for file in files]
+        found, schema = settle_partitions(self.names, firsts, options)
+        by_name = options.files.union_by_name
+        named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
+        for file, its in zip(files, named, strict=True):
+            file.beginning = replace(file.beginning, header=its.header)
+            if its.header is not None and file.beginning.first is not None and file.beginning.first.malformed is not None:
+                with file.opened() as opened, file.errors():
+                    check_header(opened, file.beginning.first)
+        widths = [self._width(file) for file in files]
+        collected = COLLECTED if options.rows.long_records == "collect" else None
+        self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
+        self.partitions = without_own(found, self.planned.names, options)
+        self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
+        self.shared = SharedLoads.of(len(self.planned.names), options.context)
+
+    def _width(self, file: SourceFile) -> int:
+        """Fields of the longest record, if that is asked for."""
+        if not self.options.extent.widest:
+            return 0
+        with file.opened() as opened:
+            extent = self.options.extent
+            return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
+
+    def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
+        """How a file is loaded that so many records come before; if not `limited`, nobody looks for the last one wanted."""
+        options, planned, file = self.options, self.planned, self.files[number]
+        limit = options.extent.n_rows if limited else None
+        extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
+        places = planned.files[number]
+        columns = PlannedColumns(
+            tuple(planned.names[place] for place in places),
+            tuple(planned.types[place] for place in places),
+            planned.bases[number],
+            tuple(position for position, place in enumerate(places) if place in planned.wanted),
+            {},
+        )
+        header = 0 if file.beginning.header is None else len(extent.header or (0,))
+        found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
+        prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
+        plan = load_plan(opened, prepared, options, self.forms.at(places))
+        values = replace(plan.values, shrink=False)  # all files' values decide
+        threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
+        index = None if plan.row_index is None else plan.row_index + records
+        own = replace(plan, values=values, threads=threads, row_index=index)
+        return prepared, replace(own, share=self.shared.native, file=number, share_columns=places)
+
+    def of_paths(self, parts: Sequence[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
+        """Columns whose values the paths say, for rows of `parts`: name, column, evidence, whether the type is given."""
+        numbers = [part.plan.file for part in parts]
+        for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
+            column, found = column_of_texts(name, texts, wanted, self.options)
+            evidence = found and Evidence(0, 0, found.text, self.names[found.record - 1])
+            pieces = [(column, number, part.rows) for number, part in zip(numbers, parts, strict=True)]
+            shrink = self.options.values.shrink and wanted is None
+            joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
+            if settled is not None:
+                number = numbers[file_of_row(parts, settled)]
+                evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
+            yield name, self.encoded(joined, wanted), evidence, wanted is not None
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """The column in the form that texts are to have."""
+        return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)

@@ -1,0 +1,18 @@
+"""Where the time of a scan goes."""
+
+from __future__ import annotations
+
+from headrace.api.report import Report
+from headrace.api.scan import Scan
+from headrace.core.timeline import Timeline
+
+__all__ = ["Timeline", "profile"]
+
+
+def profile(scan: Scan) -> tuple[Timeline, Report]:
+    """Read all batches, and tell who worked and who waited, and the account of the whole."""
+    timeline = Timeline()
+    with scan.timed(timeline) as timed:
+        for _ in timed.batches():
+            pass
+        return timeline, timed.report

@@ -1,0 +1,205 @@
+"""A lazy scan: batches of bounded size, the whole as an Arrow stream, and the ways on to other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.report import Position, Report
+from headrace.api.scan_account import Account
+from headrace.api.scan_moves import moved_ahead
+from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_state import ScanRequest, ScanState, start
+from headrace.api.scan_types import SettledTypes, as_given, types_of
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.load import LoadPlan
+from headrace.columns.types import DataType
+from headrace.core.errors import HeadraceError, OptionError
+from headrace.core.timeline import Timeline
+from headrace.export.arrow import schema_capsule, stream_of_batches
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+
+class Scan:
+    """A text that is read batch by batch; made by `scan_csv`. Nothing is read before it is asked for.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> scan = headrace.scan_csv(b"city,founded\\nRome,-753\\nParis,\\n")
+    >>> for batch in scan.select(["founded"]).batches():
+    ...     print(batch["founded"].to_pylist())
+    [-753, None]
+    """
+
+    def __init__(self, request: ScanRequest) -> None:
+        self._request = request
+        self._state: ScanState | None = None
+        self._is_closed = False
+        self._report: Report | None = None
+
+    def select(self, columns: Sequence[str | int]) -> Scan:
+        """The same scan of these columns only, named or by position, in the table's order; others are not converted."""
+        schema = replace(self._request.options.schema, columns=list(columns))
+        return self._with(replace(self._request.options, schema=schema))
+
+    def limit(self, records: int) -> Scan:
+        """The same scan of the first records of data only, as ``n_rows`` has it: no byte behind them is read."""
+        if isinstance(records, bool) or not isinstance(records, int) or records < 0:
+            raise OptionError(f"limit takes a number of records, not {records!r}")
+        extent = self._request.options.extent
+        least = records if extent.n_rows is None else min(records, extent.n_rows)
+        return self._with(replace(self._request.options, extent=replace(extent, n_rows=least)))
+
+    def _with(self, options: CsvOptions) -> Scan:
+        return Scan(replace(self._request, options=options))
+
+    def batches(self) -> Iterator[Table]:
+        """The rows, a table for each batch, in order; ``.rejects`` and ``.report`` are the batch's. What raises ends the scan.
+
+        Raises
+        ------
+        ParseError, SourceError, MemoryLimitError
+            As `read_csv`, when the batch is reached.
+        """
+        context = self._request.options.context
+        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut.timeline)
+
+    def _batches(self, *, keep: bool = False) -> Generator[Table, None, None]:
+        state = self._started()
+        account = Account(state, self._request.resume or Position())
+        settled, end = state.settled, self._request.resume
+        change = as_given(settled.types) if settled is not None and settled.from_first else _as_it_is
+
+        def changed(plan: LoadPlan) -> LoadPlan:
+            return change(plan)
+
+        parts = state.parts.all(changed, self._request.resume, keep=keep)
+        try:
+            for part in parts:
+                account.add(part)
+                end = part.reached
+                if settled is None and part.rows:
+                    settled = state.settle_by(part, self._request.infer == "first")
+                    change = as_given(settled.types) if settled.from_first else _as_it_is
+                if part.rows or len(part.rejects["record"]):
+                    known = settled or SettledTypes(types_of(state.plans, part), False, 0)
+                    yield state.table(part, known, account)
+        finally:
+            parts.close()  # type: ignore[attr-defined]
+        account.finish()
+        self._report = account.whole(settled or SettledTypes([], False, 0), end)
+
+    def __iter__(self) -> Iterator[Table]:
+        return self.batches()
+
+    @property
+    def report(self) -> Report:
+        """Account of the whole, once `batches` has come to its end: records = rows + rejected + skipped.
+
+        Raises
+        ------
+        HeadraceError
+            It has not.
+        """
+        if self._report is None:
+            raise HeadraceError("the report of a scan is there when all its batches have been read")
+        return self._report
+
+    @property
+    def schema(self) -> Mapping[str, DataType]:
+        """Name to type. Where types are to be inferred, the text is read for it: all of it, or the first batch."""
+        return {name: column.type for name, column in self._empty().items()}
+
+    def read(self) -> Table:
+        """All batches as one table, with the rejects and the account of all."""
+        batches = [batch.to("cpu") for batch in self.batches()]
+        state = self._started()
+        columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
+        faulty = [batch.rejects for batch in batches]
+        like = faulty[0].columns if faulty else {}
+        rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
+        table = Table(columns, rejects=Table(rejects), report=self.report)
+        return table.to(self._request.to or state.options.context.device, context=state.options.context)
+
+    def timed(self, timeline: Timeline) -> Scan:
+        """The same scan, which notes who works and who waits."""
+        return Scan(replace(self._request, cut=BatchCut(self._request.cut.nbytes, timeline)))
+
+    def close(self) -> None:
+        """Let go of files and threads. A scan that is closed gives no more batches."""
+        self._is_closed = True
+        if self._state is not None:
+            self._state.closing.close()
+            self._state = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def schema_table(self) -> Table:
+        """A table like those of the batches, without a row."""
+        return Table(self._empty())
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow C schema: a struct of the columns."""
+        return schema_capsule(self._empty())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow C stream of all batches, each read when it is asked for. A requested schema is ignored, as is allowed."""
+        return stream_of_batches(self._empty(), ((batch.to("cpu").columns, batch.num_rows) for batch in self.batches()))
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """PyArrow reader of record batches."""
+        from headrace.api.scan_exports import to_reader
+
+        return to_reader(self)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """DuckDB relation that reads the batches as the query runs, once, in `connection` or in DuckDB's default one."""
+        from headrace.api.scan_exports import to_duckdb
+
+        return to_duckdb(self, connection)
+
+    def to_polars(self) -> pl.LazyFrame:
+        """Polars lazy frame: columns and rows that a query does not need are not read."""
+        from headrace.api.scan_exports import to_polars
+
+        return to_polars(self)
+
+    def to_torch(self) -> Any:
+        """PyTorch iterable data set: name to tensor, a mapping for each batch; see `Table.to_torch` for what can be one."""
+        from headrace.api.scan_exports import to_torch
+
+        return to_torch(self)
+
+    def _started(self) -> ScanState:
+        if self._is_closed:
+            raise HeadraceError("the scan is closed")
+        if self._state is None:
+            self._state = start(self._request)
+        return self._state
+
+    def _empty(self) -> dict[str, Column]:
+        """Columns of no rows."""
+        state = self._started()
+        if state.empty is None:
+            if state.settled is None:
+                with closing(self._batches(keep=True)) as batches:
+                    next(batches, None)
+            state.empty = state.empty_columns()
+        return state.empty
+
+
+def _as_it_is(plan: LoadPlan) -> LoadPlan:
+    return plan

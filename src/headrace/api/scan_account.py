@@ -1,0 +1,185 @@
+"""The account of a scan: of each batch, and of all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Protocol
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import FilePart
+from headrace.api.planned_files import PlannedFiles
+from headrace.api.reading import Prepared
+from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
+from headrace.api.scan_types import SettledTypes
+from headrace.api.sniffed import Sniffed
+from headrace.columns.column import Column
+
+_COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")
+
+
+@dataclass(slots=True)
+class _FileCounts:
+    """What has been read of a file."""
+
+    prepared: Prepared
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
+    bytes: int = 0
+    resumed: bool = False
+    is_done: bool = False
+
+    @property
+    def skipped(self) -> Skipped:
+        """Of the leading records, which come first of all, those before the names, the names, and those behind."""
+        beginning, header, leading = self.prepared.beginning, self.prepared.header, self.counts["leading"]
+        before = beginning.leading + 1 - header if header else 0
+        lines = 0 if self.resumed else beginning.lines
+        return Skipped(
+            header=min(max(leading - before, 0), header),
+            blank=self.counts["blank"],
+            comment=self.counts["comment"],
+            preamble=lines + min(leading, before),
+            rows=max(leading - before - header, 0),
+            footer=self.prepared.extent.footer if self.is_done else 0,
+        )
+
+
+class Accounted(Protocol):
+    """What is accounted for."""
+
+    plans: PlannedFiles
+    options: CsvOptions
+    sniffed: Sniffed | None
+    device: str
+
+
+class Account:
+    """Counts what parts gave, and tells it batch by batch; `start` is where the scan began."""
+
+    def __init__(self, state: Accounted, start: Position) -> None:
+        self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device
+        self._start = start
+        self._files: dict[int, _FileCounts] = {}
+        self._told = Skipped()
+        self._told_records = dict.fromkeys(_COUNTS, 0)
+        self._told_bytes = 0
+        self._columns: dict[str, ColumnReport] = {}
+        self._seconds: dict[str, float] = {}
+        self._begun = self._batch_begun = time.perf_counter()
+        self.faults = self.replaced = 0
+
+    def add(self, part: FilePart) -> None:
+        """A part was loaded."""
+        number = part.plan.file
+        resumed = number == self._start.file and self._start.byte > 0
+        known = self._files.setdefault(number, _FileCounts(part.prepared, resumed=resumed))
+        known.prepared = part.prepared
+        for name in _COUNTS:
+            known.counts[name] += part.counts[name]
+        if part.reached is not None:
+            known.bytes = part.reached.byte - (self._start.byte if resumed else 0)
+        for earlier, file in self._files.items():
+            file.is_done |= earlier < number
+
+    def finish(self) -> None:
+        """Nothing is left to read."""
+        for file in self._files.values():
+            file.is_done = True
+
+    def batch(
+        self, part: FilePart, columns: dict[str, Column], settled: SettledTypes, of_paths: dict[str, Evidence | None]
+    ) -> Report:
+        """Of what came since the last batch; `of_paths` are columns that paths give, with the evidence of inferred ones."""
+        skipped, counts, nbytes = self._skipped(), self._counts(), sum(file.bytes for file in self._files.values())
+        new = {name: counts[name] - self._told_records[name] for name in _COUNTS}
+        both = {one.name: getattr(skipped, one.name) - getattr(self._told, one.name) for one in fields(Skipped)}
+        reports = self._column_reports(columns, of_paths)
+        now = time.perf_counter()
+        report = self._report(new, Skipped(**both), reports, settled)
+        report = replace(
+            report,
+            bytes=nbytes - self._told_bytes,
+            faults=len(part.rejects["record"]),
+            replaced=part.replaced,
+            passes=part.passes,
+            seconds={"total": now - self._batch_begun},
+            end=part.reached,
+        )
+        self._told, self._told_records, self._told_bytes, self._batch_begun = skipped, counts, nbytes, now
+        self.faults += report.faults
+        self.replaced += report.replaced
+        return report
+
+    def whole(self, settled: SettledTypes, end: Position | None) -> Report:
+        """Of all that was read."""
+        report = self._report(self._counts(), self._skipped(), tuple(self._columns.values()), settled)
+        several = len(self._plans.files) > 1
+        files = tuple(
+            FileReport(
+                self._plans.names[number],
+                file.bytes,
+                file.counts["records"] + file.skipped.total,
+                file.counts["rows"],
+                file.counts["rejected"],
+                file.skipped,
+            )
+            for number, file in sorted(self._files.items())
+        )
+        return replace(
+            report,
+            bytes=sum(file.bytes for file in files),
+            faults=self.faults,
+            replaced=self.replaced,
+            passes=settled.passes + 1,
+            seconds={"total": time.perf_counter() - self._begun},
+            end=end,
+            files=files if several else (),
+            sniffed=self._sniffed,
+        )
+
+    def _report(self, counts: dict[str, int], skipped: Skipped, columns: Sequence[ColumnReport], settled: SettledTypes) -> Report:
+        context = self._options.context
+        return Report(
+            bytes=0,
+            records=counts["records"] + skipped.total,
+            rows=counts["rows"],
+            rejected=counts["rejected"],
+            skipped=skipped,
+            filled=counts["filled"],
+            faults=0,
+            columns=tuple(columns),
+            renamed=self._plans.planned.renamed,
+            device=self._device,
+            threads=context.thread_count,
+            isa=context.isa_name,
+            crossings=context.crossings,
+            inferred_from="first" if settled.from_first else "all",
+        )
+
+    def _counts(self) -> dict[str, int]:
+        return {name: sum(file.counts[name] for file in self._files.values()) for name in _COUNTS}
+
+    def _skipped(self) -> Skipped:
+        parts = [file.skipped for file in self._files.values()]
+        return Skipped(**{one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Skipped)})
+
+    def _column_reports(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
+        planned = self._plans.planned
+        evidence: dict[str, Evidence | None] = {}
+        for name, found in zip(planned.names, self._plans.shared.evidence(self._plans.names), strict=True):
+            evidence[name] = found if found is None or len(self._plans.files) > 1 else replace(found, file=None)
+        evidence |= of_paths
+        inferred = {planned.names[place] for place in planned.wanted if planned.types[place] is None}
+        inferred |= {name for name, found in of_paths.items() if found is not None}
+        index = self._options.row_index and self._options.row_index.name
+        reports = []
+        for name, column in columns.items():
+            if name == index:
+                continue
+            found = evidence.get(name) if name in inferred else None
+            report = ColumnReport(name, column.type, name in inferred, found, column.null_count)
+            reports.append(report)
+            before = self._columns.get(name)
+            self._columns[name] = replace(report, nulls=report.nulls + (before.nulls if before else 0))
+        return tuple(reports)

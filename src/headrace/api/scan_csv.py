@@ -1,0 +1,181 @@
+"""`scan_csv`: a delimited text of any size, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+from headrace.api.csv_options import ALIASES, parse_options
+from headrace.api.read_csv import read_csv
+from headrace.api.report import Position
+from headrace.api.scan import Scan
+from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_state import ScanRequest
+from headrace.api.sniff_csv import AUTO, sniff_files
+from headrace.columns.date_format import DateFormatLike
+from headrace.columns.load import Progress
+from headrace.columns.schema import DTypesLike, SchemaLike
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
+from headrace.core.options import positive, resolve_aliases
+from headrace.sources.find_files import list_sources
+from headrace.sources.open import SourceLike
+
+_BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
+_MOST_BATCH_BYTES = 512 << 20
+_BATCHES_IN_LIMIT = 8
+"""Text may take several times its bytes as values; two batches may be alive at once."""
+
+
+def scan_csv(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    batch_bytes: int | None = None,
+    memory_limit: int | None = None,
+    infer: Literal["all", "first"] = "all",
+    resume: Position | int | None = None,
+    to: Device | str | None = None,
+    device: Device | str | None = None,
+    dialect: Literal["auto"] | None = None,
+    sep: str | bytes = ",",
+    header: bool | Literal["infer"] | int | Sequence[int] = "infer",
+    names: Sequence[str] | None = None,
+    columns: Sequence[str | int] | None = None,
+    schema: SchemaLike | None = None,
+    dtypes: DTypesLike | None = None,
+    infer_schema: bool = True,
+    shrink: bool = False,
+    strings: Literal["plain", "view", "dictionary"] = "plain",
+    null_values: str | Iterable[str] | Mapping[str | int, str | Iterable[str]] = ("",),
+    quoted_null: bool = False,
+    true_values: str | Iterable[str] = ("true", "True", "TRUE"),
+    false_values: str | Iterable[str] = ("false", "False", "FALSE"),
+    decimal: str = ".",
+    thousands: str | None = None,
+    date_format: DateFormatLike = None,
+    dayfirst: bool = False,
+    quote_char: str | bytes | None = '"',
+    double_quote: bool = True,
+    lenient_quotes: bool = False,
+    escape_char: str | bytes | None = None,
+    comment: str | bytes | None = None,
+    lineterminator: str | bytes | None = None,
+    skip_initial_space: bool = False,
+    skip_blank_lines: bool = True,
+    skip_rows: int = 0,
+    skip_rows_after_header: int = 0,
+    n_rows: int | None = None,
+    skip_footer: int = 0,
+    short_records: Literal["null", "error", "reject"] | None = None,
+    long_records: Literal["error", "truncate", "collect", "widen", "reject"] | None = None,
+    row_index_name: str | None = None,
+    row_index_offset: int = 0,
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    encoding: str | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
+    on_error: Literal["raise", "null", "reject"] = "raise",
+    glob: bool = True,
+    union_by_name: bool = False,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | Literal["auto"] = "auto",
+    context: Context | None = None,
+    threads: int | None = None,
+    chunk_bytes: int | None = None,
+    progress: Progress | None = None,
+    **aliases: object,
+) -> Scan:
+    """A delimited text of any size as a sequence of tables, in bounded memory. Nothing is read before it is asked for.
+
+    All options of `read_csv` hold (but ``shrink``), for the text as a whole: the batches below each other are the table that
+    `read_csv` would give, wherever they are cut. A record belongs to the batch that its first byte is in, however long it is.
+
+    Parameters
+    ----------
+    source
+        As for `read_csv`. Files are read in pieces; compressed ones, file objects and pipes are decompressed and decoded by a
+        thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
+        from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
+    batch_bytes
+        Bytes of text in a batch; None for 16 MB a thread, at least 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
+    memory_limit
+        Bytes that the columns of one batch may take; a batch that takes more is cut smaller. Short for the context's.
+    infer
+        ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
+        then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
+        given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells.
+    resume
+        Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
+    to
+        Where batches are to be; None for `device`. ``device="cuda", to="cpu"``: each is converted on the GPU, and comes back
+        while the next is converted.
+    **aliases
+        All other options, as for `read_csv`, and the names that other readers use.
+
+    Returns
+    -------
+    Scan
+        See `Scan.batches`, `Scan.select`, `Scan.limit`, `Scan.report`; an Arrow stream, and a context manager.
+
+    Raises
+    ------
+    OptionError
+        As `read_csv`, here or when the scan begins.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> scan = headrace.scan_csv(b"n\\n1\\n2\\n3\\n", batch_bytes=4)
+    >>> [batch["n"].to_pylist() for batch in scan.batches()]
+    [[1], [2, 3]]
+    >>> scan.report.rows
+    3
+    """
+    given = dict(locals())
+    for name in ("source", "aliases", "batch_bytes", "memory_limit", "infer", "resume", "to"):
+        del given[name]
+    defaults = read_csv.__kwdefaults__ or {}
+    values = resolve_aliases(given, aliases, ALIASES, defaults)
+    if values["shrink"] is True:
+        raise OptionError("scan_csv cannot shrink types, which takes all values; give smaller ones as dtypes")
+    if infer not in ("all", "first"):
+        raise OptionError.unknown("infer", infer, ("all", "first"))
+    if memory_limit is not None:
+        context = values["context"] if isinstance(values["context"], Context) else Context()
+        values["context"] = replace(context, memory_limit=memory_limit)
+    options = parse_options(values, defaults)
+    sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
+    several = sources is not None or options.files.wanted
+    if not several:
+        options = replace(options, files=replace(options.files, hive_partitioning=False))
+    return Scan(
+        ScanRequest(
+            sources=sources or [source],  # type: ignore[list-item]
+            several=several,
+            options=options,
+            settle=partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None,
+            cut=BatchCut(_batch_bytes(batch_bytes, options.context)),
+            infer=infer,
+            resume=_position(resume),
+            to=None if to is None else Device.parse(to),
+        )
+    )
+
+
+def _position(resume: object) -> Position | None:
+    if resume is None or resume == 0 or isinstance(resume, Position):
+        return resume if isinstance(resume, Position) else None
+    if not isinstance(resume, int) or resume < 0:
+        raise OptionError(f"resume must be the end of a batch or a byte, not {resume!r}")
+    return Position(resume)
+
+
+def _batch_bytes(given: int | None, context: Context) -> int:
+    if given is not None:
+        return min(positive("batch_bytes", given), _MOST_BATCH_BYTES)
+    usual = _GPU_BATCH_BYTES
+    if context.device.kind == "cpu":
+        usual = min(max(_BATCH_BYTES, _THREAD_BYTES * context.thread_count), _GPU_BATCH_BYTES)
+    return usual if context.memory_limit is None else max(min(usual, context.memory_limit // _BATCHES_IN_LIMIT), 1)

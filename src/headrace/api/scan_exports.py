@@ -1,0 +1,69 @@
+"""A scan in other libraries' terms: each takes its batches as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from headrace.core.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+    from headrace.api.scan import Scan
+
+
+def to_reader(scan: Scan) -> pa.RecordBatchReader:
+    """PyArrow reader of the batches."""
+    return _needed("pyarrow", "arrow", "to_reader()").RecordBatchReader.from_stream(scan)
+
+
+def to_duckdb(scan: Scan, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyRelation:
+    """DuckDB relation over the Arrow stream."""
+    module = _needed("duckdb", "duckdb", "to_duckdb()")
+    return (connection or module).from_arrow(to_reader(scan))
+
+
+def to_polars(scan: Scan) -> pl.LazyFrame:
+    """Polars lazy frame whose source is the scan: columns are selected and rows limited before anything is read."""
+    polars = _needed("polars", "polars", "to_polars()")
+    from polars.io.plugins import register_io_source
+
+    def batches(columns: list[str] | None, predicate: Any, rows: int | None, _: int | None) -> Iterator[Any]:
+        for table in (scan if columns is None else scan.select(columns)).batches():
+            frame = polars.DataFrame(table)
+            frame = frame if columns is None else frame.select(columns)
+            frame = frame if predicate is None else frame.filter(predicate)
+            if rows is not None:
+                frame = frame.head(rows)
+                rows -= len(frame)
+            yield frame
+            if rows == 0:
+                return
+
+    return register_io_source(batches, schema=polars.DataFrame(scan.schema_table()).schema)
+
+
+def to_torch(scan: Scan) -> Any:
+    """PyTorch iterable data set: name to tensor, for each batch."""
+    data = _needed("torch", "torch", "to_torch()").utils.data
+
+    class Batches(data.IterableDataset):  # type: ignore[misc,name-defined]  # a class of PyTorch, where that is installed
+        def __iter__(self) -> Iterator[dict[str, Any]]:
+            worker = data.get_worker_info()
+            for number, table in enumerate(scan.batches()):
+                if worker is None or number % worker.num_workers == worker.id:
+                    yield table.to_torch()
+
+    return Batches()
+
+
+def _needed(package: str, extra: str, what: str) -> Any:
+    try:
+        return __import__(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise  # it is there, and something that it needs is not
+        raise MissingDependencyError.of(package, extra, what) from None

@@ -1,0 +1,107 @@
+"""Batches taken to another device, one ahead, so that the way there overlaps with what makes the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.timeline import Timeline
+
+
+def moved_ahead(batches: Iterator[Table], device: Device, context: Context, timeline: Timeline) -> Iterator[Table]:
+    """Each batch on `device`; while one is on its way, the next is made."""
+    before: Future[Table] | None = None
+    mover: _Mover | None = None
+    try:
+        for batch in batches:
+            if before is None and all(column.device == device for column in batch.columns.values()):
+                yield batch
+                continue
+            mover = mover or _Mover(device, context, timeline)
+            following = mover.submit(batch)
+            del batch
+            if before is not None:
+                with timeline.span("converter", "wait for the mover"):
+                    moved = before.result()
+                yield moved
+            before = following
+        if before is not None:
+            yield before.result()
+    finally:
+        batches.close()  # type: ignore[attr-defined]
+        if mover is not None:
+            mover.close()
+
+
+class _Mover:
+    """A thread that takes batches to a device."""
+
+    def __init__(self, device: Device, context: Context, timeline: Timeline) -> None:
+        self._device, self._context, self._timeline = device, context, timeline
+        self._worker = ThreadPoolExecutor(1, "headrace-mover")
+        self._fetch: _Fetch | None = None
+
+    def submit(self, batch: Table) -> Future[Table]:
+        """The batch there, when it is."""
+        move = self._ways_to(batch)
+
+        def moved() -> Table:
+            with self._timeline.span("mover", f"copy to {self._device}"):
+                return move()
+
+        return self._worker.submit(moved)
+
+    def close(self) -> None:
+        """Wait for what is under way."""
+        self._worker.shutdown()
+        if self._fetch is not None:
+            self._fetch.close()
+
+    def _ways_to(self, batch: Table) -> Callable[[], Table]:
+        columns = batch.columns
+        device = batch.device
+        if self._device.kind != "cpu" or not all(_is_whole(column, device) for column in columns.values()):
+            return lambda: batch.to(self._device, context=self._context)
+        if self._fetch is None:
+            self._fetch = _Fetch(device, self._context)
+        return self._fetch.of(batch)
+
+
+class _Fetch:
+    """The way from a GPU to the host."""
+
+    def __init__(self, device: Device, context: Context) -> None:
+        from headrace.core.gpu import gpu  # of a GPU alone
+        from headrace.core.pinned import take_ring
+
+        self._card = gpu(device)
+        self._ring = take_ring(self._card)
+        self._crossings = context.crossings
+
+    def of(self, batch: Table) -> Callable[[], Table]:
+        """Fetches a batch that the work given to the card so far has filled."""
+        from headrace.columns.fetch_gpu import fetch_columns
+        from headrace.core.event import Event
+
+        filled = Event(self._card).record(self._card.stream)
+
+        def fetched() -> Table:
+            columns = fetch_columns(batch.columns, filled, self._ring, self._crossings)
+            return Table(columns, rejects=batch.rejects, report=batch.report)
+
+        return fetched
+
+    def close(self) -> None:
+        from headrace.core.pinned import give_ring
+
+        give_ring(self._ring)
+
+
+def _is_whole(column: Column, device: Device) -> bool:
+    """Whether a column of a GPU is its buffers, as they are."""
+    plain = column.offset == 0 and column.null_count >= 0 and not column.data and column.dictionary is None
+    return plain and column.device == device and device.kind != "cpu"

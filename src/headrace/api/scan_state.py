@@ -1,0 +1,147 @@
+"""A scan that has begun: its files looked at, its types settled, its parts made tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import FilePart
+from headrace.api.path_columns import column_of_texts
+from headrace.api.planned_files import PlannedFiles
+from headrace.api.report import Position
+from headrace.api.scan_account import Account
+from headrace.api.scan_parts import BatchCut, ScanParts
+from headrace.api.scan_types import Parts, SettledTypes, settle_types, types_of
+from headrace.api.scanned_files import ScannedFile, scanned_file
+from headrace.api.sniffed import Sniffed
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.types import parse_type
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
+from headrace.sources.open import SourceLike
+from headrace.sources.reopen import KEPT_BYTES, Keeping
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """What is asked of a scan: the sources, how they are read, and how they are cut."""
+
+    sources: Sequence[SourceLike]
+    several: bool
+    options: CsvOptions
+    settle: Callable[..., tuple[Sniffed, CsvOptions]] | None
+    cut: BatchCut
+    infer: str
+    resume: Position | None
+    to: Device | None = None
+
+
+@dataclass(slots=True)
+class ScanState:
+    """A scan that has begun."""
+
+    closing: ExitStack
+    options: CsvOptions
+    sniffed: Sniffed | None
+    plans: PlannedFiles
+    parts: Parts
+    several: bool
+    device: str
+    settled: SettledTypes | None = None
+    empty: dict[str, Column] | None = None
+
+    def settle_by(self, part: FilePart, from_first: bool) -> SettledTypes:
+        """The part's types for all, of which there may be no more."""
+        self.settled = SettledTypes(types_of(self.plans, part), from_first, 0)
+        return self.settled
+
+    def table(self, part: FilePart, settled: SettledTypes, account: Account) -> Table:
+        """The rows of a part."""
+        plans, planned = self.plans, self.plans.planned
+        columns = self._row_index([] if part.row_index is None else [part.row_index])
+        at = {place: position for position, place in enumerate(part.places)}
+        for place in planned.wanted:
+            name, kind = planned.names[place], settled.types[place]
+            if name in columns:
+                raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
+            piece = part.give(at.get(place), kind)
+            column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
+            columns[name] = plans.encoded(column, planned.types[place])
+        of_paths = {}
+        for name, column, found, is_given in plans.of_paths([part]):
+            columns[name] = column
+            of_paths[name] = None if is_given else found
+        rejects = part.rejects
+        if self.several:
+            names, _ = column_of_texts("file", plans.names, parse_type("large_string"), self.options)
+            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0]} | rejects
+        return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
+
+    def empty_columns(self) -> dict[str, Column]:
+        """The table's columns without a row."""
+        plans, planned = self.plans, self.plans.planned
+        settled = self.settled or SettledTypes([given or parse_type("string") for given in planned.types], False, 0)
+        columns = self._row_index([])
+        for place in planned.wanted:
+            column = plans.shared.join([0], settled.types[place])[0]
+            columns[planned.names[place]] = plans.encoded(column, planned.types[place])
+        return columns | {name: column for name, column, _, _ in plans.of_paths([])}
+
+    def joined(self, parts: Sequence[Column], like: Column) -> Column:
+        """Columns of batches below each other."""
+        if like.type.name in ("string_view", "dictionary"):
+            raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
+        return self.plans.shared.join(parts, like.type)[0]
+
+    def _row_index(self, parts: list[Column]) -> dict[str, Column]:
+        wanted = self.options.row_index
+        return {} if wanted is None else {wanted.name: parts[0] if parts else self.plans.shared.join([], parse_type("int64"))[0]}
+
+
+def start(request: ScanRequest) -> ScanState:
+    """Look at all files, and settle types where that takes the whole text."""
+    options, sniffed = request.options, None
+    limit = options.context.memory_limit
+    with ExitStack() as closing:
+        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
+        for file in files:
+            closing.callback(file.close)
+        if request.settle is not None:
+            for file in files:
+                file.look_at(options)
+            sniffed, options = request.settle(files, options=options)
+        for file in files:
+            file.look(options)
+        plans = PlannedFiles(files, options)
+        parts, device = _parts(plans, files, options, request.cut)
+        state = ScanState(closing, options, sniffed, plans, parts, request.several, device)
+        if request.infer == "all" and not _is_one_batch(files, request):
+            state.settled = settle_types(plans, parts)
+        state.closing = closing.pop_all()
+        return state
+
+
+def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[Parts, str]:
+    """How the text is read, and what is said of where."""
+    device = options.context.device
+    if device.kind == "cpu":
+        return ScanParts(plans, files, options, cut), "cpu"
+    from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
+
+    why = why_not(plans, files, options)
+    if not why:
+        return GpuParts(plans, files, options, cut), str(device)
+    return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
+
+
+def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
+    """Whether a part of the text is all of it, so that its types are those of all."""
+    return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

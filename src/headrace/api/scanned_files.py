@@ -1,0 +1,107 @@
+"""The files of a scan: those that can be read anywhere, and those whose text comes in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import SourceFile
+from headrace.columns.extent import Beginning, find_beginning
+from headrace.core.errors import EmptyInputError
+from headrace.sources.open import OpenSource, SourceLike, SourceOptions
+from headrace.sources.pieces import Pieces, comes_in_order
+from headrace.sources.reopen import Keeping
+from headrace.sources.windows import ForwardText, TextWindows, WholeText
+from headrace.structure.survey import record_begin
+
+_LOOK_BYTES = 1 << 20
+_WHOLE = 1 << 62
+
+
+class ScannedFile(SourceFile):
+    """A file any part of which can be read."""
+
+    comes_in_order = False
+
+    def look_at(self, options: CsvOptions) -> None:
+        """There is nothing to hold."""
+
+    @contextmanager
+    def windows(self, options: CsvOptions, *, keep: bool = False) -> Iterator[TextWindows]:
+        """Its text."""
+        with self.opened() as source:
+            yield WholeText(source)
+
+    def close(self) -> None:
+        """There is nothing to do."""
+
+
+class OrderedFile(ScannedFile):
+    """A file whose text has to be made from its front. Its beginning is held."""
+
+    comes_in_order = True
+
+    def __init__(self, number: int, source: SourceLike, options: SourceOptions) -> None:
+        self._pieces = Pieces(source, options)
+        self.name = self._pieces.name if not self._pieces.name.startswith("<bytes") or number == 1 else f"<source {number}>"
+        self.size = _WHOLE
+        self.beginning = Beginning(begin=0, lines=0, first=None)
+        self._start: OpenSource | None = None
+
+    @contextmanager
+    def windows(self, options: CsvOptions, *, keep: bool = False) -> Iterator[TextWindows]:
+        """Its text, from the beginning; `keep`: it will be read again."""
+        text = ForwardText(self._pieces, options.context.isa, options.context.thread_count, keep=keep)
+        try:
+            yield text
+        finally:
+            text.close()
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenSource]:
+        """Its beginning, as far as it has been looked at."""
+        if self._start is None:
+            raise ValueError("nobody has looked at the file")
+        yield self._start
+
+    def look_at(self, options: CsvOptions) -> None:
+        """Hold so much of the beginning as the header and the first record behind it take."""
+        size = _LOOK_BYTES
+        with self.windows(options, keep=True) as text:
+            while True:
+                window = text.window(0, size)
+                if window.is_last or _shows_data(window.source, options):
+                    break
+                size *= 2
+        self._start = window.source
+
+    def look(self, options: CsvOptions) -> None:
+        """Find the first record."""
+        self.look_at(options)
+        super().look(options)
+        self.size = _WHOLE
+
+    def close(self) -> None:
+        """Let go of what was kept."""
+        self._pieces.close()
+
+
+def _shows_data(source: OpenSource, options: CsvOptions) -> bool:
+    """Whether a record behind those that are no data has its end here."""
+    try:
+        found = find_beginning(source, options.dialect, options.extent, options.context)
+    except EmptyInputError:
+        return False
+    before = found.leading + 2 + options.extent.skip_rows_after_header
+    return record_begin(source, options.dialect, found.begin, before, options.context) < source.size
+
+
+def scanned_file(number: int, source: SourceLike, options: CsvOptions, keeping: Keeping) -> ScannedFile:
+    """One of the sources. What needs a look at the whole text first (a footer, the widest record, malformed quotes) holds a text
+    that comes in order in memory, as `read_csv` does.
+    """
+    needs_all = options.extent.skip_footer or options.extent.widest or options.dialect.lenient
+    if not needs_all and comes_in_order(source, options.source):
+        return OrderedFile(number, source, options.source)
+    return ScannedFile(number, source, options.source, keeping)

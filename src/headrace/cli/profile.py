@@ -1,0 +1,56 @@
+"""`headrace profile`: where the time of a scan goes, and who waits for whom."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from headrace import OptionError, scan_csv
+from headrace.api.profile import Timeline, profile
+from headrace.cli import options, values
+
+
+def add_parser(commands: Any, epilog: str) -> None:
+    """Add `profile` to argparse's `commands`; `epilog` ends its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "profile",
+        help="scan, and show where the time goes: a trace for Perfetto, and a page with a picture",
+        description="Scan a text batch by batch, and write who works and who waits: TRACE.json for ui.perfetto.dev, TRACE.html.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    options.add_files(parser)
+    what = "path of both files, without their suffix (default: trace)"
+    parser.add_argument("--trace", metavar="TRACE", default="trace", help=what)
+    options.add_text_options(parser)
+    options.add_column_options(parser)
+    group = options.add_work_options(parser, on_error="null")
+    group.add_argument("--batch-bytes", type=values.whole_number, metavar="N", default=None, help="bytes of text in a batch")
+    group.add_argument("--device", default=argparse.SUPPRESS, help="where the text is converted: cpu or cuda (default: cpu)")
+    group.add_argument("--to", default=argparse.SUPPRESS, metavar="DEVICE", help="where batches go (default: they stay)")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Scan, write, tell; 0."""
+    trace = Path(given.trace)
+    if not trace.parent.is_dir():
+        raise OptionError(f"--trace {given.trace!r} is in no folder that is there")
+    timeline, report = profile(scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)))
+    name = os.path.basename(given.file[0])
+    page, events = trace.with_name(trace.name + ".html"), trace.with_name(trace.name + ".json")
+    events.write_text(timeline.as_trace())
+    page.write_text(timeline.as_page(name))
+    print(_as_text(timeline, report.bytes))
+    print(f"{events} (for ui.perfetto.dev), {page}")
+    return 0
+
+
+def _as_text(timeline: Timeline, nbytes: int) -> str:
+    whole = max((span.end for span in timeline.spans), default=0.0)
+    rate = f", {nbytes / whole / 1e9:.2f} GB/s" if whole else ""
+    rows = [f"{nbytes:_} bytes in {whole:.3f} s{rate}"]
+    rows += [f"{lane:10} {work:32} {seconds:8.3f} s" for (lane, work), seconds in timeline.seconds().items()]
+    return "\n".join(rows)

@@ -1,0 +1,70 @@
+"""Scans on a card: what the CPU gives, to the bit, from files and bytes, on the GPU and back, and memory given back."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headrace
+from headrace import MemoryLimitError, SourceError
+from tests.api.outcomes import outcome
+
+pytestmark = pytest.mark.gpu
+
+
+def text_of(seed: int, rows: int = 20_000) -> bytes:
+    rng = random.Random(seed)
+    lines = [b"n,x,s,d"]
+    for row in range(rows):
+        text = rng.choice(["plain", '"quoted, text"', '"line\nbreak ""x"""', "", "é"]).encode()
+        lines.append(b"%d,%.3f,%s,2024-01-%02d" % (rng.randrange(-(10**6), 10**6), rng.random() * 1000, text, row % 28 + 1))
+        if rng.random() < 0.001:
+            lines.append(b"x,y")
+    return b"\n".join(lines) + b"\n"
+
+
+@pytest.mark.parametrize("batch_bytes", [10_000, 65_536, 300_000])
+@pytest.mark.parametrize("to", [None, "cpu"])
+@pytest.mark.parametrize("given", [False, True])
+def test_as_on_the_cpu(tmp_path: Path, batch_bytes: int, to: str | None, given: bool) -> None:
+    options: dict[str, Any] = {"on_error": "reject"}
+    if given:
+        options["schema"] = ["int64", "float64", "string", "date32"]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of(batch_bytes))
+    expected = outcome(lambda: headrace.read_csv(path, **options))
+    for source in (path, path.read_bytes()):
+        scan = headrace.scan_csv(source, batch_bytes=batch_bytes, device="cuda", to=to, **options)
+        assert outcome(lambda scan=scan: scan.read().to("cpu")) == expected  # type: ignore[misc]
+        assert scan.report.device == "cuda"
+        assert {batch.device.kind for batch in scan.batches()} == {to or "cuda"}
+
+
+def test_read_csv_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of(1, 300_000))
+    found = headrace.read_csv(path, device="cuda", on_error="reject")
+    assert found.report.device == "cuda"
+    assert found.to("cpu").to_arrow().equals(headrace.read_csv(path, on_error="reject").to_arrow())
+
+
+def test_what_the_card_leaves_is_read_on_the_host(tmp_path: Path) -> None:
+    scan = headrace.scan_csv(text_of(2), batch_bytes=50_000, device="cuda", strings="view", on_error="reject")
+    assert {batch.device.kind for batch in scan.batches()} == {"cuda"}
+    assert scan.report.device == "cpu, because of texts in other forms; then cuda"
+
+
+def test_little_memory_and_a_file_that_changes(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of(3))
+    with pytest.raises(MemoryLimitError):
+        list(headrace.scan_csv(path, batch_bytes=1 << 20, memory_limit=100_000, device="cuda", on_error="reject").batches())
+    batches = headrace.scan_csv(path, batch_bytes=20_000, dtypes=str, device="cuda", on_error="reject").batches()
+    next(batches)
+    with path.open("r+b") as file:
+        file.truncate(100_000)
+    with pytest.raises(SourceError, match=r"changed|shrank"):
+        list(batches)

@@ -1,0 +1,85 @@
+"""What a scan gives: batches, columns, limits, schemas, and readers of other libraries."""
+
+from __future__ import annotations
+
+import pytest
+
+import headrace
+from headrace import DataType, Position
+
+TEXT = b"city,founded,area\nRome,-753,1285.31\nParis,,105.4\nOslo,1048,480\n"
+
+
+def test_batches_begin_where_records_do() -> None:
+    scan = headrace.scan_csv(TEXT, batch_bytes=30)
+    assert [batch["city"].to_pylist() for batch in scan.batches()] == [["Rome"], ["Paris", "Oslo"]]
+    assert [batch.report.end for batch in scan.batches()] == [Position(36, 1), Position(len(TEXT), 3)]
+    assert (scan.report.records, scan.report.rows, scan.report.skipped.header) == (4, 3, 1)
+    assert scan.report.bytes == len(TEXT)
+
+
+def test_select_and_limit_are_lazy() -> None:
+    scan = headrace.scan_csv(TEXT, batch_bytes=10).select(["area", "city"]).limit(2)
+    assert scan.schema == {"city": DataType("string"), "area": DataType("float64")}
+    assert scan.read().to_pydict() == {"city": ["Rome", "Paris"], "area": [1285.31, 105.4]}
+    assert scan.limit(5).read().num_rows == 2
+
+
+def test_a_text_without_rows_has_a_schema() -> None:
+    scan = headrace.scan_csv(b"a,b\n", dtypes={"a": "date32"})
+    assert list(scan.batches()) == []
+    assert scan.schema == {"a": DataType("date32"), "b": DataType("string")}
+    assert scan.report.records == 1
+
+
+@pytest.mark.parametrize("strings", ["plain", "view", "dictionary"])
+def test_arrow_reader(strings: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    scan = headrace.scan_csv(TEXT, batch_bytes=30, strings=strings)
+    reader = scan.to_reader()
+    assert reader.schema.names == ["city", "founded", "area"]
+    batches = list(reader)
+    assert [batch.num_rows for batch in batches] == [1, 2]
+    assert [row for batch in batches for row in batch.column("city").to_pylist()] == ["Rome", "Paris", "Oslo"]
+    assert pa.schema(scan).equals(reader.schema)
+
+
+def test_errors_reach_the_arrow_reader() -> None:
+    pa = pytest.importorskip("pyarrow")
+    scan = headrace.scan_csv(TEXT, batch_bytes=30, dtypes={"founded": int, "area": "int64"})
+    with pytest.raises(OSError, match=r"1285\.31"):
+        pa.RecordBatchReader.from_stream(scan).read_all()
+
+
+def test_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    with duckdb.connect() as connection:
+        found = headrace.scan_csv(TEXT, batch_bytes=30).to_duckdb(connection).aggregate("count(*), sum(area)").fetchall()
+    assert found == [(3, pytest.approx(1870.71))]
+
+
+def test_polars() -> None:
+    pl = pytest.importorskip("polars")
+    frame = headrace.scan_csv(TEXT, batch_bytes=30).to_polars()
+    assert frame.collect_schema().names() == ["city", "founded", "area"]
+    assert frame.collect().rows() == [("Rome", -753, 1285.31), ("Paris", None, 105.4), ("Oslo", 1048, 480.0)]
+    assert frame.filter(pl.col("area") > 400).select("city").collect()["city"].to_list() == ["Rome", "Oslo"]
+    assert frame.head(2).select("founded", "city").collect().rows() == [(-753, "Rome"), (None, "Paris")]
+
+
+def test_torch() -> None:
+    torch = pytest.importorskip("torch")
+    scan = headrace.scan_csv(b"a,b\n1,0.5\n2,1.5\n3,2.5\n", batch_bytes=8)
+    batches = list(torch.utils.data.DataLoader(scan.to_torch(), batch_size=None))
+    assert torch.cat([batch["a"] for batch in batches]).tolist() == [1, 2, 3]
+
+
+def test_a_footer_adds_no_columns() -> None:
+    text = b"a,b\n1,2\n1,2,3\nx,y\n"
+    for table in (
+        headrace.read_csv(text, skip_footer=1, on_error="reject"),
+        headrace.scan_csv(text, skip_footer=1, on_error="reject").read(),
+    ):
+        assert table.to_pydict() == {"a": [1], "b": [2]}
+        assert table.rejects["kind"].to_pylist() == ["too_many_fields"]
