@@ -17,8 +17,10 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
+constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 most_columns = 8;
-static_assert(threads >= digits);
+constexpr u32 value_bytes = 4;  // of shared memory for each key
+static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
 
 struct Columns {
     const void* from[most_columns];
@@ -29,11 +31,27 @@ struct Columns {
 };
 
 struct Shared {
-    u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u64 to[digits];           // where place 0 of the tile would go, were it of this digit
     u64 base[digits];         // where the chunk's next key of a digit goes in the result
+    u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u32 totals[warps];
     u32 tile;
+};
+
+struct Work {
+    const Key* in;
+    Key* out;
+    u64 count;
+    const Digit& digit;
+    const Places& places;
+    const Columns& columns;
+    Shared& shared;
+    Key* room;
+};
+
+struct Tile {
+    u64 begin;
+    u32 count;  // of its keys
 };
 
 // Item j of a lane, from the tile's first.
@@ -41,36 +59,45 @@ static __device__ __forceinline__ u32 item_place(u32 j) {
     return (tile::warp() * items + j) * tile::lanes + tile::lane();
 }
 
-struct Tile {
-    u64 begin;
-    u32 count;  // of its keys
-};
-
-static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, const Tile& tile) {
-    const Key* const mine = in + tile.begin;
-    if (tile.count == tile_keys) {
+// One item of each lane's, those that are not there left as they are.
+template <bool whole, class Item>
+static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const Tile& tile) {
+    const Item* const mine = in + tile.begin + item_place(0);
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) key[j] = __ldcs(&mine[item_place(j)]);
-    } else {
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) key[j] = item_place(j) < tile.count ? mine[item_place(j)] : Key{};
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || item_place(j) < tile.count) item[j] = mine[j * tile::lanes];
     }
 }
 
-// A thread's digits, 8 bits each: of keys that are not there the last, so they go behind all.
+static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, const Tile& tile) {
+    if (tile.count == tile_keys) {
+        load_items<true>(key, in, tile);
+    } else {
+        load_items<false>(key, in, tile);
+    }
+}
+
+// Of keys that are not there the last, so they go behind all.
+template <bool whole>
 static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
-    if (tile.count != tile_keys && item_place(j) >= tile.count) return digits - 1;
+    if (!whole && item_place(j) >= tile.count) return digits - 1;
     return digit.of(key[j]);
 }
 
-// How many keys of a thread's digit the tile has. Then `next` is where each warp's begin in the tile.
-static __device__ __forceinline__ u32 count_digits(const Key (&key)[items], const Digit& digit, const Tile& tile,
-                                                   Shared& shared, u32& start) {
+struct Found {
+    u32 start;  // of the thread's digit in the tile
+    u32 count;
+};
+
+// For each thread below `digits`, its digit. Then `next` is where each warp's keys begin in the tile.
+template <bool whole>
+static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
+    Shared& shared = work.shared;
     u32* const own = shared.next[tile::warp()];
     for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
     __syncwarp();
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at(key, j, digit, tile)], 1u);
+    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at<whole>(key, j, work.digit, tile)], 1u);
     __syncthreads();
     const u32 d = threadIdx.x;
     u32 count = 0;
@@ -80,7 +107,7 @@ static __device__ __forceinline__ u32 count_digits(const Key (&key)[items], cons
     }
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 warp_total = tile::shuffle(upto, tile::lanes - 1);
-    start = tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
+    const u32 start = tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
     if (d < digits) {
         u32 at = start;
 #pragma unroll
@@ -90,122 +117,192 @@ static __device__ __forceinline__ u32 count_digits(const Key (&key)[items], cons
             at += some;
         }
     }
-    return d == digits - 1 ? count - (tile_keys - tile.count) : count;
+    return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
 }
 
-template <class Value>
-static __device__ __forceinline__ void move_values(const Value* in, Value* out, const u16 (&place)[items],
-                                                   const u8 (&digit)[items], const Tile& tile, const Shared& shared,
-                                                   Value* room, u32 bytes) {
-    const u32 held = bytes / sizeof(Value);
+// What lies at the places [first, end) of the tile to where the keys there belong; `items_there` is for place `first`.
+template <bool whole, bool all, class Item>
+static __device__ __forceinline__ void write_out(const Work& work, const Item* items_there, Item* out, const Tile& tile,
+                                                 u32 first, u32 end) {
+    Item* const mine = out + threadIdx.x;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        if ((whole || at < tile.count) && (all || (at >= first && at < end))) {
+            const u64 to = work.shared.to[work.digit.of(work.room[at])];
+            (mine + to)[j * threads] = items_there[at - first];
+        }
+    }
+}
+
+// The keys go when a column's values are on their way, so that one waits for the other.
+template <bool whole>
+static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
+    __syncthreads();
+    write_out<whole, true>(work, work.room, work.out, tile, 0, tile_keys);
+}
+
+static __device__ __forceinline__ u32 place_of(const u32 (&place)[items / 2], u32 j) {
+    return place[j / 2] >> (j % 2 * 16) & 0xFFFF;
+}
+
+// A column's values, as many at a time as there is room for; each thread holds a few at a time.
+template <bool whole, class Value>
+static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
+                                                   const u32 (&place)[items / 2]) {
+    constexpr bool all = sizeof(Value) <= value_bytes;
+    constexpr u32 held = all ? tile_keys : tile_keys * value_bytes / sizeof(Value);
+    constexpr u32 group = all ? items : 2;
+    const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
+    Value* const there = reinterpret_cast<Value*>(work.room + tile_keys);
+    if (!all && column == 0) write_keys<whole>(work, tile);
+#pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
-        __syncthreads();
+        if constexpr (!all) __syncthreads();
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            const u32 at = place[j] - first;
-            if (at < held && item_place(j) < tile.count) room[at] = in[tile.begin + item_place(j)];
+        for (u32 j = 0; j < items; j += group) {
+            Value value[group];
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) {
+                const bool is_there = all || place_of(place, j + k) - first < held;
+                if (is_there && (whole || item_place(j + k) < tile.count)) value[k] = in[(j + k) * tile::lanes];
+            }
+            if constexpr (all) {
+                if (column == 0) {
+                    write_keys<whole>(work, tile);
+                } else {
+                    __syncthreads();
+                }
+            }
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) {
+                const u32 at = place_of(place, j + k) - first;
+                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = value[k];
+            }
         }
         __syncthreads();
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            const u32 at = j * threads + threadIdx.x;
-            if (at - first < held && at < tile.count) out[shared.to[digit[j]] + at] = room[at - first];
-        }
+        write_out<whole, all>(work, there, static_cast<Value*>(work.columns.to[column]), tile, first, first + held);
     }
 }
 
-static __device__ __forceinline__ void move_columns(const Columns& columns, const u16 (&place)[items],
-                                                    const u8 (&digit)[items], const Tile& tile, const Shared& shared,
-                                                    void* room, u32 bytes) {
-    for (u32 c = 0; c < columns.count; ++c) {
-        const auto move = [&]<class Value>(Value*) {
-            move_values(static_cast<const Value*>(columns.from[c]), static_cast<Value*>(columns.to[c]), place, digit,
-                        tile, shared, static_cast<Value*>(room), bytes);
-        };
-        const u32 width = columns.width[c];
-        if (width == 1) move(static_cast<u8*>(nullptr));
-        if (width == 2) move(static_cast<u16*>(nullptr));
-        if (width == 4) move(static_cast<u32*>(nullptr));
-        if (width == 8) move(static_cast<u64*>(nullptr));
-        if (width == 16) move(static_cast<uint4*>(nullptr));
+template <bool whole>
+static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile,
+                                                    const u32 (&place)[items / 2]) {
+#pragma unroll 1
+    for (u32 column = 0; column < work.columns.count; ++column) {
+        const u32 width = work.columns.width[column];
+        if (width == 4) move_values<whole, u32>(work, column, tile, place);
+        if (width == 8) move_values<whole, u64>(work, column, tile, place);
+        if (width == 1) move_values<whole, u8>(work, column, tile, place);
+        if (width == 2) move_values<whole, u16>(work, column, tile, place);
+        if (width == 16) move_values<whole, uint4>(work, column, tile, place);
     }
 }
 
-// Blocks of `threads`; dynamic shared memory: Shared, and a tile's keys.
+// The tiles of a block, one after the other.
+class Tiles {
+public:
+    __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
+        const u32 d = threadIdx.x;
+        Shared& shared = work.shared;
+        if constexpr (HR_PLACES == by_chunks) {
+            at_ = blockIdx.x * work.places.chunk;
+            end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
+            if (d < digits) shared.base[d] = work.places.starts[static_cast<u64>(blockIdx.x) * digits + d];
+        } else {
+            end_ = work.count;
+            if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
+            take();
+            __syncthreads();
+            step();
+        }
+    }
+
+    __device__ __forceinline__ Tile current() const {
+        const u64 left = at_ < end_ ? end_ - at_ : 0;
+        return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
+    }
+    // Asks for the next one, which `step` goes to behind a barrier.
+    __device__ __forceinline__ void take() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = look_back_.take_tile();
+    }
+    __device__ __forceinline__ void step() {
+        at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
+    }
+    __device__ __forceinline__ void end() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
+    }
+
+    // Tells others what the tile has of a digit, or takes room for it in the result.
+    __device__ __forceinline__ u64 announce(const Tile& tile, const Found& found) {
+        const u32 d = threadIdx.x;
+        if (d >= digits) return 0;
+        if constexpr (HR_PLACES == by_look_back) look_back_.post(number(tile), d, found.count);
+        if constexpr (HR_PLACES == by_reserving) {
+            if (found.count != 0) return atomicAdd(&work_.places.starts[d], static_cast<u64>(found.count));
+        }
+        return 0;
+    }
+    // Where the tile's keys of a digit go; `taken` is what announce gave.
+    __device__ __forceinline__ void find(const Tile& tile, const Found& found, u64 taken) {
+        const u32 d = threadIdx.x;
+        if (d >= digits) return;
+        if constexpr (HR_PLACES == by_chunks) {
+            taken = work_.shared.base[d];
+            work_.shared.base[d] = taken + found.count;
+        } else if constexpr (HR_PLACES == by_look_back) {
+            taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
+        }
+        work_.shared.to[d] = taken - found.start;
+    }
+
+private:
+    static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
+
+    const Work& work_;
+    LookBack look_back_;
+    u64 at_ = 0, end_ = 0;
+};
+
+// One tile, whose keys are loaded; and the next one's.
+template <bool whole>
+static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
+    const Tile tile = tiles.current();
+    const Found found = count_digits<whole>(key, work, tile);
+    const u64 taken = tiles.announce(tile, found);
+    tiles.take();
+    __syncthreads();
+    u32 place[items / 2] = {};
+    rank_items<items>(
+        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
+        [&](u32 j, u32 at) {
+            work.room[at] = key[j];
+            if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
+        });
+    tiles.step();
+    if constexpr (!with_values) load_keys(key, work.in, tiles.current());
+    tiles.find(tile, found, taken);
+    if constexpr (with_values) {
+        move_columns<whole>(work, tile, place);
+        load_keys(key, work.in, tiles.current());
+    } else {
+        write_keys<whole>(work, tile);
+    }
+    __syncthreads();
+}
+
+// Blocks of `threads`; dynamic shared memory: a tile's keys, `value_bytes` for each where there are values, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
     HR_DYNAMIC_SHARED(uint4, memory);
     Key* const room = reinterpret_cast<Key*>(memory);
-    Shared& shared = *reinterpret_cast<Shared*>(room + tile_keys);
-    LookBack look_back(places);
-    const u32 d = threadIdx.x;
-    u64 at = 0, end = count;
-    const auto take = [&](u64 from) {
-        const u64 left = from < end ? end - from : 0;
-        return Tile{from, left < tile_keys ? static_cast<u32>(left) : tile_keys};
-    };
-    if constexpr (HR_PLACES == by_chunks) {
-        at = blockIdx.x * places.chunk;
-        end = at + places.chunk < count ? at + places.chunk : count;
-        if (d < digits) shared.base[d] = places.starts[static_cast<u64>(blockIdx.x) * digits + d];
-    } else {
-        if (d < digits && HR_PLACES == by_look_back) shared.base[d] = places.starts[d];
-        if (d == 0) shared.tile = look_back.take_tile();
-        __syncthreads();
-        at = static_cast<u64>(shared.tile) * tile_keys;
-    }
-    Key key[items];
-    load_keys(key, in, take(at));
-    while (at < end) {
-        const Tile tile = take(at);
-        const u32 number = static_cast<u32>(at / tile_keys);
-        u32 start;
-        const u32 found = count_digits(key, digit, tile, shared, start);
-        if (HR_PLACES == by_look_back && d < digits) look_back.post(number, d, found);
-        u64 to = 0;
-        if (HR_PLACES == by_reserving && d < digits && found != 0)
-            to = atomicAdd(&places.starts[d], static_cast<u64>(found));
-        if (HR_PLACES != by_chunks && d == 0) shared.tile = look_back.take_tile();
-        __syncthreads();
-        u16 place[items];
-        rank_items<items>(
-            shared.next[tile::warp()], [&](u32 j) { return digit_at(key, j, digit, tile); },
-            [&](u32 j, u32 at) {
-                room[at] = key[j];
-                if constexpr (HR_VALUES != 0) place[j] = static_cast<u16>(at);
-            });
-        if constexpr (HR_PLACES == by_chunks) {
-            at += tile_keys;
-        } else {
-            at = static_cast<u64>(shared.tile) * tile_keys;
-        }
-        if constexpr (HR_VALUES == 0) load_keys(key, in, take(at));
-        if (d < digits) {
-            if constexpr (HR_PLACES == by_chunks) {
-                to = shared.base[d];
-                shared.base[d] = to + found;
-            } else if constexpr (HR_PLACES == by_look_back) {
-                to = shared.base[d] + look_back.before(number, d, found);
-            }
-            shared.to[d] = to - start;
-        }
-        __syncthreads();
-        u8 digit_of[items];
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            const u32 at = j * threads + threadIdx.x;
-            if (tile.count == tile_keys || at < tile.count) {
-                const Key mine = room[at];
-                const u32 own = digit.of(mine);
-                if constexpr (HR_VALUES != 0) digit_of[j] = static_cast<u8>(own);
-                out[shared.to[own] + at] = mine;
-            }
-        }
-        if constexpr (HR_VALUES != 0) {
-            move_columns(columns, place, digit_of, tile, shared, room, tile_keys * sizeof(Key));
-            load_keys(key, in, take(at));
-        }
-        __syncthreads();
-    }
-    if (HR_PLACES != by_chunks && d == 0) look_back.end();
+    constexpr u32 bytes = tile_keys * (sizeof(Key) + (with_values ? value_bytes : 0));
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + bytes);
+    const Work work{in, out, count, digit, places, columns, shared, room};
+    Tiles tiles(work);
+    Key key[items] = {};
+    load_keys(key, in, tiles.current());
+    while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
+    if (tiles.current().count != 0) split_tile<false>(key, work, tiles);
+    tiles.end();
 }

@@ -9,6 +9,40 @@
 
 namespace headrace {
 
+// The lanes whose digit has a bit; one test and one vote, which the compiler would make three of.
+template <u32 bit>
+static __device__ __forceinline__ u32 lanes_with_bit(u32 digit) {
+#if defined(__CUDACC__)
+    u32 votes;
+    asm volatile(
+        "{ .reg .pred set; .reg .b32 part; and.b32 part, %1, %2; setp.ne.u32 set, part, 0;\n"
+        "vote.sync.ballot.b32 %0, set, 0xFFFFFFFF; }"
+        : "=r"(votes)
+        : "r"(digit), "n"(1u << bit));
+    return votes;
+#else
+    return __ballot_sync(tile::all_lanes, (digit & 1u << bit) != 0);
+#endif
+}
+
+// The lanes whose digit has the bit as this lane's has it.
+template <u32 bit>
+static __device__ __forceinline__ u32 lanes_alike(u32 digit) {
+#if defined(__CUDACC__)
+    u32 votes;
+    asm volatile(
+        "{ .reg .pred set; .reg .b32 part; and.b32 part, %1, %2; setp.ne.u32 set, part, 0;\n"
+        "vote.sync.ballot.b32 %0, set, 0xFFFFFFFF; @!set not.b32 %0, %0; }"
+        : "=r"(votes)
+        : "r"(digit), "n"(1u << bit));
+    return votes;
+#else
+    const bool is_set = (digit & 1u << bit) != 0;
+    const u32 votes = __ballot_sync(tile::all_lanes, is_set);
+    return is_set ? votes : ~votes;
+#endif
+}
+
 // What a lane keeps for ballots: for each of five bits 0 where the lane's own number has it, else all ones.
 struct OwnBits {
     u32 without[5];
@@ -22,10 +56,11 @@ struct OwnBits {
 template <u32 low>
 static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own) {
     u32 same = tile::all_lanes;
-#pragma unroll
-    for (u32 bit = 0; bit < low; ++bit) {
-        same &= __ballot_sync(tile::all_lanes, (digit >> bit & 1) != 0) ^ own.without[bit];
-    }
+    if constexpr (low > 0) same &= lanes_with_bit<0>(digit) ^ own.without[0];
+    if constexpr (low > 1) same &= lanes_with_bit<1>(digit) ^ own.without[1];
+    if constexpr (low > 2) same &= lanes_with_bit<2>(digit) ^ own.without[2];
+    if constexpr (low > 3) same &= lanes_with_bit<3>(digit) ^ own.without[3];
+    if constexpr (low > 4) same &= lanes_with_bit<4>(digit) ^ own.without[4];
     return same;
 }
 
@@ -52,11 +87,9 @@ static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digi
             const u32 digit = digit_of(j);
             const u32 mine = lanes_of_own<5>(digit, own);
             u32 same = tile::shuffle(mine, digit % tile::lanes);
-#pragma unroll
-            for (u32 bit = 5; bit < bits; ++bit) {
-                const bool is_set = (digit >> bit & 1) != 0;
-                same &= __ballot_sync(tile::all_lanes, is_set) ^ (is_set ? 0 : tile::all_lanes);
-            }
+            same &= lanes_alike<5>(digit);
+            if constexpr (bits > 6) same &= lanes_alike<6>(digit);
+            if constexpr (bits > 7) same &= lanes_alike<7>(digit);
             const u32 first = next[digit];
             const u32 rank = static_cast<u32>(__popc(same & before));
             __syncwarp();
