@@ -151,4 +151,58 @@ struct BetweenOf {
     }
 };
 
+// One of the rules above by its number, which all keys of a launch share.
+enum class Kind : u32 { identity, modulo, hash, even };
+
+template <class Key>
+struct AnyOf {
+    static constexpr bool total = false;
+    u64 multiplier;
+    u32 first;   // ModuloOf's flip, Even's low
+    u32 second;  // ModuloOf's plus, Even's shift
+    u32 count;
+    Kind kind;
+    HR_MEMBER u32 of(Key key) const {
+        if (kind == Kind::hash) return HashOf<Key>{count, 0}.of(key);
+        if (kind == Kind::identity) return IdentityOf<Key>{count, 0}.of(key);
+        if (kind == Kind::modulo) return ModuloOf<Key>{multiplier, first, second, count, 0}.of(key);
+        return EvenOf<Key>{{multiplier, first, second}, count, 0}.of(key);
+    }
+};
+template <>
+struct AnyOf<u64> {
+    static constexpr bool total = false;
+    u64 high;
+    u64 below;
+    u64 first;
+    u32 second;
+    u32 count;
+    Kind kind;
+    u32 unused;
+    HR_MEMBER u32 of(u64 key) const {
+        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(key);
+        if (kind == Kind::identity) return IdentityOf<u64>{count, 0}.of(key);
+        if (kind == Kind::modulo) return ModuloOf<u64>{high, below, first, second, count}.of(key);
+        return EvenOf<u64>{{high, below, first, second}, count, 0}.of(key);
+    }
+};
+template <class Float>
+struct AnyOfFloats {
+    static constexpr bool total = false;
+    Float low;
+    Float high;
+    Float parts_per_unit;
+    Float unused;
+    u32 count;
+    Kind kind;
+    HR_MEMBER u32 of(Float key) const {
+        if (kind == Kind::hash) return HashOf<Float>{count, 0}.of(key);
+        return EvenOf<Float>{{{low, high, parts_per_unit, unused}}, count, 0}.of(key);
+    }
+};
+template <>
+struct AnyOf<float> : AnyOfFloats<float> {};
+template <>
+struct AnyOf<double> : AnyOfFloats<double> {};
+
 HR_END_NAMESPACE

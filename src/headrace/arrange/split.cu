@@ -69,12 +69,9 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     }
 }
 
+// Of a whole tile; the last one has its own code, which loads them itself.
 static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, const Tile& tile) {
-    if (tile.count == tile_keys) {
-        load_items<true>(key, in, tile);
-    } else {
-        load_items<false>(key, in, tile);
-    }
+    if (tile.count == tile_keys) load_items<true>(key, in, tile);
 }
 
 // Of keys that are not there the last, so they go behind all.
@@ -83,6 +80,24 @@ static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, c
     if (!whole && item_place(j) >= tile.count) return digits - 1;
     return digit.of(key[j]);
 }
+
+// What is known of a key is forgotten: its digit is found anew, which is cheaper than a register for each.
+static __device__ __forceinline__ void forget(u32& key) {
+#if defined(__CUDACC__)
+    asm volatile("" : "+r"(key));
+#else
+    static_cast<void>(key);
+#endif
+}
+static __device__ __forceinline__ void forget(u64& key) {
+#if defined(__CUDACC__)
+    asm volatile("" : "+l"(key));
+#else
+    static_cast<void>(key);
+#endif
+}
+template <class Other>
+static __device__ __forceinline__ void forget(Other&) {}
 
 struct Found {
     u32 start;  // of the thread's digit in the tile
@@ -208,7 +223,7 @@ public:
         if constexpr (HR_PLACES == by_chunks) {
             at_ = blockIdx.x * work.places.chunk;
             end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
-            if (d < digits) shared.base[d] = work.places.starts[static_cast<u64>(blockIdx.x) * digits + d];
+            if (d < digits) shared.base[d] = base_of_chunk(work.places, d);
         } else {
             end_ = work.count;
             if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
@@ -257,6 +272,14 @@ public:
     }
 
 private:
+    static __device__ __forceinline__ u64 base_of_chunk(const Places& places, u32 d) {
+        const u32 group = blockIdx.x / places.group;
+        u64 base = places.starts[static_cast<u64>(group) * digits + d];
+        for (u32 chunk = group * places.group; chunk < blockIdx.x; ++chunk) {
+            base += places.counts[static_cast<u64>(chunk) * digits + d];
+        }
+        return base;
+    }
     static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
 
     const Work& work_;
@@ -264,7 +287,7 @@ private:
     u64 at_ = 0, end_ = 0;
 };
 
-// One tile, whose keys are loaded; and the next one's.
+// One tile. Where there are no values its keys are loaded, and the next one's follow while these go out.
 template <bool whole>
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
@@ -272,6 +295,8 @@ static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work&
     const u64 taken = tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) forget(key[j]);
     u32 place[items / 2] = {};
     rank_items<items>(
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
@@ -280,15 +305,21 @@ static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work&
             if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
         });
     tiles.step();
-    if constexpr (!with_values) load_keys(key, work.in, tiles.current());
+    if constexpr (whole && !with_values) load_keys(key, work.in, tiles.current());
     tiles.find(tile, found, taken);
     if constexpr (with_values) {
         move_columns<whole>(work, tile, place);
-        load_keys(key, work.in, tiles.current());
     } else {
         write_keys<whole>(work, tile);
     }
     __syncthreads();
+}
+
+template <bool whole>
+static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& tiles) {
+    Key key[items] = {};
+    load_items<whole>(key, work.in, tiles.current());
+    split_tile<whole>(key, work, tiles);
 }
 
 // Blocks of `threads`; dynamic shared memory: a tile's keys, `value_bytes` for each where there are values, and Shared.
@@ -300,9 +331,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + bytes);
     const Work work{in, out, count, digit, places, columns, shared, room};
     Tiles tiles(work);
-    Key key[items] = {};
-    load_keys(key, in, tiles.current());
-    while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
-    if (tiles.current().count != 0) split_tile<false>(key, work, tiles);
+    if constexpr (with_values) {
+        while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
+    } else {
+        Key key[items] = {};
+        load_keys(key, in, tiles.current());
+        while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
+    }
+    if (tiles.current().count != 0) load_and_split<false>(work, tiles);
     tiles.end();
 }

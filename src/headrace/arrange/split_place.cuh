@@ -9,11 +9,12 @@ namespace headrace {
 constexpr u32 by_chunks = 0, by_look_back = 1, by_reserving = 2;
 
 struct Places {
-    u64* starts;     // of each digit: `digits` a chunk; or one for all, moved on by the launch
-    void* memory;    // of look-back: tile::Counters and a state for each tile and digit, in which `epoch` was never
-    u64 chunk;       // keys of a chunk, a multiple of a tile
+    u64* starts;        // of each digit: `digits` for each group of chunks; or for all, moved on by who reserves
+    const u32* counts;  // of each chunk and digit
+    u64 chunk;          // keys of a chunk, a multiple of a tile
+    void* memory;       // tile::Counters; of look-back also a state for each tile and digit, in which `epoch` was never
     u32 epoch;
-    u32 tiles;
+    u32 group;  // chunks of a group
 };
 
 // Decoupled look-back (Merrill and Garland 2016, section 4), a thread a digit: a state holds the epoch and a count,

@@ -1,5 +1,5 @@
-// Which digit of its bucket a key has, by the rule that HR_RULE names (rules.hpp) or, where that is Computed, by an
-// expression of the caller's. Up to 256 buckets the digit is the bucket.
+// Which digit a key has: its bucket of 256 at most, by the rule that HR_RULE names (rules.hpp) or, where that is
+// Computed, by an expression of the caller's.
 #pragma once
 #include "arrange/rules.hpp"
 #include "core/tile/rows.cuh"
@@ -7,8 +7,10 @@
 namespace headrace {
 
 using Key = HR_KEY;
+#if defined(HR_BITS)
 constexpr u32 bits = HR_BITS;
 constexpr u32 digits = 1u << bits;
+#endif
 
 #if defined(HR_BUCKET)
 // A function of uint32 keys, such as (key >> 24u).
@@ -23,19 +25,16 @@ struct Computed {
 
 using Rule = HR_RULE<Key>;
 
-// `last`: the highest bucket, which a key that is in none gets, so that nothing goes out of bounds; `shift`: bits of
-// the bucket below the digit.
+// `last`: the highest bucket, which a key that is in none gets, so that nothing goes out of bounds.
 struct Digit {
     Rule rule;
     u32 last;
-    u32 shift;
+    u32 unused;
 
     __device__ __forceinline__ bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last; }
     __device__ __forceinline__ u32 of(Key key) const {
-        u32 bucket = rule.of(key);
-        if constexpr (!Rule::total) bucket = at_most(bucket, last);
-        if constexpr (HR_PART != 0) bucket = bucket >> shift & (digits - 1);
-        return bucket;
+        const u32 bucket = rule.of(key);
+        return Rule::total ? bucket : at_most(bucket, last);
     }
 };
 
