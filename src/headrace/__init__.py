@@ -32,8 +32,10 @@ from headrace.core.errors import (
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
+    from headrace.arrange import functions as buckets
     from headrace.arrange.expression import Expression, key
     from headrace.arrange.histogram import histogram
+    from headrace.arrange.multisplit import multisplit
     from headrace.core.device_array import DeviceArray
     from headrace.core.scan import reduce, scan
     from headrace.core.select import select
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
 _LATER = {
     "DeviceArray": "headrace.core.device_array",
     "Expression": "headrace.arrange.expression",
+    "buckets": "headrace.arrange.functions",
     "histogram": "headrace.arrange.histogram",
     "key": "headrace.arrange.expression",
+    "multisplit": "headrace.arrange.multisplit",
     "reduce": "headrace.core.scan",
     "scan": "headrace.core.scan",
     "select": "headrace.core.select",
@@ -72,8 +76,10 @@ __all__ = [
     "Table",
     "UnsupportedDeviceError",
     "__version__",
+    "buckets",
     "histogram",
     "key",
+    "multisplit",
     "read_csv",
     "reduce",
     "release_unused_memory",
@@ -89,7 +95,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(_LATER[name]), name)
+    module = import_module(_LATER[name])
+    found = globals()[name] = module if name == "buckets" else getattr(module, name)
     return found
 
 
