@@ -17,7 +17,7 @@ from headrace.core.placement import empty_like, placed, same_device
 _CELLS = 4096
 _DIGIT_BITS = 16
 _WIDTHS = (1, 2, 4, 8, 16)
-STRATEGIES = ("block", "look_back", "reduced_bit", "recursive")
+STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive")
 
 
 class Split(NamedTuple):
@@ -59,7 +59,8 @@ def multisplit(
         go where their keys go.
     strategy
         How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places
-        (up to 256 buckets at a time). ``"look_back"``: blocks learn their places from each other on the way (4-byte keys by
+        (up to 256 buckets at a time). ``"warp"`` and ``"direct"``: a warp does so, with and without bringing keys of a bucket
+        together first (4-byte keys by `bits`, up to 32 buckets). ``"look_back"``: blocks learn their places from each other on the way (4-byte keys by
         `bits`, up to 256 buckets). ``"reduced_bit"``: labels are sorted, whatever the function. ``"recursive"``: halves by
         halves, a bit of the bucket at a time.
     context

@@ -7,6 +7,7 @@
 // multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#include "arrange/split_columns.cuh"
 #include "arrange/split_place.cuh"
 #include "arrange/split_rank.cuh"
 #include "core/tile/block.cuh"
@@ -18,17 +19,8 @@ constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
 constexpr bool with_values = HR_VALUES != 0;
-constexpr u32 most_columns = 8;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
 static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
-
-struct Columns {
-    const void* from[most_columns];
-    void* to[most_columns];
-    u32 width[most_columns];
-    u32 count;
-    u32 unused;
-};
 
 struct Shared {
     u64 to[digits];           // where place 0 of the tile would go, were it of this digit

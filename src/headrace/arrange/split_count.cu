@@ -88,9 +88,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Where each group's keys of a digit begin: behind those of lower digits, and of this one in groups before. 32 digits a
 // block, of 32 x 32 threads: a column of threads takes a digit, each of its threads neighbouring groups. `bases` as
-// `counts`, which are those of the groups; null where there are none. `starts`: of each digit in all, digits + 1 of them.
+// `counts`, which are those of the groups; null where there are none. `starts`: of each digit in all.
+// `offsets`: of the first `buckets` of them, and where the last ends; or null.
 extern "C" __global__ void __launch_bounds__(1024)
-    split_bases(const u32* counts, const u64* totals, u32 groups, u64* bases, u64* starts) {
+    split_bases(const u32* counts, const u64* totals, u32 groups, u64* bases, u64* starts, u64* offsets, u32 buckets) {
     __shared__ u64 sums[32][33];
     __shared__ u64 begins[32];
     const u32 column = threadIdx.x % 32, row = threadIdx.x / 32;
@@ -103,7 +104,8 @@ extern "C" __global__ void __launch_bounds__(1024)
         const u64 upto = before + tile::scan_warp<Sum<u64>>(total);
         begins[column] = upto - total;
         if (own < digits) starts[own] = upto - total;
-        if (own == digits - 1) starts[digits] = upto;
+        if (offsets != nullptr && own < buckets) offsets[own] = upto - total;
+        if (offsets != nullptr && own == buckets - 1) offsets[buckets] = upto;
     }
     if (bases == nullptr) return;
     const u32 each = (groups + 31) / 32;

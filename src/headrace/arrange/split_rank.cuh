@@ -65,7 +65,7 @@ static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own
 }
 
 // Calls put(j, place) for item j of each lane, j < items. `digit_of(j)` is called once for each. `next`: the warp's
-// own counters, one a digit, where its first key of that digit goes; used up.
+// own counters, one a digit, where its first key of that digit goes, and then where its next one would.
 template <u32 items, class DigitOf, class Put>
 static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digit_of, const Put& put) {
     const OwnBits own;
@@ -81,6 +81,8 @@ static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digi
             at += static_cast<u32>(__popc(mine));
             put(j, first + static_cast<u32>(__popc(same & before)));
         }
+        __syncwarp();
+        if (tile::lane() < digits) next[tile::lane()] = at;
     } else {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
