@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrange/hash_rows.hpp"
 #include "arrange/histogram.hpp"
 #include "arrange/multisplit.hpp"
 
@@ -57,6 +58,17 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
     find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
 }
 
+// Addresses of values, offsets and validity (0 for none), the first row, bytes of a value or an offset, floats or not.
+using RowsColumn = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, unsigned, bool>;
+
+void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, unsigned threads) {
+    const auto& [values, offsets, validity, first, width, is_float] = column;
+    const HashedColumn hashed{reinterpret_cast<const void*>(values), reinterpret_cast<const void*>(offsets),
+                              reinterpret_cast<const u8*>(validity), first, width, is_float};
+    const nb::gil_scoped_release release;
+    hash_rows(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
@@ -64,6 +76,7 @@ void bind_arrange(nb::module_& m) {
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
           "isa"_a = "");
+    m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "threads"_a);
     m.def("find_buckets", &find_buckets_at, "rule"_a, "keys"_a, "count"_a, "starts"_a, "threads"_a, "isa"_a = "");
 }
 

@@ -45,6 +45,23 @@ def split_on_gpu(
     return results, offsets
 
 
+def partition_on_gpu(
+    source: Array, bits: tuple[int, int], results: tuple[Array, Array], context: Context, budget: Budget
+) -> None:
+    """Keys by a digit, in no order within it; `results` are for the keys and for where digits begin."""
+    made, offsets = results
+    with in_stream_of(source):
+        card = gpu(source.device)
+        launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
+        if source.length == 0:
+            return launcher.fill(offsets, 0)
+        splitter = Splitter(launcher, source.length, _shapes(card.multiprocessors))
+        low, high = bits
+        by = replace(bits_pass(f"u{8 * source.width}", low, high), least_bits=DIGIT_BITS)
+        cursors, _ = splitter.starts(by, source, offsets)
+        return splitter.run_by_reserving(by, Column(source, made, source.width), cursors)
+
+
 @cache
 def _shapes(multiprocessors: int) -> Shapes:
     return replace(Shapes(), multiprocessors=multiprocessors)

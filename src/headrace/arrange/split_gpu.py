@@ -52,6 +52,8 @@ class Pass:
         How many digits there are, 256 at most.
     bucket
         Of rule ``"Computed"`` the expression's text.
+    least_bits
+        Kernels for fewer bits of a digit are not to be taken.
     """
 
     key: str
@@ -59,11 +61,12 @@ class Pass:
     digit: bytes
     count: int
     bucket: str = ""
+    least_bits: int = 1
 
     @property
     def bits(self) -> int:
         """Bits of a digit that kernels are compiled for."""
-        least = max((self.count - 1).bit_length(), 1 if self.key == "u32" else 5)
+        least = max((self.count - 1).bit_length(), 1 if self.key == "u32" else 5, self.least_bits)
         return next(bits for bits in (1, 5, 8) if bits >= least)
 
     @property
