@@ -64,7 +64,9 @@ def cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
     found.append((buckets.modulo(3), [k % 3 for k in keys.tolist()]))
     found.append((buckets.modulo(100), [k % 100 for k in keys.tolist()]))
     span = int(limits.max) + 1 - int(limits.min)
-    found.append((buckets.even(int(limits.min), int(limits.max) + 1, 7), [(k - int(limits.min)) * 7 // span for k in keys.tolist()]))
+    found.append(
+        (buckets.even(int(limits.min), int(limits.max) + 1, 7), [(k - int(limits.min)) * 7 // span for k in keys.tolist()])
+    )
     edges = np.array([limits.min, 3, 77, 78, limits.max], dtype)
     if not (keys == limits.max).any():
         found.append((buckets.splitters(edges), np.searchsorted(edges, keys, "right") - 1))
@@ -88,7 +90,13 @@ def cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
 def columns_of(count: int) -> list[Array]:
     """Values of each width; of 1 and 2 bytes they repeat."""
     wide = np.arange(count).astype(np.longdouble)
-    return [np.arange(count, dtype="u4"), np.arange(count, dtype="u1"), np.arange(count, dtype="i2"), np.arange(count) * 1.5, wide]
+    return [
+        np.arange(count, dtype="u4"),
+        np.arange(count, dtype="u1"),
+        np.arange(count, dtype="i2"),
+        np.arange(count) * 1.5,
+        wide,
+    ]
 
 
 def check(keys: Array, values: list[Array], own: Array, m: int, split: Any) -> None:

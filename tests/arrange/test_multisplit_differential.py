@@ -7,6 +7,8 @@ import pytest
 
 import headrace
 from headrace import buckets, key
+from headrace.arrange.multisplit_sort import multisplit_sort
+from headrace.arrange.partition import partition
 from headrace.core.errors import OptionError
 from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of
 
@@ -79,6 +81,39 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
 def test_misuse(keys, function, values, said: str) -> None:
     with pytest.raises(OptionError, match=said):
         headrace.multisplit(keys, function(), values)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
+@pytest.mark.parametrize("digit_bits", [3, 8])
+def test_sort(dtype: str, digit_bits: int) -> None:
+    keys = keys_of(dtype, "skewed", 5000)
+    found = multisplit_sort(keys, np.arange(5000), digit_bits=digit_bits)
+    order = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(found.keys, keys[order])
+    np.testing.assert_array_equal(found.values, order)
+
+
+def test_partition() -> None:
+    keys = keys_of("u4", "uniform", 5000)
+    found, offsets = partition(keys, 24, 32)
+    np.testing.assert_array_equal(np.diff(offsets), np.bincount(keys >> 24, minlength=256))
+    np.testing.assert_array_equal(np.sort(found), np.sort(keys))
+    assert (np.diff((found >> 24).astype("i8")) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: multisplit_sort(np.zeros(2, "i4")), "unsigned"),
+        (lambda: multisplit_sort(np.zeros(2, "u4"), digit_bits=9), "1 to 8"),
+        (lambda: partition(np.zeros(2, "u2"), 0, 8), "4 and 8 can be taken"),
+        (lambda: partition(np.zeros(2, "u4"), 0, 9), "8 bits at most"),
+        (lambda: partition(np.zeros(2, "u4"), 30, 33), "8 bits at most"),
+    ],
+)
+def test_misuse_of_sort_and_partition(call, said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        call()
 
 
 def test_unknown_strategies() -> None:

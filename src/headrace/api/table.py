@@ -194,7 +194,9 @@ class Table:
         module = _needed("duckdb", "duckdb", "to_duckdb()")
         return (connection or module).from_arrow(self.to_arrow())
 
-    def partition(self, by: str, buckets: BucketFunction, *, context: Context | None = None) -> tuple[Table, np.ndarray[Any, Any]]:
+    def partition(
+        self, by: str, buckets: BucketFunction, *, context: Context | None = None
+    ) -> tuple[Table, np.ndarray[Any, Any]]:
         """Rows in the order of the buckets of one column's values; within a bucket they keep their order. Needs NumPy.
 
         Parameters

@@ -131,9 +131,7 @@ def _text(rule: Rule) -> str:
     return text
 
 
-def _by_keys(
-    splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[Column], how: tuple[Room, Run]
-) -> Room:
+def _by_keys(splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[Column], how: tuple[Room, Run]) -> Room:
     """Returns the number of keys in no bucket."""
     offsets, run = how
     totals = _run_all(splitter, passes, columns, run, offsets if len(passes) == 1 else None)
@@ -155,9 +153,7 @@ def _run_all(splitter: Splitter, passes: list[Pass], columns: list[Column], run:
     return totals
 
 
-def _by_labels(
-    splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, *, recursive: bool
-) -> Room:
+def _by_labels(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, *, recursive: bool) -> Room:
     """Labels are made and sorted, digit by digit; keys and values go with them."""
     key, rule = by
     each = 1 if recursive else DIGIT_BITS

@@ -20,7 +20,7 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
 constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
-static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
+static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 && tile_keys <= 1 << 16);
 
 struct Shared {
     u64 to[digits];           // where place 0 of the tile would go, were it of this digit
@@ -40,6 +40,25 @@ struct Work {
     Shared& shared;
     Key* room;
 };
+
+// What the compiler knows of a word is forgotten, so that it computes anew what it would otherwise keep in a register:
+// each key's digit, say.
+static __device__ __forceinline__ void forget(u32& key) {
+#if defined(__CUDACC__)
+    asm volatile("" : "+r"(key));
+#else
+    static_cast<void>(key);
+#endif
+}
+static __device__ __forceinline__ void forget(u64& key) {
+#if defined(__CUDACC__)
+    asm volatile("" : "+l"(key));
+#else
+    static_cast<void>(key);
+#endif
+}
+template <class Other>
+static __device__ __forceinline__ void forget(Other&) {}
 
 struct Tile {
     u64 begin;
@@ -73,28 +92,17 @@ static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, c
     return digit.of(key[j]);
 }
 
-// What is known of a key is forgotten: its digit is found anew, which is cheaper than a register for each.
-static __device__ __forceinline__ void forget(u32& key) {
-#if defined(__CUDACC__)
-    asm volatile("" : "+r"(key));
-#else
-    static_cast<void>(key);
-#endif
-}
-static __device__ __forceinline__ void forget(u64& key) {
-#if defined(__CUDACC__)
-    asm volatile("" : "+l"(key));
-#else
-    static_cast<void>(key);
-#endif
-}
-template <class Other>
-static __device__ __forceinline__ void forget(Other&) {}
-
 struct Found {
     u32 start;  // of the thread's digit in the tile
     u32 count;
 };
+
+// Where a thread's digit begins, of which there are `count`.
+static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
+    const u32 upto = tile::scan_warp<Sum<u32>>(count);
+    const u32 warp_total = tile::shuffle(upto, tile::lanes - 1);
+    return tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
+}
 
 // For each thread below `digits`, its digit. Then `next` is where each warp's keys begin in the tile.
 template <bool whole>
@@ -112,9 +120,7 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
 #pragma unroll
         for (u32 w = 0; w < warps; ++w) count += shared.next[w][d];
     }
-    const u32 upto = tile::scan_warp<Sum<u32>>(count);
-    const u32 warp_total = tile::shuffle(upto, tile::lanes - 1);
-    const u32 start = tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
+    const u32 start = start_of(count, shared);
     if (d < digits) {
         u32 at = start;
 #pragma unroll
@@ -142,15 +148,36 @@ static __device__ __forceinline__ void write_out(const Work& work, const Item* i
     }
 }
 
-// The keys go when a column's values are on their way, so that one waits for the other.
+// The same where order does not matter: an addition a key tells its rank in its digit, and one for all of a warp's if
+// they are alike. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on GPUs", section 4.)
 template <bool whole>
-static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
+static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], const Work& work, const Tile& tile,
+                                                    u32 (&rank)[items / 2]) {
+    u32* const counters = work.shared.next[0];
+    const u32 d = threadIdx.x;
+    if (d < digits) counters[d] = 0;
     __syncthreads();
-    write_out<whole, true>(work, work.room, work.out, tile, 0, tile_keys);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 digit = digit_at<whole>(key, j, work.digit, tile);
+        u32 own = 0;
+        if (whole && __all_sync(tile::all_lanes, digit == tile::shuffle(digit, 0))) {
+            if (tile::lane() == 0) own = atomicAdd(&counters[digit], tile::lanes);
+            own = tile::shuffle(own, 0) + tile::lane();
+        } else if (whole || item_place(j) < tile.count) {
+            own = atomicAdd(&counters[digit], 1u);
+        }
+        rank[j / 2] |= own << (j % 2 * 16);
+    }
+    __syncthreads();
+    const u32 count = d < digits ? counters[d] : 0;
+    const u32 start = start_of(count, work.shared);
+    if (d < digits) counters[d] = start;
+    return {start, count};
 }
 
-static __device__ __forceinline__ u32 place_of(const u32 (&place)[items / 2], u32 j) {
-    return place[j / 2] >> (j % 2 * 16) & 0xFFFF;
+static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {
+    return halves[j / 2] >> (j % 2 * 16) & 0xFFFF;
 }
 
 // A column's values, as many at a time as there is room for; each thread holds a few at a time.
@@ -160,30 +187,25 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
     constexpr bool all = sizeof(Value) <= value_bytes;
     constexpr u32 held = all ? tile_keys : tile_keys * value_bytes / sizeof(Value);
     constexpr u32 group = all ? items : 2;
+    u32 own[items / 2];  // made anew for each column: what the compiler would keep of all columns has no room
+#pragma unroll
+    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
     Value* const there = reinterpret_cast<Value*>(work.room + tile_keys);
-    if (!all && column == 0) write_keys<whole>(work, tile);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
-        if constexpr (!all) __syncthreads();
+        if (!all || column != 0) __syncthreads();  // the values before are read
 #pragma unroll
         for (u32 j = 0; j < items; j += group) {
             Value value[group];
 #pragma unroll
             for (u32 k = 0; k < group; ++k) {
-                const bool is_there = all || place_of(place, j + k) - first < held;
+                const bool is_there = all || half_of(own, j + k) - first < held;
                 if (is_there && (whole || item_place(j + k) < tile.count)) value[k] = in[(j + k) * tile::lanes];
-            }
-            if constexpr (all) {
-                if (column == 0) {
-                    write_keys<whole>(work, tile);
-                } else {
-                    __syncthreads();
-                }
             }
 #pragma unroll
             for (u32 k = 0; k < group; ++k) {
-                const u32 at = place_of(place, j + k) - first;
+                const u32 at = half_of(own, j + k) - first;
                 if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = value[k];
             }
         }
@@ -283,27 +305,34 @@ private:
 template <bool whole>
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
-    const Found found = count_digits<whole>(key, work, tile);
+    u32 place[items / 2] = {};
+    const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
+                                                  : count_digits<whole>(key, work, tile);
     const u64 taken = tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) forget(key[j]);
-    u32 place[items / 2] = {};
-    rank_items<items>(
-        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) {
-            work.room[at] = key[j];
-            if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
-        });
+    if constexpr (HR_PLACES == by_reserving) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (!whole && item_place(j) >= tile.count) continue;
+            work.room[work.shared.next[0][work.digit.of(key[j])] + half_of(place, j)] = key[j];
+        }
+    } else {
+        rank_items<items>(
+            work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
+            [&](u32 j, u32 at) {
+                work.room[at] = key[j];
+                if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
+            });
+    }
     tiles.step();
     if constexpr (whole && !with_values) load_keys(key, work.in, tiles.current());
     tiles.find(tile, found, taken);
-    if constexpr (with_values) {
-        move_columns<whole>(work, tile, place);
-    } else {
-        write_keys<whole>(work, tile);
-    }
+    __syncthreads();
+    write_out<whole, true>(work, work.room, work.out, tile, 0, tile_keys);
+    if constexpr (with_values) move_columns<whole>(work, tile, place);
     __syncthreads();
 }
 

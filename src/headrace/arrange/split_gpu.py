@@ -66,8 +66,10 @@ class Pass:
     @property
     def bits(self) -> int:
         """Bits of a digit that kernels are compiled for."""
-        least = max((self.count - 1).bit_length(), 1 if self.key == "u32" else 5, self.least_bits)
-        return next(bits for bits in (1, 5, 8) if bits >= least)
+        if self.key != "u32":
+            return DIGIT_BITS
+        least = max((self.count - 1).bit_length(), 5 if self.rule == "AnyOf" else 1, self.least_bits)
+        return next(bits for bits in (1, 5, DIGIT_BITS) if bits >= least)
 
     @property
     def digits(self) -> int:
@@ -88,6 +90,7 @@ class Shapes:
     keys: tuple[int, int, int] = (512, 24, 2)
     with_values: tuple[int, int, int] = (512, 16, 1)
     long_keys: tuple[int, int, int] = (512, 12, 1)
+    reserving: tuple[int, int, int] = (512, 24, 2)
     reserving_long: tuple[int, int, int] = (512, 12, 2)
     counting: tuple[int, int] = (256, 4)
     warps: tuple[int, int] = (256, 8)
@@ -99,8 +102,10 @@ class Shapes:
 
     def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
         """Threads of a block, keys of a thread, and blocks of a multiprocessor."""
+        if how == BY_RESERVING:
+            return self.reserving_long if by.key == "u64" else self.reserving
         if by.key == "u64":
-            return self.reserving_long if how == BY_RESERVING else self.long_keys
+            return self.long_keys
         return self.with_values if has_values else self.keys
 
 
