@@ -159,7 +159,7 @@ def methods(cub: Cub, copied: float) -> None:
         limit = copied / (12e9 if mode == "keys" else 20e9)
         head(
             f"Table 3.5 of the dissertation: 2^25 {mode}, uniform, 10^9 a second",
-            f"The limit: {limit:.0f}; the last rows are the best method's share of it, and its ratio to CUB's sort by these bits.",
+            f"The limit: {limit:.0f}; last rows: the best method's share of it, and its ratio to CUB's sort by these bits.",
             [f"m = {m}" for m in PAPER_BUCKETS],
         )
         values = torch.arange(PAPER_N, dtype=torch.int32, device="cuda") if mode == "pairs" else None

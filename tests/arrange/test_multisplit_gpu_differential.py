@@ -38,18 +38,28 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, some, own, function.count, fetched(split))
 
 
+def can_do(strategy, dtype, function):
+    """Which strategies there are for bits of 4-byte keys, for keys of 4 and 8 bytes, and for all."""
+    if strategy in {"reduced_bit", "recursive"}:
+        return True
+    if strategy == "block":
+        return function.kind == "bits" or dtype in {"u4", "u8"}
+    return function.kind == "bits" and dtype in {"u4", "f4"} and (strategy == "look_back" or function.count <= 32)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("dtype", ["u4", "u8", "i2", "f4"])
+@pytest.mark.parametrize("dtype", ["u4", "u8", "f4"])
 def test_strategies(strategy: str, dtype: str) -> None:
     for count in (1, 31, 8191, 100_003, 3_000_001):
         keys = keys_of(dtype, "skewed", count)
         values = columns_of(count)[:1]
         for function, own in cases(keys)[:3]:
-            try:
-                split = headrace.multisplit(on_card(keys), function, [on_card(column) for column in values], strategy=strategy)
-            except OptionError as error:
-                assert "strategy" in str(error)
+            given = on_card(keys), function, [on_card(column) for column in values]
+            if not can_do(strategy, dtype, function):
+                with pytest.raises(OptionError, match="strategy"):
+                    headrace.multisplit(*given, strategy=strategy)
                 continue
+            split = headrace.multisplit(*given, strategy=strategy)
             check(keys, values, own, function.count, fetched(split))
 
 

@@ -1,4 +1,4 @@
-"""Multisplit's kernels and the passes that launch them under the fiber harness, against NumPy's stable sort, around a tile's edges."""
+"""Multisplit's kernels and passes under the fiber harness, against NumPy's stable sort, around a tile's edges."""
 
 from __future__ import annotations
 

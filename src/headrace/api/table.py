@@ -231,8 +231,8 @@ class Table:
     ) -> tuple[Table, np.ndarray[Any, Any]]:
         """Rows in `n` buckets by a hash of their values in `columns`: rows that are equal there share a bucket. Needs NumPy.
 
-        The hash depends on values alone, so tables of the same types that are partitioned alike can be joined bucket by bucket, on
-        any machine. Nulls are equal, as are -0.0 and 0.0, and all NaN; so are texts in any form.
+        The hash depends on values alone, so tables of the same types that are partitioned alike can be joined bucket by bucket,
+        on any machine. Nulls are equal, as are -0.0 and 0.0, and all NaN; so are texts in any form.
 
         Parameters
         ----------

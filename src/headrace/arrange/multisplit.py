@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from headrace import _native
+from headrace.arrange.expression import Expression
 from headrace.arrange.functions import BucketFunction, Rule, key_type, rule_for
 from headrace.arrange.histogram import on_host
 from headrace.core.arrays import Array
@@ -58,11 +59,11 @@ def multisplit(
         An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes, which
         go where their keys go.
     strategy
-        How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places
-        (up to 256 buckets at a time). ``"warp"`` and ``"direct"``: a warp does so, with and without bringing keys of a bucket
-        together first (4-byte keys by `bits`, up to 32 buckets). ``"look_back"``: blocks learn their places from each other on the way (4-byte keys by
-        `bits`, up to 256 buckets). ``"reduced_bit"``: labels are sorted, whatever the function. ``"recursive"``: halves by
-        halves, a bit of the bucket at a time.
+        How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places, by
+        up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way (keys of 4 bytes by
+        `bits`). ``"warp"`` and ``"direct"``: a warp does as a block does, with and without bringing keys of a bucket together
+        first (those keys too, up to 32 buckets). ``"reduced_bit"``: labels are sorted, whatever the function.
+        ``"recursive"``: by halves, a bit of the bucket at a time.
     context
         Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
 
@@ -160,6 +161,6 @@ def _described(rule: Rule) -> tuple[str, bytes, int]:
     what = rule.description
     if isinstance(what, bytes):
         return rule.name, what, 0
-    if rule.name == "Computed":
+    if isinstance(what, Expression):
         return rule.name, what.as_program(), 0
     return rule.name, what.cells(_CELLS), what.wide.__array_interface__["data"][0]

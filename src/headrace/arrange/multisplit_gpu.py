@@ -136,7 +136,8 @@ def _by_keys(splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[C
     offsets, run = how
     totals = _run_all(splitter, passes, columns, run, offsets if len(passes) == 1 else None)
     if len(passes) > 1:
-        digit = rule.description + struct.pack("<2I", rule.count - 1, 0)  # type: ignore[operator]
+        assert isinstance(rule.description, bytes)
+        digit = rule.description + struct.pack("<2I", rule.count - 1, 0)
         _find_buckets(splitter, (passes[0].key, "BitsOf", digit), columns[0].target, rule.count, offsets)
     return Part(totals, totals.nbytes - 8)
 

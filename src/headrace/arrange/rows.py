@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.functions import BucketFunction, hash
+from headrace.arrange.functions import BucketFunction
+from headrace.arrange.functions import hash as hash_of
 from headrace.arrange.multisplit import multisplit
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, copy_of
@@ -37,9 +38,9 @@ def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFuncti
 def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], count: int, context: Context) -> Parts:
     """Rows in the order of the buckets of a hash of some of their values."""
     _check_host(columns)
-    function = hash(count)
+    function = hash_of(count)
     rows = len(next(iter(columns.values()))) if columns else 0
-    hashes = np.zeros(rows, np.uint64)
+    hashes: np.ndarray[Any, Any] = np.zeros(rows, np.uint64)
     for name in by:
         if rows:
             described, _held = _hashed(columns[name])
@@ -84,10 +85,11 @@ def take_rows(column: Column, rows: Any) -> Column:
 
 
 def _take_texts(column: Column, made: Column, rows: Any) -> Column:
+    assert column.offsets is not None
     letter = "i4" if column.type.bits == 32 else "i8"
     ends = np.frombuffer(memoryview(column.offsets), letter, column.offset + column.length + 1)[column.offset :]
     begins, sizes = ends[:-1][rows].astype("i8"), (ends[1:] - ends[:-1])[rows].astype("i8")
-    places = np.zeros(len(rows) + 1, "i8")
+    places: np.ndarray[Any, Any] = np.zeros(len(rows) + 1, "i8")
     np.cumsum(sizes, out=places[1:])
     text = np.frombuffer(memoryview(column.values), np.uint8)
     taken = text[np.repeat(begins - places[:-1], sizes) + np.arange(places[-1])]
@@ -117,7 +119,7 @@ def _hashed(column: Column) -> tuple[tuple[int, int, int, int, int, bool], Any]:
     column = _plain(column)
     kind = column.type.name
     if kind == "null" or column.dictionary is not None:  # an empty dictionary is one of nulls
-        none = np.zeros(len(column) // 8 + 1, np.uint8)
+        none: np.ndarray[Any, Any] = np.zeros(len(column) // 8 + 1, np.uint8)
         return (0, 0, none.__array_interface__["data"][0], 0, 1, False), none
     width = 0 if kind == "bool" else column.type.bits // 8
     held = column.values, column.offsets, column.validity
