@@ -32,8 +32,8 @@ using SplitRule = std::tuple<std::string_view, std::string_view, nb::bytes, std:
 
 SplitBy split_by(const SplitRule& rule) {
     const auto& [key, name, description, edges, buckets, shift, mask] = rule;
-    return {key,     name,  {description.c_str(), description.size()}, reinterpret_cast<const void*>(edges),
-            buckets, shift, mask};
+    return {key,   name, {description.c_str(), description.size()}, reinterpret_cast<const void*>(edges), buckets,
+            shift, mask};
 }
 
 u64 multisplit_at(const SplitRule& rule, std::uintptr_t keys, u64 count,
@@ -63,8 +63,12 @@ using RowsColumn = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, u6
 
 void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, unsigned threads) {
     const auto& [values, offsets, validity, first, width, is_float] = column;
-    const HashedColumn hashed{reinterpret_cast<const void*>(values), reinterpret_cast<const void*>(offsets),
-                              reinterpret_cast<const u8*>(validity), first, width, is_float};
+    const HashedColumn hashed{reinterpret_cast<const void*>(values),
+                              reinterpret_cast<const void*>(offsets),
+                              reinterpret_cast<const u8*>(validity),
+                              first,
+                              width,
+                              is_float};
     const nb::gil_scoped_release release;
     hash_rows(hashed, count, reinterpret_cast<u64*>(hashes), threads);
 }

@@ -48,7 +48,9 @@ public:
             expression_ = std::make_unique<Expression>(by.description, isa);
             return;
         }
-        const RuleName rule = by.rule == "BitsOf" ? RuleName::bits : by.rule == "AnyOf" ? RuleName::any : RuleName::between;
+        const RuleName rule = by.rule == "BitsOf"  ? RuleName::bits
+                              : by.rule == "AnyOf" ? RuleName::any
+                                                   : RuleName::between;
         find_ = multisplit_kernels_for(isa)().find[static_cast<usize>(rule)][key];
         if (rule == RuleName::between) {
             const auto describe = [this]<class Key>(Key) { describe_between<Key>(); };

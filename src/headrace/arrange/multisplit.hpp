@@ -28,8 +28,8 @@ struct SplitColumn {
 };
 
 // `columns`: the keys, and what goes with them. `starts`: where each digit begins in the result, and the end. Returns
-// how many keys are in no bucket; if there are such, nothing is written but `starts`. Bytes moved per key of width w and
-// values of width v: 3 w + 2 v, for keys are read twice.
+// how many keys are in no bucket; if there are such, nothing is written but `starts`. Bytes moved per key of width w
+// and values of width v: 3 w + 2 v, for keys are read twice.
 u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector<SplitColumn>& columns, u64* starts,
                Isa isa, unsigned threads);
 

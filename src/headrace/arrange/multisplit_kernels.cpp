@@ -35,8 +35,8 @@ const MultisplitKernels& multisplit_kernels() {
           find<BitsOf, double>},
          {find<AnyOf, u8>, find<AnyOf, u16>, find<AnyOf, u32>, find<AnyOf, u64>, find<AnyOf, float>,
           find<AnyOf, double>},
-         {find<BetweenOf, u8>, find<BetweenOf, u16>, find<BetweenOf, u32>, find<BetweenOf, u64>,
-          find<BetweenOf, float>, find<BetweenOf, double>}},
+         {find<BetweenOf, u8>, find<BetweenOf, u16>, find<BetweenOf, u32>, find<BetweenOf, u64>, find<BetweenOf, float>,
+          find<BetweenOf, double>}},
         {put<u8>, put<u16>, put<u32>, put<u64>, put<Sixteen>}};
     return kernels;
 }

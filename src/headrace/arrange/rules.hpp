@@ -64,8 +64,8 @@ struct ModuloOf {
     u32 unused;
     HR_MEMBER u32 of(Key key) const {
         const u32 x = BitsAs<Key>::of(key) ^ flip;
-        const u64 product = static_cast<u64>(x) * (multiplier >> 32) +
-                            (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32);
+        const u64 product =
+            static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32);
         const u32 remainder = x - static_cast<u32>(product >> 32) * divisor + plus;
         return remainder < divisor ? remainder : remainder - divisor;
     }

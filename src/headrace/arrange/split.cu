@@ -20,7 +20,8 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
 constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
-static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 && tile_keys <= 1 << 16);
+static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
+              tile_keys <= 1 << 16);
 
 struct Shared {
     u64 to[digits];           // where place 0 of the tile would go, were it of this digit
@@ -215,8 +216,7 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
 }
 
 template <bool whole>
-static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile,
-                                                    const u32 (&place)[items / 2]) {
+static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         const u32 width = work.columns.width[column];
@@ -306,8 +306,8 @@ template <bool whole>
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
     u32 place[items / 2] = {};
-    const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
-                                                  : count_digits<whole>(key, work, tile);
+    const Found found =
+        HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place) : count_digits<whole>(key, work, tile);
     const u64 taken = tiles.announce(tile, found);
     tiles.take();
     __syncthreads();

@@ -1,6 +1,6 @@
-// Direct and warp-level multisplit: a warp has a chunk of keys to itself, so nothing waits for another warp, and up to 32
-// digits (dissertation of Ashkiani 2017, sections 3.5.2 and 3.5.3). Ballots count a warp's digits first (algorithm 3),
-// arrange/split_count.cu's scan over the warps follows, and ballots again tell each key its place (algorithm 4).
+// Direct and warp-level multisplit: a warp has a chunk of keys to itself, so nothing waits for another warp, and up to
+// 32 digits (dissertation of Ashkiani 2017, sections 3.5.2 and 3.5.3). Ballots count a warp's digits first (algorithm
+// 3), arrange/split_count.cu's scan over the warps follows, and ballots again tell each key its place (algorithm 4).
 // Directly, keys go there as they come; reordered, those of a tile go to their places in shared memory first, so that
 // those of a digit lie side by side when they go out.
 //
@@ -33,7 +33,8 @@ static __device__ __forceinline__ u32 count_row(u32 digit, bool there, const Own
     return static_cast<u32>(__popc(lanes_of_own<bits>(digit, own) & __ballot_sync(tile::all_lanes, there)));
 }
 
-// `counts`: of each warp's chunk and digit. `totals` as in split_count. `length`: keys of a chunk, a multiple of a tile.
+// `counts`: of each warp's chunk and digit. `totals` as in split_count. `length`: keys of a chunk, a multiple of a
+// tile.
 extern "C" __global__ void __launch_bounds__(threads)
     count_warps(const Key* keys, u64 count, Digit digit, u64 length, u32* counts, u64* totals) {
     const OwnBits own;
@@ -135,8 +136,7 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
     __syncwarp();
     // Keys that are not there have the last digit, and so the last places.
     rank_items<items>(
-        next,
-        [&](u32 j) { return j * tile::lanes + tile::lane() < tile.count ? tile.digit.of(key[j]) : digits - 1; },
+        next, [&](u32 j) { return j * tile::lanes + tile::lane() < tile.count ? tile.digit.of(key[j]) : digits - 1; },
         [&](u32 j, u32 at) { rank[j] = at; });
     if constexpr (reorders) {
 #pragma unroll
