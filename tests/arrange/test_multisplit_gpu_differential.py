@@ -50,7 +50,7 @@ def can_do(strategy, dtype, function):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("dtype", ["u4", "u8", "f4"])
 def test_strategies(strategy: str, dtype: str) -> None:
-    for count in (1, 31, 8191, 100_003, 3_000_001):
+    for count in (1, 31, 8191, 100_003):
         keys = keys_of(dtype, "skewed", count)
         values = columns_of(count)[:1]
         for function, own in cases(keys)[:3]:

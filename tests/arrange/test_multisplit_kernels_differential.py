@@ -16,8 +16,8 @@ from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of
 
-LARGE = Shapes((256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 1), (64, 2), 2, 2, 3, (2, 2, 1))
-SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 1), (64, 1), 1, 2, 5, (3, 1, 1))
+LARGE = Shapes((256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 1), (64, 2), 2, 2, 3, (2, 2, 1))
+SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 1), (64, 1), 1, 2, 5, (3, 1, 1))
 """For 32 digits at most: a block has a thread for each."""
 
 

@@ -88,16 +88,17 @@ class Shapes:
     """Sizes that kernels are compiled for, as core/variants.toml lists them, and how keys are cut; tests have smaller ones."""
 
     keys: tuple[int, int, int] = (512, 24, 2)
-    with_values: tuple[int, int, int] = (512, 16, 1)
-    long_keys: tuple[int, int, int] = (512, 12, 1)
-    reserving: tuple[int, int, int] = (512, 24, 2)
+    with_values: tuple[int, int, int] = (384, 16, 2)
+    long_keys: tuple[int, int, int] = (512, 12, 2)
+    long_keys_with_values: tuple[int, int, int] = (512, 12, 1)
+    reserving: tuple[int, int, int] = (512, 20, 2)
     reserving_long: tuple[int, int, int] = (512, 12, 2)
     counting: tuple[int, int] = (256, 4)
     warps: tuple[int, int] = (256, 8)
     multiprocessors: int = 132
-    groups_of_multiprocessor: int = 8
+    groups_of_multiprocessor: int = 4
     warps_of_multiprocessor: int = 64
-    tiles_of_chunk: tuple[int, int, int] = (3, 2, 1)
+    tiles_of_chunk: tuple[int, int, int] = (3, 4, 1)
     """By bits of a digit: 1, 5, 8. Keys of one digit should go where those of chunks do that are split at the same time."""
 
     def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
@@ -105,7 +106,7 @@ class Shapes:
         if how == BY_RESERVING:
             return self.reserving_long if by.key == "u64" else self.reserving
         if by.key == "u64":
-            return self.long_keys
+            return self.long_keys_with_values if has_values else self.long_keys
         return self.with_values if has_values else self.keys
 
 
