@@ -200,7 +200,7 @@ def test_closed_file_object() -> None:
         read(file)
 
 
-@pytest.mark.parametrize("given", [None, 5, 2.5, {"a": 1}, object()], ids=repr)
+@pytest.mark.parametrize("given", [None, 5, 2.5, {"a": 1}, object()], ids=lambda given: type(given).__name__)
 @pytest.mark.parametrize("listed", [False, True])
 def test_unsupported_source(given: object, listed: bool) -> None:
     with pytest.raises(OptionError, match=f"source must be a path, bytes or a file object, not {type(given).__name__}"):
@@ -215,7 +215,7 @@ class ReadsTo:
         return self.content
 
 
-@pytest.mark.parametrize("content", [None, 5, ["a"], object()], ids=repr)
+@pytest.mark.parametrize("content", [None, 5, ["a"], object()], ids=lambda given: type(given).__name__)
 def test_file_object_that_gives_no_bytes(content: object) -> None:
     """A non-blocking stream without data gives None."""
     with pytest.raises((OptionError, SourceError), match="read"):

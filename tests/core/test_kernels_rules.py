@@ -20,8 +20,14 @@ from headrace.core import kernels
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    return list(build_kernels(folder=tmp_path_factory.mktemp("cubins")))
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cubins")
+
+
+@pytest.fixture(scope="module")
+def built(folder):
+    """All of it, once: this takes minutes of compiling."""
+    return list(build_kernels(folder=folder))
 
 
 def test_every_listed_program_compiles_for_every_architecture(built):
@@ -35,9 +41,9 @@ def test_the_compiler_warns_of_nothing(built):
     assert {str(each.variant): each.log for each in built if each.log} == {}
 
 
-def test_a_second_build_compiles_nothing(tmp_path):
-    first = list(build_kernels(["90"], folder=tmp_path))
-    again = list(build_kernels(["sm_90", "90"], folder=tmp_path))
+def test_a_second_build_compiles_nothing(built, folder):
+    first = [each for each in built if each.architecture == "sm_90"]
+    again = list(build_kernels(["sm_90", "90"], folder=folder))
     assert all(each.seconds > 0 for each in first) and all(each.seconds == 0 for each in again)
     assert [(each.variant, each.nbytes) for each in first] == [(each.variant, each.nbytes) for each in again]
 
@@ -84,9 +90,9 @@ def test_signatures(signature, codes):
     assert signature_codes(signature) == codes
 
 
-def test_what_came_with_the_package_is_taken_first(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("built")
+def test_what_came_with_the_package_is_taken_first(folder, monkeypatch):
     variant = kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 2})
-    list(build_kernels(["sm_90"], folder=tmp_path))
-    monkeypatch.setattr(kernels, "PREBUILT", tmp_path)
+    monkeypatch.setattr(kernels, "PREBUILT", folder)
     monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
     assert len(kernels.cubin_of(variant, "sm_90")) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from headrace.testing.oracle import (
     split_by_automaton,
 )
 from headrace.testing.strategies import WellFormed, dialects, texts, well_formed_tables
+
+pytestmark = pytest.mark.pure
 
 many = settings(max_examples=150, derandomize=True, deadline=None)
 

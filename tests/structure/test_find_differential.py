@@ -14,6 +14,8 @@ from headrace.structure.find import Structure, find_structure
 from headrace.testing.oracle import split
 from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
 
+pytestmark = pytest.mark.isas
+
 ISAS = _native.isas()
 TILES = [1, 2, 3, 5, 31, 63, 64, 65, 127, 128, 4096]
 BLOCK = 64
@@ -130,9 +132,10 @@ def test_state_maps_are_the_automatons(isa: str, masks: bool) -> None:
     assert bytes(closed[s] for s in opened) != bytes(opened[s] for s in closed)
 
 
+@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_records_longer_than_many_tiles(threads: int) -> None:
+def test_records_longer_than_many_tiles(threads: int, isa: str) -> None:
     long = b'"' + b"x,\n" * 20_000 + b'"'
     data = b"a,b\n" + long + b"," + long + b"\nc,d\n"
     for tile in (100, 1000, 1 << 20):
-        assert found(data, Dialect(), tile=tile, threads=threads) == expected(data, Dialect())
+        assert found(data, Dialect(), tile=tile, threads=threads, isa=isa) == expected(data, Dialect())

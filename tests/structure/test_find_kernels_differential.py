@@ -50,6 +50,8 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
         if at == len(data):
             return entries
         state, emit = automaton.step(state, data[at])
+        if not emit:
+            continue
         if emit & Emit.OPEN:
             record_begin = field_begin = at
         if emit & Emit.FLD:

@@ -6,6 +6,7 @@ Types are those of structure/tile_entry.hpp, tally.hpp, step_tables.hpp and leni
 from __future__ import annotations
 
 from enum import IntFlag
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,6 +210,7 @@ def lenient_dialect(dialect: Dialect) -> np.void:
     return row
 
 
+@cache  # emits are few; cells of tables are 16,384
 def _step(emit: int) -> int:
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
@@ -216,6 +218,7 @@ def _step(emit: int) -> int:
     return int(step)
 
 
+@cache
 def _read(emit: int, drop: int) -> int:
     """A byte of `reads`, less the state: Read of structure/step_tables.hpp."""
     dropped = (_Step.FIELD | _Step.RECORD) * drop

@@ -280,6 +280,8 @@ def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
     state = field_start = 0
     for pos, byte in enumerate(data):
         state, emit = automaton.step(state, byte)
+        if not emit:
+            continue
         if emit & Emit.OPEN:
             record, field_start = OracleRecord(pos, pos, []), pos
         if emit & Emit.STRAY:
