@@ -9,6 +9,8 @@ import pytest
 from headrace.arrange.split_gpu import Column, Pass, Shapes, Splitter, bits_pass
 from headrace.core.kernel_source import Variant
 
+pytestmark = pytest.mark.pure
+
 OF_EVERY_CARD = 99 << 10
 RULES = [("u8", "BitsOf"), ("u16", "BitsOf"), ("u32", "BitsOf"), ("u32", "AnyOf"), ("u32", "Computed"), ("u64", "BitsOf"),
          ("u64", "AnyOf")]  # fmt: skip

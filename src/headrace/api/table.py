@@ -258,7 +258,7 @@ class Table:
         Examples
         --------
         >>> import headrace
-        >>> table = headrace.read_csv(b"city,n\nRome,1\nOslo,2\nRome,3\n")
+        >>> table = headrace.read_csv(b"city,n\\nRome,1\\nOslo,2\\nRome,3\\n")
         >>> parted, offsets = table.partition_by_hash("city", 4)
         >>> sorted(parted["city"].to_pylist()), int(offsets[-1])
         (['Oslo', 'Rome', 'Rome'], 3)
