@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import headrace
 from headrace import buckets, key
@@ -42,6 +44,15 @@ def test_values_come_as_they_are_given() -> None:
     assert headrace.multisplit(keys, halves).values is None
     assert headrace.multisplit(keys, halves, np.arange(3)).values.tolist() == [0, 1, 2]
     assert [found.tolist() for found in headrace.multisplit(keys, halves, [np.arange(3)]).values] == [[0, 1, 2]]
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=300), st.integers(1, 300), st.integers(0, 24), st.integers(1, 4))
+def test_any_keys(drawn: list[int], m: int, low: int, threads: int) -> None:
+    keys, context = np.array(drawn, "u4"), headrace.Context(threads=threads)
+    places = np.arange(len(keys))
+    for function, own in ((buckets.modulo(m), keys % m), (buckets.bits(low, low + 8), keys >> low & 255)):
+        split = headrace.multisplit(keys, function, places, context=context)
+        check(keys, [places], own.astype("i8"), function.count, split._replace(values=[split.values]))
 
 
 def test_zeros_and_nans_of_floats_are_hashed_alike() -> None:

@@ -51,48 +51,146 @@ class BucketFunction:
 
 
 def identity(m: int) -> BucketFunction:
-    """The key itself, a whole number below `m`; another one is an error."""
+    """The key itself.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24. Keys are whole numbers from 0 to below `m`; another one is an error of the split.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+
+    Examples
+    --------
+    >>> identity(4)
+    BucketFunction('identity', 4, ())
+    """
     return BucketFunction("identity", _checked(m))
 
 
 def bits(low: int, high: int) -> BucketFunction:
-    """The bits `low` to below `high` of a key, 24 at most: ``bits(4, 8)`` of 0x1234 is 3."""
+    """Some bits of a key: ``bits(4, 8)`` of 0x1234 is 3. Floats are taken by the bits that they have in memory.
+
+    Parameters
+    ----------
+    low, high
+        From which bit on, and to before which; 24 bits at most.
+
+    Raises
+    ------
+    OptionError
+        There are no such bits.
+    """
     if not (_is_whole(low) and _is_whole(high) and 0 <= low < high and high - low <= MOST_BITS):
         raise OptionError(f"bits must be from one number to a higher one, {MOST_BITS} of them at most, not {low!r} to {high!r}")
     return BucketFunction("bits", 1 << (high - low), (low, high))
 
 
 def even(low: float, high: float, m: int) -> BucketFunction:
-    """One of `m` parts of equal width from `low` to below `high`, as in `headrace.histogram`; a key outside is an error."""
-    if not _is_whole(m) or m != 1:
-        _checked(m, MOST)
-    return BucketFunction("even", m, (low, high))
+    """Parts of equal width, as in `headrace.histogram`.
+
+    Parameters
+    ----------
+    low, high
+        The lowest key, and the one that is just in no bucket. A key outside, or NaN, is an error of the split.
+    m
+        How many parts, 2 to 65,536.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number; the split tells of a range that its keys' type does not have.
+    """
+    return BucketFunction("even", _checked(m, MOST), (low, high))
 
 
 def splitters(edges: Sequence[float] | Any) -> BucketFunction:
-    """Between which two of `edges`, which ascend, as in `headrace.histogram`; a key outside of all is an error."""
+    """Between which two edges, as in `headrace.histogram`.
+
+    Parameters
+    ----------
+    edges
+        Ascending numbers of the keys' type, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and
+        without, edge `i` + 1. A key outside of all, or NaN, is an error of the split.
+
+    Raises
+    ------
+    OptionError
+        They are not a sequence or an array of one dimension.
+    """
+    if not hasattr(edges, "__len__"):
+        raise OptionError(f"splitters() takes a sequence or an array of edges, not {edges!r}")
     return BucketFunction("splitters", len(edges) - 1, (edges,))
 
 
 def modulo(m: int) -> BucketFunction:
-    """What is left of a whole number divided by `m`, from 0 on, as Python's ``%`` has it."""
+    """What is left of a whole number that is divided, from 0 on, as Python's ``%`` has it.
+
+    Parameters
+    ----------
+    m
+        By what: how many buckets, 1 to 2**24.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+    """
     return BucketFunction("modulo", _checked(m))
 
 
 def hash(m: int) -> BucketFunction:  # noqa: A001 (it is a name in a module of such)
-    """By a hash of the key's value: -0.0 and 0.0 share a bucket, and so do all NaN."""
+    """By a hash of the key's value: -0.0 and 0.0 share a bucket, and so do all NaN.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+    """
     return BucketFunction("hash", _checked(m))
 
 
 def where(predicate: Expression) -> BucketFunction:
-    """Two buckets: keys for which an expression such as ``headrace.key < 100`` is not 0, and the others behind them."""
+    """Two buckets: keys for which an expression is true, and the others behind them.
+
+    Parameters
+    ----------
+    predicate
+        A function of uint32 keys such as ``headrace.key < 100``; it is true where it is not 0.
+
+    Raises
+    ------
+    OptionError
+        It is no expression.
+    """
     if not isinstance(predicate, Expression):
         raise OptionError(f"where() takes an expression such as headrace.key < 100, not {predicate!r}")
     return BucketFunction("computed", 2, (predicate == 0,))
 
 
 def computed(m: int, expression: Expression) -> BucketFunction:
-    """The value of an expression of a uint32 key, below `m`, such as ``headrace.key % 7``; another value is an error."""
+    """The value of an expression.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24; another value is an error of the split.
+    expression
+        A function of uint32 keys such as ``headrace.key % 7``.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number, or the other no expression.
+    """
     if not isinstance(expression, Expression):
         raise OptionError(f"computed() takes an expression such as headrace.key % 7, not {expression!r}")
     return BucketFunction("computed", _checked(m), (expression,))
