@@ -46,6 +46,11 @@ class Expression:
     parts: tuple[Expression, ...] = ()
     depth: int = 0
 
+    @property
+    def is_comparison(self) -> bool:
+        """Whether its values are 0 and 1."""
+        return self.symbol in _COMPARISONS
+
     def as_c(self) -> str:
         """The expression for a kernel: its key is ``key``."""
         if not self.parts:

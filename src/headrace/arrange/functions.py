@@ -233,7 +233,8 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
     if kind == "computed":
         if dtype != "u4":
             raise OptionError(f"an expression is a function of uint32 keys, not of {dtype}")
-        return Rule("Computed", count, False, function.parameters[0])
+        expression = function.parameters[0]
+        return Rule("Computed", count, count > 1 and expression.is_comparison, expression)
     if kind == "splitters":
         found = between(dtype, edges)
         return Rule("BetweenOf", len(found.given) - 1, False, found)

@@ -71,7 +71,8 @@ def multisplit(
     -------
     Split
         Keys, values and offsets, of the library of `keys` and of each array of values. They do not depend on the device,
-        the strategy or the number of threads.
+        the strategy or the number of threads. On a GPU the host waits once for functions that may have no bucket for a
+        key (`identity`, `even`, `splitters`, `computed`), and not for others.
 
     Raises
     ------
