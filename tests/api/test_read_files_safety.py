@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import headrace.api.read_files as reading
+import headrace.api.file_loads as reading
 from headrace import Context, EmptyInputError, MemoryLimitError, NoMatchError, OptionError, ParseError, SourceError, read_csv
 
 

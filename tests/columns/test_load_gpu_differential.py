@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 import headrace
+from headrace import _native
 from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu, why_not
+from headrace.columns.decoded_gpu import decoded_place
+from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu
 from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Part
+from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape
-from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 
 pytestmark = pytest.mark.fibers
@@ -46,15 +49,21 @@ def read_on_fibers(
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
-        assert why_not(source, plan) == ""
-        text = Part(launcher.put(np.frombuffer(bytes(skew) + data, np.uint8)), skew)
-        placed = replace(source, on_gpu=text) if far else source
-        loaded = load_on_gpu(Place(launcher, text, shape), placed, parsed.dialect, plan)
+        text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
+        placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
+        if source.codec != "utf-8":
+            place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
+        loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
         report = make_report(source, prepared, loaded, parsed, {})
         rejects = headrace.Table(loaded.rejects)
         return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
+
+
+def view_of(room: HostRoom) -> _native.Source:
+    """What the native readers take of a room."""
+    return _native.Source.from_bytes(room.array)
 
 
 def check(data: bytes, **options: Any) -> int:
@@ -133,3 +142,20 @@ def test_options(options):
     sep = options.get("sep", ",").encode()
     lines = [b"x%sname" % sep, *[b"%d%s%s" % (i, sep, [b"NA", b"ann", b"", b"bo"][i % 4]) for i in range(20)]]
     check(b"\r\n".join(lines), **options)
+
+
+@pytest.mark.parametrize("lengths", [(1, 40), (40, 1), (9, 9)])
+def test_room_is_for_the_rows_there_are(lengths):
+    """Also where the first ones, by which it is taken ahead, are shorter or longer than the others."""
+    short, long = lengths
+    lines = [f"{row},{'a' * short}" for row in range(2000)] + [f"{row},{'b' * long}" for row in range(6000)]
+    data = "\n".join(lines).encode()
+    found, waits = read_on_fibers(data, header=False, schema=["int32", "string"])
+    assert found is not None
+    assert waits == 2
+    same_table(found, headrace.read_csv(data, header=False, schema=["int32", "string"]))
+    numbers, texts = found.columns.values()
+    assert numbers.values.nbytes == 4 * len(lines)
+    assert texts.values.nbytes == 2000 * short + 6000 * long
+    assert texts.offsets is not None
+    assert texts.offsets.nbytes == 4 * (len(lines) + 1)

@@ -163,6 +163,35 @@ def test_long_texts_that_are_no_utf8(typed, quoted):
     check(data, on_error="raise")
 
 
+SEQUENCES = ["C080", "C1BF", "C280", "DFBF", "E09F80", "E0A080", "ED9FBF", "EDA080", "EE8080", "EFBFBF", "F08F8080", "F0908080"]
+SEQUENCES += [
+    "F48FBFBF",
+    "F4908080",
+    "F5808080",
+    "F8808080",
+    "FF",
+    "80",
+    "BF80",
+    "C2",
+    "E282",
+    "F09F98",
+    "C28080",
+    "F0908080BF",
+    "E2C282",
+]
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_sequences_in_long_texts(sequence):
+    # At each place of a word, and on the border of tiles.
+    records = []
+    for at in (0, 1, 2, 3, 510, 511, 512, 600):
+        text = ("aé€" * 200).encode()[:601].decode("utf-8", "ignore").encode()
+        records.append(b"1," + b"x" * at + bytes.fromhex(sequence) + text + b"\n2," + text + bytes.fromhex(sequence))
+    found = check(b"a,b\n" + b"\n".join(records), on_error="null", dtypes={"b": "string"})
+    assert found is not None
+
+
 def test_long_fields_that_are_no_text():
     for field in (b"0" * 5000 + b"7", b"1" * 5000, b"x" * 6000, b'"' + b"0" * 5000 + b'1"'):
         data = b"a,b\n1,2\n" + field + b",3\n4,5\n"

@@ -1,39 +1,8 @@
-"""Which texts the kernels load, and what is said of the others."""
+"""What is counted of a load on a GPU."""
 
 from __future__ import annotations
 
-import pytest
-
 import headrace
-from headrace.api.csv_options import parse_options
-from headrace.api.read_csv import read_csv
-from headrace.api.reading import load_plan, prepare
-from headrace.columns.load_gpu import why_not
-from headrace.sources.open import open_source
-
-
-@pytest.mark.parametrize(
-    ("data", "options", "said"),
-    [
-        (b"a,b\n1,2\n", {}, ""),
-        (b"a;b\n1;2\n", {"sep": ";", "quote_char": None}, ""),
-        (b"a,b\n1,2\n", {"lenient_quotes": True}, ""),
-        (b"a||b\n1||2\n", {"sep": "||"}, ""),
-        (b"a,b\n1,2\n", {"comment": "#"}, ""),
-        (b"a,b\n1,2\n", {"sep": "aabaabab"}, ""),
-        (b"a,b\n1,2\n", {"encoding": "latin-1"}, "text in iso8859-1"),
-        (b"a,b\n1,2\n", {"shrink": True}, "encoding_errors='replace', shrink and row_index_name"),
-        (b"a,b\n1,2\n", {"row_index_name": "n"}, "encoding_errors='replace', shrink and row_index_name"),
-        (b"a,b\n1,2\n", {"encoding_errors": "replace"}, "encoding_errors='replace', shrink and row_index_name"),
-        (b"a,b\n1,2\n", {"columns": []}, "no columns"),
-        (b"a,b\n1,2,3\n", {"long_records": "collect"}, ""),
-        (b"a,b\n1,2,3\n", {"long_records": "collect", "columns": ["extra_fields"]}, "no columns"),
-    ],
-)
-def test_why_not(data, options, said):
-    parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
-    with open_source(data, parsed.source) as source:
-        assert why_not(source, load_plan(source, prepare(source, parsed), parsed)) == said
 
 
 def test_a_context_counts_for_all_its_reads_and_a_report_for_one():

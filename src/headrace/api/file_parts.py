@@ -12,9 +12,9 @@ from headrace.api.reading import Prepared, skipped_records
 from headrace.api.report import FileReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.extent import Beginning, find_beginning
-from headrace.columns.join import JoinPart
 from headrace.columns.load import Loaded, LoadPlan
 from headrace.columns.types import DataType
+from headrace.core.device import Device
 from headrace.core.errors import ParseError
 from headrace.sources.open import SourceLike, SourceOptions
 from headrace.sources.reopen import Keeping, ReopenedSource
@@ -27,11 +27,13 @@ class SourceFile(ReopenedSource):
         super().__init__(number, source, options, keeping)
         self.size = 0
         self.beginning = Beginning(begin=0, lines=0, first=None)
+        self.device: Device | None = None  # that the text lies on, if that is a GPU
 
     def look(self, options: CsvOptions) -> None:
         """Find the first record."""
         with self.opened() as source:
             self.size = source.size
+            self.device = None if source.on_gpu is None else source.on_gpu.device
             self.beginning = find_beginning(source, options.dialect, options.extent, options.context)
 
     @contextmanager
@@ -83,7 +85,7 @@ class FilePart:
             for place, column in zip(self.places, self.columns, strict=True)
         )
 
-    def give(self, position: int | None, kind: DataType) -> JoinPart:
+    def give(self, position: int | None, kind: DataType) -> int | Column:
         """The part of a column, which is let go of; nulls where the file lacks it, or has nothing else in it."""
         if position is None:
             return self.rows
@@ -120,7 +122,6 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
         filled=sum(part.counts["filled"] for part in parts),
         replaced=sum(part.replaced for part in parts),
         passes=max(part.passes for part in parts),
-        device="cpu" if options.context.device.kind == "cpu" else f"cpu, because of several files; then {options.context.device}",
         threads=options.context.thread_count,
         isa=options.context.isa_name,
         crossings=options.context.crossings,

@@ -10,7 +10,7 @@ from typing import Literal
 
 from headrace.api.csv_options import ALIASES, parse_options
 from headrace.api.read_files import read_files
-from headrace.api.reading import encode_texts, load_placed, make_report, prepare, table_columns, wanted_device
+from headrace.api.reading import load_placed, make_report, prepare, table_columns, wanted_device
 from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
@@ -90,9 +90,7 @@ def read_csv(
         go on from one to the next.
     device
         ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to
-        be. An array of bytes on a GPU as `source` is read there. What the GPU's kernels do not know yet (lenient quotes, dialects
-        of more than single bytes, faults that more than null becomes of, several files) is read on the CPU and copied;
-        ``report.device`` tells.
+        be. An array of bytes on a GPU as `source` is read there.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
         ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
@@ -265,7 +263,7 @@ def read_csv(
             sniffed, options = sniff_rest(opened, values, defaults, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
-        loaded = encode_texts(load_placed(opened, prepared, options), prepared, options)
+        loaded = load_placed(opened, prepared, options)
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}

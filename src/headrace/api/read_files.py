@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from headrace.api.csv_options import CsvOptions
+from headrace.api.file_loads import loads_for
 from headrace.api.file_parts import FilePart, SourceFile, file_of_row, report_of
 from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
 from headrace.api.reading import Prepared, load_plan
@@ -29,7 +30,6 @@ from headrace.columns.load import (
     SECONDS_OF_PROGRESS,
     Progress,
     check_header,
-    load,
 )
 from headrace.columns.rows import COLLECTED
 from headrace.columns.schema import PlannedColumns
@@ -64,7 +64,8 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
             sniffed, options = settle(files, options=options)
         for file in files:
             file.look(options)
-        return _Reading(files, options, begun, sniffed).table().to(options.context.device, context=options.context)
+        reading = _Reading(files, options, begun, sniffed)
+        return reading.table().to(reading.loads.device, context=options.context)
 
 
 class _Reading:
@@ -91,6 +92,7 @@ class _Reading:
         self.partitions = without_own(found, self.planned.names, options)
         self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
+        self.loads = loads_for(files, self.shared, options)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
         self.begins = list(accumulate((file.size for file in files), initial=0))
         self.prepared = self.told = time.perf_counter()
@@ -170,9 +172,9 @@ class _Reading:
     def _load(self, part: FilePart, opened: OpenSource) -> None:
         part.columns = []  # of an earlier load: their memory serves this one
         with part.file.errors():
-            part.take(loaded := load(opened, self.options.dialect, part.plan))
-        for stage in self.seconds:
-            self.seconds[stage] += loaded.seconds[stage]
+            part.take(loaded := self.loads.load(opened, part.plan))
+        for stage, seconds in loaded.seconds.items():
+            self.seconds[stage] += seconds
         tell = part.plan.progress
         if tell is not None and time.perf_counter() - self.told > SECONDS_OF_PROGRESS:  # small files tell nothing themselves
             tell(part.file.size, part.file.size)
@@ -210,8 +212,8 @@ class _Reading:
             kind = types[place]
             pieces = [part.give(positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
             shrink = self.options.values.shrink and self.planned.types[place] is None
-            column, settled = self.shared.join(pieces, kind, shrink=shrink)
-            columns.append(self._encoded(column, self.planned.types[place]))
+            column, settled = self.loads.join(pieces, kind, shrink=shrink)
+            columns.append(self.loads.encoded(column, self.planned.types[place]))
             if settled is not None:
                 rows[place] = settled
         evidence = self.shared.evidence(self.names)
@@ -219,15 +221,12 @@ class _Reading:
             evidence[place] = found
         return columns, [evidence[place] for place in self.planned.wanted]
 
-    def _encoded(self, column: Column, given: DataType | None) -> Column:
-        return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)
-
     def _row_index(self, parts: list[FilePart]) -> dict[str, Column]:
         wanted = self.options.row_index
         if wanted is None:
             return {}
         pieces = [part.row_index for part in parts if part.row_index is not None]
-        return {wanted.name: self.shared.join(pieces, parse_type("int64"))[0]}
+        return {wanted.name: self.loads.join(pieces, parse_type("int64"))[0]}
 
     def _located(self, parts: list[FilePart], settled: Mapping[int, int]) -> dict[int, Evidence]:
         """The fields that settled shrunk types, by column; `settled` are rows of the table."""
@@ -259,7 +258,8 @@ class _Reading:
             if settled is not None:
                 number = file_of_row(parts, settled)
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
-            yield name, self._encoded(joined, wanted), evidence, wanted is not None
+            text_type, threads = self.options.values.text_type, self.options.context.thread_count
+            yield name, encoded(joined, wanted, text_type, threads), evidence, wanted is not None
 
     def _rejects(self, parts: list[FilePart]) -> dict[str, Column]:
         """The faults of all files, with the file of each."""
@@ -279,4 +279,5 @@ class _Reading:
             "renamed": self.planned.renamed,
             "seconds": seconds,
             "sniffed": self.sniffed,
+            "device": str(self.loads.device),
         }

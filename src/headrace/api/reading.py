@@ -106,7 +106,7 @@ def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForm
 
 
 def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
-    """Load where the text lies or the context says; what a GPU's kernels leave is loaded on the host.
+    """Load where the text lies or the context says, with texts as the types ask: views, dictionaries.
 
     Raises
     ------
@@ -117,15 +117,19 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
     """
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
-        return load(source, options.dialect, plan)
-    from headrace.columns.load_gpu import load_text  # it needs the packages of a GPU
+        return _encoded_texts(load(source, options.dialect, plan), prepared, options)
+    from headrace.columns.load_gpu import launcher_for, load_text  # it needs the packages of a GPU
 
-    given = [prepared.columns.types[position] for position in prepared.columns.wanted]
-    encodes = options.values.text_type is not None or any(one is not None and one.name in ENCODED for one in given)
-    loaded, why = (None, "texts in other forms") if encodes else load_text(source, options.dialect, plan, options.context, device)
-    if loaded is not None:
+    launcher = launcher_for(source, options.context, device)
+    loaded = load_text(source, options.dialect, plan, launcher, device)
+    inferred, types = options.values.text_type, prepared.columns.types
+    if inferred is None and not any(given is not None and given.name in ENCODED for given in types):
         return loaded
-    return replace(load(source, options.dialect, plan), device=f"cpu, because of {why}; then {device}")
+    from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
+
+    pairs = zip(loaded.columns, types, strict=True)
+    columns = tuple(column and encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
+    return replace(loaded, columns=columns)
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
@@ -138,10 +142,7 @@ def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
     return source.on_gpu.device
 
 
-def encode_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
-    """The load with its texts as the types ask: views, dictionaries."""
-    if not loaded.device.startswith("cpu"):
-        return loaded
+def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     inferred, threads = options.values.text_type, options.context.thread_count
     pairs = zip(loaded.columns, prepared.columns.types, strict=True)
     columns = tuple(column and encoded(column, given, inferred, threads) for column, given in pairs)

@@ -166,7 +166,8 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     return nb::make_tuple(made, result.faults.size(), settled.short_gone);
 }
 
-// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text). `guesses`: a Kind or None.
+// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text, whether it was mended).
+// `guesses`: a Kind or None.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
                      nb::list types, nb::list guesses, nb::bytes fields, nb::tuple pieces) {
     const LoadPlan plan = plan_from(given);
@@ -187,7 +188,7 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     nb::list made;
     for (const SettledField& field : settled) {
         made.append(nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0],
-                                   field.value[1], nb::bytes(field.text.data(), field.text.size())));
+                                   field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
     return made;
 }
@@ -280,6 +281,16 @@ std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms
     const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
     const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
     return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
+}
+
+// What the files so far showed, for the load of the next one: `places` are those of its columns among all.
+void show_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
+}
+
+// And what that load has seen in the end.
+void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
 }
 
 // The type that each inferred column has so far.
@@ -376,7 +387,7 @@ void bind_columns(nb::module_& m) {
     m.def("kind_types", &kind_types);
     m.def("kind_of", &kind_of);
     nb::class_<KindLedger>(m, "KindLedger")
-        .def(nb::init<usize>())
+        .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
         .def("sample", &sample_into)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
@@ -385,6 +396,8 @@ void bind_columns(nb::module_& m) {
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())
         .def_rw("with_unfit", &LoadShare::with_unfit)
+        .def("show", &show_kinds)
+        .def("take", &take_kinds)
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);
     m.def("join_columns", &join_columns);

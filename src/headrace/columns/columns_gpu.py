@@ -31,6 +31,8 @@ class Taken:
         ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``, as far as there are.
     nulls
         Rows that are null.
+    replaced
+        Strings that were mended with U+FFFD, those of records that go included.
     """
 
     position: int
@@ -39,6 +41,7 @@ class Taken:
     large: bool = False
     rooms: dict[str, Room] = field(default_factory=dict)
     nulls: int = 0
+    replaced: int = 0
 
     @property
     def made(self) -> DataType:

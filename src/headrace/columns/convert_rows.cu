@@ -10,13 +10,18 @@
 
 using namespace headrace;
 
-// What the search met: of the form that read the text.
-HR_FN u32 found_flags(const FindTotals* totals, const RowTask& task) {
-    const u32 flags = totals[0].flags;
-    return (flags & FIND_REDO) && (task.flags & ROWS_FORMS) ? totals[1].flags : flags;
+// What the search met, and whether it was an automaton that read the text.
+struct RowsFound {
+    u32 flags;
+    bool by_steps;
+};
+HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
+    u32 form = 0, flags = totals[0].flags;
+    while (form < task.forms && (flags & FIND_REDO) != 0) flags = totals[++form].flags;
+    return {flags, form == task.forms};
 }
 
-HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, u32 found) {
+HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, const RowsFound& found) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
     RowTile tile{};
@@ -28,15 +33,19 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
     if (ends_text(task, tile)) ++tile.records;
-    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found & FIND_RETURN);
+    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_steps || (found.flags & FIND_RETURN));
+    tile.inside = (found.by_steps ? task.inside >> tile.entry.state & 1 : tile.entry.state) != 0;
+    tile.quotes = !may_quote && (task.flags & ROWS_QUOTED) && (found.flags & FIND_QUOTES);
+    tile.watches = found.by_steps && (task.dialect.flags & PLAIN_WATCHES);
     return tile;
 }
 
 // Stages the tile and lists its records; false if it is not one to be read by rows.
-HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile, u32 found) {
-    const bool quotes = (task.flags & ROWS_QUOTED) && (found & FIND_QUOTES);
-    if (!is_readable(tile) || (found & (FIND_REDO | FIND_STRAY | FIND_UNCLOSED))) return false;
-    if (!stage_rows(memory, text, task, tile, quotes && !may_quote)) return false;
+HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
+                     const RowsFound& found) {
+    if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
+    if (found.by_steps && !(task.flags & ROWS_STEPS)) return false;
+    if (!stage_rows(memory, text, task, tile)) return false;
     if constexpr (may_quote) settle_tile(memory, task, tile);
     return list_records(memory, task, tile);
 }
@@ -138,7 +147,7 @@ HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColu
 
 // Whether all rows were read.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, u32 found, const u64* string_begins) {
+                        const RowTile& tile, const RowsFound& found, const u64* string_begins) {
     if (!open_tile(memory, text, task, tile, found)) return false;
     if (tile::lane() < task.strings) {
         strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
@@ -168,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const u32 found = found_flags(totals, task);
+    const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
@@ -203,7 +212,7 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
 }
 
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, u32 found) {
+                        const RowTile& tile, const RowsFound& found) {
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
@@ -238,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
                  const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const u32 found = found_flags(totals, task);
+    const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     const bool fine = measure_tile(*memory, text, task, columns, tile, found);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;

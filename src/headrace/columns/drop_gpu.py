@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.columns_gpu import Taken, ordered, strings_of
 from headrace.columns.convert_gpu import has_offsets
+from headrace.columns.string_places_gpu import place_strings
 from headrace.core.launcher import Entry, Launcher, Room, Shape
 
 DROPPED = np.dtype(
@@ -33,7 +34,6 @@ PUT_VALUE = np.dtype([("row", "u8"), ("low", "u8"), ("high", "u8"), ("column", "
 _SIZE = Entry("columns/drop_rows.cu", "size_dropped", "PP48s")
 _ROWS = Entry("columns/drop_rows.cu", "drop_rows", "PP48s")
 _BYTES = Entry("columns/drop_rows.cu", "drop_bytes", "P48s")
-_PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _PUT = Entry("columns/put_values.cu", "put_values", "PPQ")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
@@ -42,6 +42,8 @@ _MOST_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _TOGETHER_BYTES = 64 << 20
+_MOST_TOGETHER = 65535
+"""Rows of a grid."""
 
 
 def put_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
@@ -79,7 +81,7 @@ def _groups(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
     size = 0
     for one in columns:
         own = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
-        if group and size + own > _TOGETHER_BYTES:
+        if group and (size + own > _TOGETHER_BYTES or len(group) == _MOST_TOGETHER):
             yield group
             group, size = [], 0
         group.append(one)
@@ -99,7 +101,7 @@ class _Drop:
         self._strings = strings_of(columns)
         strings = len(self._strings)
         self._dropped, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
-        self._gone_count = count
+        self._gone, self._gone_count = gone, count  # held until all is launched
         self._table: NDArray[np.void] = np.zeros(len(columns), DROPPED)
         task: NDArray[np.void] = np.zeros(1, DROP_TASK)
         task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)
@@ -141,7 +143,7 @@ class _Drop:
         blocks = min(-(-self._gone_count // _THREADS), _MOST_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
         launcher.launch(_SIZE, shape, [launcher.put(self._table), self._dropped, self._task])
-        launcher.launch(_PLACE, Shape(_DEFINES, count, _THREADS), [self._dropped, self._gone_count, count, self._totals])
+        place_strings(launcher, self._dropped, (self._gone_count, count), self._totals)
         for number, gone in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
             left[number] = self._strings[number].rooms["values"].nbytes - gone
         return left

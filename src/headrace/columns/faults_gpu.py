@@ -18,6 +18,7 @@ from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
+from headrace.columns.decoded_gpu import original_places
 from headrace.columns.drop_gpu import drop_rows
 from headrace.columns.lines_gpu import lines_on_gpu
 from headrace.columns.load import LoadPlan, ValueOptions, column_of, native_dialect, native_errors, parse_error
@@ -32,6 +33,7 @@ from headrace.structure.dialect import CSV, Dialect
 
 _MOST_FAULTS = 4096
 _RAISES_DEFERRED = 1 << 31
+_ENCODING = FAULT_KINDS.index("encoding")
 _NEVER = 2**64 - 1
 
 
@@ -47,12 +49,14 @@ class _Policies:
 
 
 @cache
-def _policies(given: tuple[str, str, str, str], lenient: bool, room: int) -> _Policies:
+def _policies(given: tuple[str, str, str, str], lenient: bool, room: int, replaces: bool) -> _Policies:
     on_error, on_malformed, on_short, on_long = given
     value = {"null": "keep"}.get(on_error, on_error)
     outcomes = [value] * 3 + ["keep" if lenient else on_malformed, on_malformed, on_short, on_long]
     raises = np.array([outcome == "raise" for outcome in outcomes])
     bits = sum(1 << kind for kind in range(len(FAULT_KINDS)) if raises[kind]) | (_RAISES_DEFERRED if raises[0] else 0)
+    if replaces:  # what is listed is mended, mostly
+        bits &= ~(_RAISES_DEFERRED | 1 << _ENCODING)
     keeps = np.array([outcome == "keep" for outcome in outcomes])
     # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
     order = np.array([9, 9, 9, 3 if lenient else 1, 0, 2, 2])
@@ -110,10 +114,10 @@ class FaultsOfLoad:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see, pieces=self._pieces)
-        self._far = source.on_gpu is not None
+        self._far, self._decoded = source.is_far, source.decoded
         rows = plan.rows
         outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
-        self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS)
+        self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS, plan.values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER
@@ -123,6 +127,8 @@ class FaultsOfLoad:
         self._gone: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self._gone_room: Room | None = None
         self._filled = 0
+        self.gone: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        """Records that went, ascending, from 0; known in the end."""
 
     @property
     def listing(self) -> FaultListing:
@@ -201,6 +207,8 @@ class FaultsOfLoad:
     def _settled(self, faults: NDArray[np.void], made: Conversion) -> NDArray[np.void]:
         """The faults, those among them settled that the kernels left to the host."""
         is_deferred = faults["kind"] == FAULT_DEFERRED
+        if self._plan.values.replace_invalid:
+            is_deferred |= faults["kind"] == _ENCODING  # which is none, but a text to be mended
         if not is_deferred.any():
             return faults
         found = self._fields.settle(self._launcher, made.taken, made.table, made.made.rows, faults[is_deferred])
@@ -225,8 +233,8 @@ class FaultsOfLoad:
         counts["rejected"], counts["rows"], counts["filled"] = 0, counts["records"], self._filled
         self.rejects = _no_rejects()
 
-    def finish(self, columns: Sequence[Taken], counts: dict[str, int]) -> None:
-        """Raise, or take the rows that go out of the columns, and count.
+    def finish(self, columns: Sequence[Taken], counts: dict[str, int], others: Sequence[Taken] = ()) -> None:
+        """Raise, or take the rows that go out of the columns, and of others that are no fields, and count.
 
         Raises
         ------
@@ -242,7 +250,8 @@ class FaultsOfLoad:
             raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
         gone = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(gone):
-            drop_rows(self._launcher, columns, counts["records"], gone)
+            drop_rows(self._launcher, [*columns, *others], counts["records"], gone)
+        self.gone = gone
         counts["rejected"] = len(gone)
         counts["rows"] = counts["records"] - len(gone)
         for one in columns:
@@ -263,7 +272,11 @@ class FaultsOfLoad:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)
-        return {name: column_of(parts, count) for name, parts in made}, short_gone
+        table = {name: column_of(parts, count) for name, parts in made}
+        if self._decoded is not None:
+            for name in ("line_byte", "byte"):
+                table[name] = original_places(table[name], self._decoded)
+        return table, short_gone
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,8 @@ _LONGEST = 8
 _KINDS = 20
 """And one for values that their column's type does not hold."""
 _NEVER = 2**64 - 1
-_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 256 << 10
+_FILE_PER_SAMPLE = 16
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 64 << 10
 """Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
 hundreds, so the sample of a small text is small. What is found does not depend on it."""
 
@@ -36,29 +38,48 @@ class Inference:
         The plan on a GPU.
     begin
         Byte of the source that the kernels count from.
+
+    What is seen is kept by places of the source, also where that was decoded to the text that the kernels read.
     """
 
     def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
-        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred else 0)
+        least = max(_LEAST_SAMPLE, plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+        self._sample = min(max((plan.end - begin) // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+        self._decoded = source.decoded
+        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
+        if plan.share is not None:
+            plan.share.show(self._ledger, plan.share_columns)
+
+    def share(self) -> None:
+        """Tell the loads of other files what was seen, if there are any."""
+        if self._plan.share is not None:
+            self._plan.share.take(self._ledger, self._plan.share_columns)
+
+    def fetch_sample(self) -> None:
+        """Have the host fetch what `first` will look at, before work is launched that it would wait for."""
+        size = min(self._sample, self._plan.end - self._begin)
+        if self._known.inferred and size > 0 and self._decoded is None:
+            self._source.read(self._begin + size - 1, 1)
 
     def first(self) -> bytes:
         """What each wanted column is taken for at first: its kind, or `GIVEN`."""
         known = self._known
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
-        with native_errors():
-            size = self._plan.end - self._begin
-            least = max(_LEAST_SAMPLE, self._plan.tile_bytes // 16)  # a tile has 256 records, if they are long
-            sample = min(max(size // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
-            self._ledger.sample(self._source, self._native, self._plan, sample)
+        # What other files showed is sample enough for a small one.
+        small = self._plan.share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
+        if not small or EMPTY in self._ledger.kinds(known.inferred):
+            with native_errors():
+                source, plan = (self._source, self._plan) if self._decoded is None else self._original()
+                self._ledger.sample(source, self._native, plan, self._sample)
         kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
     def see(self, positions: list[int], met: bytes) -> None:
         """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
-        if not self._dialect.lenient:
+        if not self._dialect.lenient and self._decoded is None:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
         seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
@@ -69,7 +90,16 @@ class Inference:
 
     def see_field(self, position: int, kind: int, record: int, at: int) -> None:
         """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
-        self._ledger.see(position, kind, record + 1, at, self._field_text(at))
+        place = at if self._decoded is None else int(self._decoded.origins(np.array([at], np.uint64))[0])
+        self._ledger.see(position, kind, record + 1, place, self._field_text(at))
+
+    def _original(self) -> tuple[_native.Source, LoadPlan]:
+        """Source and plan as they were before the source was decoded."""
+        assert self._decoded is not None
+        begin, end, data_begin = self._decoded.origins(
+            np.array([self._plan.begin, self._plan.end, self._plan.data_begin], np.uint64)
+        ).tolist()
+        return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
     def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
         """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.

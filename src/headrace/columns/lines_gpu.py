@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.columns.string_places_gpu import place_strings
 from headrace.core.launcher import Entry, Launcher, Room, Shape
 
 _COUNT = Entry("columns/count_lines.cu", "count_lines", "PQP")
 _NUMBER = Entry("columns/count_lines.cu", "number_lines", "PQPPQP")
-_PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _PART_BYTES = _THREADS * 64
@@ -26,6 +26,6 @@ def lines_on_gpu(launcher: Launcher, text: Room, positions: NDArray[np.uint64]) 
     sums, lines = launcher.room(parts * 8), launcher.room(positions.nbytes)
     shape = Shape(_DEFINES, parts, _THREADS)
     launcher.launch(_COUNT, shape, [text, text.nbytes, sums])
-    launcher.launch(_PLACE, Shape(_DEFINES, 1, _THREADS), [sums, parts, 1, launcher.room(8)])
+    place_strings(launcher, sums, (parts, 1), launcher.room(8))
     launcher.launch(_NUMBER, shape, [text, text.nbytes, sums, launcher.put(positions), len(positions), lines])
     return launcher.fetch(lines).view(np.uint64)

@@ -109,7 +109,7 @@ class Loaded:
     """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes; `replaced` the strings
     of each column that were mended with U+FFFD.
 
-    `device` is where the text was read, and why not where it was asked for.
+    `device` is where the text was read.
 
     `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
     record.

@@ -7,6 +7,7 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,59 +16,71 @@ from headrace.columns.before_gpu import find_data
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.decoded_gpu import decoded_place, original_evidence
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
+from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
-from headrace.columns.launch_rows_gpu import SAMPLED_BYTES, RowLaunches
-from headrace.columns.load import Loaded, LoadPlan, native_dialect, type_named
-from headrace.columns.place_gpu import GpuShape, Place, convert_program, why_not
+from headrace.columns.launch_rows_gpu import RowLaunches
+from headrace.columns.load import Evidence, Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.place_gpu import GpuShape, Place, convert_program
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
+from headrace.columns.string_places_gpu import place_memory_bytes, place_strings
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.device_memory import Budget
+from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import gpu
 from headrace.core.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES
+from headrace.sources.on_gpu import HEAD_BYTES, view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS
 
-__all__ = ["GpuShape", "Place", "load_on_gpu", "load_text", "why_not"]
+__all__ = ["GpuShape", "Place", "launcher_for", "load_on_gpu", "load_text"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
-_PLACE = Entry("columns/string_places.cu", "place_strings", "PIIP")
 _COUNT = Entry("columns/string_places.cu", "count_values", "PQP")
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
-_PLACING_THREADS = 1024
-_PLACING = {"HR_THREADS": _PLACING_THREADS}
 _COUNT_BLOCKS = 528
 _UPLOAD_BYTES = 64 << 20
+_SAMPLED_BYTES = 4096
+"""Of the text's beginning, by which is guessed whether its fields have quotes, and how many rows there are."""
+_MOST_AHEAD = 4
+"""Times the text, what may be taken by that guess."""
+_MOST_SPARE_ROWS = 1024
 _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
 
 
-def load_text(
-    source: OpenSource, dialect: Dialect, plan: LoadPlan, context: Context, device: Device
-) -> tuple[Loaded | None, str]:
-    """Read a text on a GPU, where it lies or is copied to; or None, and why it is to be read on the host.
+def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
+    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    budget = context.new_budget() if budget is None else budget
+    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
 
-    Memory: beside that of `load_on_gpu`, the text if it is on the host.
+
+def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
+    """Read a text on a GPU, where it lies or is copied to.
+
+    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
 
     Raises
     ------
     MemoryLimitError
         It does not fit.
     """
-    if why := why_not(source, plan):
-        return None, why
-    stream = None if source.on_gpu is None else source.on_gpu.stream
-    launcher = GpuLauncher(gpu(device), stream=stream, budget=context.new_budget(), crossings=context.crossings)
-    text = _uploaded(launcher, source) if source.on_gpu is None else source.on_gpu
-    return load_on_gpu(Place(launcher, text, device=str(device)), source, dialect, plan), ""
+    far = source.on_gpu if source.is_far else None
+    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    if source.codec != "utf-8":
+        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+        place, source, plan = decoded_place(place, source, plan, view)
+    return load_on_gpu(place, source, dialect, plan)
 
 
 def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
@@ -81,7 +94,8 @@ def _uploaded(launcher: Launcher, source: OpenSource) -> Room:
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
-    Memory: the result, 32 bytes for each tile of text, 72 more during the search, and 8 for each tile and column of strings.
+    Memory: the result, and up to an eighth more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
+    and column of strings.
 
     Parameters
     ----------
@@ -90,7 +104,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     source
         The same on the host, or a view of it; only its beginning, and the text of evidence, are read.
     dialect, plan
-        For which `why_not` is empty.
+        How it is written, and what is wanted of it.
 
     Returns
     -------
@@ -125,16 +139,17 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._source = source
         self._rows = 0
+        self._ahead: MadeColumns | None = None
         self._form = ""  # of the search, once it is known
         wanted = self._known.wanted
-        self._collects = plan.rows.collect_long and wanted[-1] + 1 == len(plan.columns)
+        self._collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
         self._positions = wanted[:-1] if self._collects else wanted
 
     def run(self) -> Loaded:
         known, positions = self._known, self._positions
         if self._size <= 0:
             group = known.group(positions, self._inference.first()[: len(positions)])
-            return self._made(dict.fromkeys(positions, group.make_room(self._launcher, 0, [0] * group.strings)))
+            return self._made(dict.fromkeys(positions, self._make_room(group, [0] * group.strings)))
         self._find()
         group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
         strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
@@ -153,20 +168,29 @@ class _Load:
 
     def _find(self) -> None:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
+        self._inference.fetch_sample()
         known, count = self._known, len(self._positions)
         # Each column may turn out to be of strings.
         self._tiles = tile_count(self._text, self._shape.find)
         sums = 0 if known.inferred else self._tiles * known.given_strings * 8
-        zeroed = [count * 8, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
+        place_bytes = place_memory_bytes(self._tiles, count)
+        sizes = -(-count // 2) * 16  # of strings; what is behind them begins at sixteen bytes
+        zeroed = [sizes + place_bytes, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
         others = [self._told_bytes(count), self._faults.room_bytes]
-        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others))
+        quote, shape = self._dialect.quote, self._shape.find
+        quoted = quote is not None and quote in self._beginning()
+        found = find_tiles(self._launcher, self._text, self._dialect, shape, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
+        self._place_memory: Room | None = Part(found.totals, found.totals.nbytes - place_bytes, place_bytes)
         outcome, self._sums, marks, told, faults = found.more
         self._own: Sequence[Room] = outcome, told, faults
-        # Of what the host has already: other bytes would be waited for, behind the search.
-        beginning = self._source.native.read(min(self._text.begin, HEAD_BYTES - SAMPLED_BYTES), min(SAMPLED_BYTES, self._size))
         place = Place(self._launcher, self._text, self._shape)
-        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, beginning)
+        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, quoted)
+
+    def _beginning(self) -> bytes:
+        """Of the text, what the host has already: other bytes would be waited for, behind the search."""
+        begin = min(self._text.begin, HEAD_BYTES - _SAMPLED_BYTES)
+        return bytes(self._source.native.read(begin, min(_SAMPLED_BYTES, self._size)))
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
         """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
@@ -183,9 +207,10 @@ class _Load:
                 shape, own_tiles = self._convert_shape(form, marks, writes=False)
                 args = [self._text, self._entries, table, self._sums, before, marks, own_tiles, self._task(group, form)]
                 launcher.launch(_MEASURE, shape, args)
-            launcher.launch(_PLACE, Shape(_PLACING, strings, _PLACING_THREADS), [self._sums, self._tiles, strings, totals])
+            place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
+        self._ahead = self._room_ahead(group)
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)
         self._rows = self._counts["records"] = counts["records"]
@@ -193,10 +218,37 @@ class _Load:
         self._counts["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES:])
 
+    def _room_ahead(self, group: Group) -> MadeColumns | None:
+        """Room for the columns, taken while the search runs: for the rows that the first bytes let one expect, and a few more."""
+        line_end, beginning = self._dialect.line_end or b"\n", self._beginning()
+        lines = beginning.count(line_end)
+        rows = self._size * lines // max(beginning.rfind(line_end) + len(line_end), 1)
+        rows += rows // 32 + lines
+        if not rows or group.room_bytes(rows) > _MOST_AHEAD * self._size:
+            return None
+        try:
+            return group.make_room(self._launcher, rows)
+        except MemoryLimitError:
+            return None
+
+    def _make_room(self, group: Group, strings: list[int]) -> MadeColumns:
+        """Room for all rows; what was taken ahead, if it does."""
+        rows, made = self._rows, self._ahead
+        self._ahead = None
+        if made is None or made.group is not group or not rows <= made.rows <= rows + rows // 8 + _MOST_SPARE_ROWS:
+            del made  # before more is taken
+            made = group.make_room(self._launcher, rows)
+        made.settle(self._launcher, rows, strings)
+        return made
+
+    def _take_place_memory(self) -> Room | None:
+        """Zeros that nobody has written to; the first time they lie with the search's."""
+        memory, self._place_memory = self._place_memory, None
+        return memory
+
     def _by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The columns as rows are read, if they can be."""
-        leaves_out = self._form == "steps" or self._faults.listing.leaves_out
-        return None if leaves_out else self._rows_kernel.columns(group, writes=writes)
+        return None if self._faults.listing.leaves_out else self._rows_kernel.columns(group, writes=writes)
 
     def _launch_rows(self, group: Group, rows: RowColumns | None, told: Room, *, writes: bool) -> Room | None:
         """Read tiles by rows; what says which are left, or None if all are."""
@@ -254,7 +306,7 @@ class _Load:
         # Totals of faults, values of each column, sightings of each column.
         if group.infers:
             launcher.fill(Part(outcome, counts), 0xFF)
-        made = group.make_room(launcher, rows, strings)
+        made = self._make_room(group, strings)
         sightings = outcome.address + counts if group.infers else None
         by_rows = self._by_rows(group, writes=True)
         table, told_rows = self._put_tables(told, made.table(told.address, sightings, _SEEN_BYTES), by_rows)
@@ -262,9 +314,10 @@ class _Load:
         shape, own_tiles = self._convert_shape(self._form, marks, writes=True)
         args = [self._text, self._entries, table, self._sums, faults, outcome, marks, own_tiles, self._task(group, self._form)]
         launcher.launch(_CONVERT, shape, args)
-        blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
-        shape = Shape(_SMALL, (blocks, count, 1), _THREADS)
-        launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
+        if count:
+            blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
+            shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
+            launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
         fetched = launcher.fetch(outcome)
         self._counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
@@ -300,23 +353,42 @@ class _Load:
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
         count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
         columns: dict[int, Column] = {}
-        if faults.is_clean and not self._collects:
+        evidence = self._inference.evidence()
+        self._inference.share()
+        row_index: Column | None = None
+        replaced = [0] * count
+        if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
             faults.finish_clean(self._counts)
             for group in dict.fromkeys(made.values()):
                 columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
         else:
             taken = self._one_by_one(made)
-            faults.finish(taken, self._counts)
-            columns = {one.position: one.column(launcher, self._counts["rows"]) for one in taken}
+            index = number_rows(launcher, self._plan, self._counts["records"])
+            faults.finish(taken, self._counts, index)
+            rows = self._counts["rows"]
+            evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
+            columns = {one.position: one.column(launcher, rows) for one in taken}
+            row_index = index[0].column(launcher, rows) if index else None
+            for one in taken:
+                replaced[one.position] = one.replaced
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
-            evidence=self._inference.evidence(),
+            evidence=evidence,
             rejects=faults.rejects,
             counts=self._counts,
-            row_index=None,
-            replaced=(0,) * count,
+            row_index=row_index,
+            replaced=tuple(replaced),
             device=self._device,
         )
+
+    def _shrunk(self, taken: list[Taken], rows: int, evidence: tuple[Evidence | None, ...]) -> tuple[Evidence | None, ...]:
+        """The evidence, where types were shrunk to others than the kinds of text call for."""
+        settled = shrink(self._launcher, taken, rows)
+        text = self._source, self._dialect, self._plan, self._text.begin
+        found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
+        if self._source.decoded is not None:
+            found = original_evidence(found, self._source.decoded)
+        return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
     def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
         """The columns, each for itself, and the collected one."""

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from headrace.columns.convert_gpu import ConvertShape
-from headrace.columns.load import LoadPlan
 from headrace.columns.rows_gpu import RowShape
 from headrace.core.launcher import Launcher, Room
-from headrace.sources.open import OpenSource
 from headrace.structure.find_gpu import FindShape
 
 
@@ -51,13 +49,3 @@ class Place:
     text: Room
     shape: GpuShape = _SHAPE
     device: str = "cpu"
-
-
-def why_not(source: OpenSource, plan: LoadPlan) -> str:
-    """Why the kernels cannot load such a text; empty if they can."""
-    if source.codec != "utf-8":
-        return f"text in {source.codec}"
-    if plan.values.replace_invalid or plan.values.shrink or plan.row_index is not None:
-        return "encoding_errors='replace', shrink and row_index_name"
-    columns = plan.columns[:-1] if plan.rows.collect_long else plan.columns
-    return "" if any(wanted for _, _, wanted in columns) else "no columns"

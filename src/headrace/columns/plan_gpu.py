@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken, validity_words
-from headrace.columns.convert_gpu import TASK, ColumnRoom, FaultListing, column_word, has_offsets, pack_columns, pack_task
+from headrace.columns.convert_gpu import COLUMN, TASK, ColumnRoom, FaultListing, column_word, has_offsets, pack_columns, pack_task
 from headrace.columns.load import LoadPlan, type_named
 from headrace.columns.rows_gpu import RowColumns, row_columns
 from headrace.columns.types import DataType
@@ -151,7 +151,7 @@ class Group:
     ) -> None:
         self.positions, self.kinds, self.large = named
         self.rooms = rooms
-        self._words = table.view(np.uint64).reshape(len(rooms), -1)
+        self._words = table.view(np.uint64).reshape(len(rooms), COLUMN.itemsize // 8)
         self._table, self._width = table, width
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
         self.types = [room.type for room in rooms]
@@ -170,8 +170,8 @@ class Group:
 
     def _places_of_values(self, bits: list[int]) -> list[int]:
         boolean = len(bits)
-        fixed = boolean + self._booleans + 2 * self.strings
-        places = list(range(boolean + self._booleans + self.strings, fixed))
+        fixed = boolean + self._booleans + self.strings
+        places = list(range(fixed + len(self._bits), fixed + len(self._bits) + self.strings))
         for width in bits[self.strings :]:
             places.append(boolean if width == 1 else fixed)
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
@@ -192,12 +192,25 @@ class Group:
             words[self._zoned, _WORD["zone"]] += np.uint64(rules)
         return words
 
-    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> MadeColumns:
-        """Room for so many rows, and bytes of each column of strings."""
-        words = validity_words(rows) * 4
-        zeroed = [words] * (len(self.rooms) + self._booleans) + [(rows + 1) * width for width in self._offset_bytes]
-        rooms = launcher.rooms(zeroed, [*string_bytes, *[rows * bits // 8 for bits in self._bits]], ones=len(self.rooms))
+    def make_room(self, launcher: Launcher, rows: int) -> MadeColumns:
+        """Room for so many rows, but for the bytes of strings."""
+        rooms = launcher.rooms(*self._sizes(rows), ones=len(self.rooms))
         return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
+
+    def room_bytes(self, rows: int) -> int:
+        """What that takes."""
+        return sum(map(sum, self._sizes(rows)))
+
+    def _sizes(self, rows: int) -> tuple[list[int], list[int]]:
+        """Of rooms that are filled, and of the others."""
+        words = validity_words(rows) * 4
+        filled = [words] * (len(self.rooms) + self._booleans) + [(rows + 1) * width for width in self._offset_bytes]
+        return filled, [rows * bits // 8 for bits in self._bits]
+
+    def sizes(self, rows: int) -> list[int]:
+        """Of all rooms for so many rows, but for the bytes of strings."""
+        filled, others = self._sizes(rows)
+        return filled + others
 
 
 @dataclass(slots=True, eq=False)
@@ -209,7 +222,7 @@ class MadeColumns:
     group, rows
         What they are, and how long.
     rooms
-        Of validity, of bools, of offsets of strings; of bytes of strings, of values.
+        Of validity, of bools, of offsets of strings; of values, of bytes of strings.
     nulls
         Rows of each that are null.
     """
@@ -219,6 +232,14 @@ class MadeColumns:
     rooms: Rooms
     nulls: Sequence[int]
     _taken: list[Taken] | None = None
+
+    def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
+        """So many rows there are, no more than there is room for, and so many bytes of each column of strings."""
+        if rows != self.rows:
+            self.rooms.trim(self.group.sizes(rows))
+            self.rows = rows
+        if string_bytes:
+            self.rooms.join(launcher.rooms([], string_bytes))
 
     def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.uint64]:
         """For the kernels; the sightings of each column have so many bytes, from an address on."""

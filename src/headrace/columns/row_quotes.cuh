@@ -47,9 +47,9 @@ HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& ti
     if (has_head) {
         const u32 behind = static_cast<u32>(block.total >> 32) - static_cast<u32>(until >> 32);
         head_dropped = settle_quotes(memory, task.dialect, threadIdx.x,
-                                     {head_quotes, ((tile.entry.state ^ behind) & 1) != 0, head_before});
+                                     {head_quotes, ((behind & 1) != 0) != tile.inside, head_before});
     }
-    bool inside = ((tile.entry.state ^ static_cast<u32>(until)) & 1) != 0, quote_before = before;
+    bool inside = ((until & 1) != 0) != tile.inside, quote_before = before;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
         const u32 raw = quotes[i];

@@ -30,10 +30,10 @@ struct RowColumn {
 };
 static_assert(sizeof(RowColumn) == 32);
 
-enum RowTaskFlag : u32 {
+enum RowTaskFlag : u16 {
     ROWS_ASCII = 1,   // some text must be UTF-8: a tile with bytes outside ASCII is declined
     ROWS_QUOTED = 2,  // quotes mean something
-    ROWS_FORMS = 4    // where the search's first form did not read the text, its second did; else it was read by steps
+    ROWS_STEPS = 4    // also what an automaton read is read by rows, where no watched byte is
 };
 
 // What all tiles share.
@@ -42,10 +42,12 @@ struct RowTask {
     u32 tiles;    // entries[tiles] speaks of the text's end
     u32 columns;  // of the table, which hold a record's fields from left to right; those of strings follow once more
     u32 strings;  // columns of kind text
-    u32 flags;    // RowTaskFlag
+    u16 flags;    // RowTaskFlag
+    u16 forms;    // of the search that read by masks; what none of them read, an automaton did
     PlainDialect dialect;
+    u64 inside;  // states of that automaton, a bit for each, that are inside quotes
 };
-static_assert(sizeof(RowTask) == 32);
+static_assert(sizeof(RowTask) == 40);
 
 // Strings of a row that a thread can hold places of.
 constexpr u32 MOST_ROW_STRINGS = 16;

@@ -76,6 +76,9 @@ struct RowTile {
     u32 end;
     u32 records;   // that end in it
     bool returns;  // carriage returns may end fields
+    bool inside;   // it begins inside quotes
+    // What it may not have: quotes, or other bytes that mean something.
+    bool quotes, watches;
 };
 
 // Of a staged byte, in the text.
@@ -119,15 +122,25 @@ HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 t
     if constexpr (may_quote) reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(tile::gather(quotes));
 }
 
+// Whether there are bytes that a tile may not have.
+HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v) {
+    bool found = tile.quotes && tile::has_byte(v, tile::repeated(dialect.quote));
+    if (tile.watches) {
+#pragma unroll
+        for (u32 i = 0; i < 3; ++i) found |= tile::has_byte(v, tile::repeated(dialect.watched[i]));
+    }
+    return found;
+}
+
 HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
 
 // Reads the tile. Whether it is one that can be read by rows, as far as its bytes tell.
-HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile, bool watches) {
+HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const u32 line_end = tile::repeated(task.dialect.line_end), quote = tile::repeated(task.dialect.quote);
     const RowBytes bytes{tile::repeated(task.dialect.separator), line_end,
                          tile.returns ? tile::repeated('\r') : line_end, quote};
     constexpr u32 vectors = staged_bytes / 16;
-    const bool ascii = task.flags & ROWS_ASCII;
+    const bool ascii = task.flags & ROWS_ASCII, watches = tile.quotes || tile.watches;
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
@@ -136,7 +149,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
             odd |= ascii && has_high(own);
-            if (watches) odd |= tile::has_byte(own, quote);
+            if (watches) odd |= has_watched(task.dialect, tile, own);
         }
     } else {
         const u8 other = task.dialect.other;
@@ -144,7 +157,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
             const uint4 own = structure::edge_vector(text, task.size, tile.origin + 16 * i64{v}, other, other);
             stage_vector(memory, bytes, v, own);
-            odd |= (ascii && has_high(own)) || (watches && tile::has_byte(own, quote));
+            odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
         }
     }
     if (threadIdx.x < pad_vectors) {
@@ -159,7 +172,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
 // Whether the tile is one that can be read by rows, as far as its entries tell.
 HR_FN bool is_readable(const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    return tile.records <= most_records && staged && (may_quote || tile.entry.state == 0);
+    return tile.records <= most_records && staged && (may_quote || !tile.inside);
 }
 
 HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from headrace.columns.convert_gpu import BIG_INT, EMPTY, Family, Flag, column_word
 from headrace.core.launcher import Entry
 
-MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP32s")
-CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPP32s")
+MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP40s")
+CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPP40s")
 ROW_COLUMN = np.dtype(
     [
         ("values", "u8"),
@@ -30,14 +30,13 @@ ROW_COLUMN = np.dtype(
         ("reserved", "u1"),
     ]
 )
-ROW_TASK = np.dtype([("size", "u8"), ("tiles", "u4"), ("columns", "u4"), ("strings", "u4"), ("flags", "u4"), ("dialect", "V8")])
 MOST_STRINGS = 16
 _STREAM_BYTES = 512
 _INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(10)
 _INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
-_TASK = Struct("=QIIII8s")
+_TASK = Struct("=QIIIHH8sQ")
 """RowTask."""
 _VALUES, _OFFSETS, _VALIDITY = (column_word(name) for name in ("values", "offsets", "validity"))
 
@@ -47,7 +46,7 @@ class RowsFlag(IntFlag):
 
     ASCII = 1
     QUOTED = 2
-    FORMS = 4
+    STEPS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +86,28 @@ def row_program(shape: RowShape, strings: int, writes: bool) -> tuple[dict[str, 
     return shape.defines(writes=writes), shape.threads, shape.shared_bytes(strings if writes else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class RowReading:
+    """How a text is read by rows.
+
+    Parameters
+    ----------
+    flags
+        `RowsFlag`.
+    forms
+        Of the search, that read by masks; an automaton read what none of them did.
+    dialect
+        PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have.
+    inside
+        States of that automaton that are inside quotes, a bit for each.
+    """
+
+    flags: int
+    forms: int
+    dialect: bytes
+    inside: int
+
+
 class RowColumns:
     """The columns of a table as rows are read, from left to right, with what lies between for fields that nobody wants.
 
@@ -114,9 +135,10 @@ class RowColumns:
         words[self._texts, 2] = columns[self._text_numbers, _OFFSETS]
         return np.concatenate((words, words[self._texts]))
 
-    def task(self, dialect: bytes, size: int, tiles: int, flags: int) -> bytes:
-        """What all tiles share; `dialect` is PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have."""
-        return _TASK.pack(size, tiles, len(self._words), self.strings, flags, dialect)
+    def task(self, reading: RowReading, size: int, tiles: int) -> bytes:
+        """What all tiles of a text of so many bytes share."""
+        counts = size, tiles, len(self._words), self.strings
+        return _TASK.pack(*counts, reading.flags, reading.forms, reading.dialect, reading.inside)
 
 
 def most_row_bytes(columns: int) -> int:

@@ -176,7 +176,8 @@ public:
         u64 nulls = 0, bits = 0;
         u32 string_end = 0;
         const ByteRange record = reader.rows().record(0);
-        const usize room = record.end - record.begin + 128;
+        const usize growth = plan_.replace_invalid ? REPLACEMENT_GROWTH : 1;
+        const usize room = growth * (record.end - record.begin) + 128;
         room_.resize(3 * room);
         ColumnJob job{};
         job.column = column;
@@ -193,7 +194,7 @@ public:
         job.number = room_.data() + room;
         job.string_bytes = room_.data() + 2 * room;
         job.misfits = {this, on_fault, on_kind};
-        kernels_.convert(reader.taken(), job);
+        settled_.mended = kernels_.convert(reader.taken(), job).replaced != 0;
         if (taken.type.id == TypeId::boolean) settled_.value[0] = bits & 1;
         settled_.text.assign(reinterpret_cast<const char*>(job.string_bytes), string_end);
         if (nulls == 0) settled_.what = SettledField::What::value;

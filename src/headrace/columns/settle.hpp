@@ -42,7 +42,8 @@ struct SettledField {
     u8 kind = 0;  // Fault, Kind or UNFIT
     u64 at = 0;   // of a fault or kind, in the source
     u64 value[2] = {};
-    std::string text;  // of a column of strings
+    std::string text;     // of a column of strings
+    bool mended = false;  // it is no UTF-8 as it stands, and U+FFFD is in place of that
 };
 
 std::vector<SettledField> settle_fields(const ListedFaults& listed, const std::vector<TakenFor>& columns);

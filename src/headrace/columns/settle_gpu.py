@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.columns_gpu import Taken
-from headrace.columns.convert_gpu import FAULT, has_offsets
+from headrace.columns.convert_gpu import FAULT, FAULT_DEFERRED, has_offsets
 from headrace.columns.drop_gpu import PUT_VALUE, drop_texts, put_values
 from headrace.columns.load import LoadPlan, native_errors
+from headrace.columns.splice_gpu import splice_texts
 from headrace.columns.types import DataType
 from headrace.core.launcher import Launcher, Part, Room
 
@@ -58,17 +59,24 @@ class FieldsOnHost:
         places = {one.position: number for number, one in enumerate(taken)}
         values: list[tuple[int, ...]] = []
         found = []
+        mended: dict[int, list[tuple[int, bytes]]] = {}
         deferred = deferred[np.unique(deferred[["record", "column"]], return_index=True)[1]]
-        for fault, (what, kind, at, low, high, _) in zip(deferred, self._native(taken, deferred), strict=True):
+        for fault, (what, kind, at, low, high, text, is_mended) in zip(deferred, self._native(taken, deferred), strict=True):
             record, position = int(fault["record"]), int(fault["column"])
             one = taken[places[position]]
+            # The kernels make a text before it is known to be one, unless it is short; and no other value.
+            is_text = has_offsets(one.made) and one.guess not in _UNSETTLED
+            made = is_text and int(fault["kind"]) == FAULT_DEFERRED
+            one.replaced += is_mended
             if what == _FAULT:
                 found.append(self._told(fault, kind, at))
             elif what not in (_NULL, _VALUE):
                 self._see(position, kind, record, at)
-            # The kernels make a text before it is known to be one, and no other value.
-            made = has_offsets(one.made) and one.guess not in _UNSETTLED
-            if made != (what == _VALUE):
+            if is_text and what == _VALUE:
+                if is_mended:
+                    mended.setdefault(places[position], []).append((record, text))
+                    one.nulls -= not made
+            elif made != (what == _VALUE):
                 values.append((record, low, high, places[position], made))
                 one.nulls += 1 if made else -1
         if values:
@@ -76,6 +84,9 @@ class FieldsOnHost:
             put_values(launcher, table, put)
             for place in np.unique(put["column"][put["is_null"] != 0]).tolist():
                 drop_texts(launcher, taken[place], rows, put["row"][(put["column"] == place) & (put["is_null"] != 0)])
+        for place, texts in mended.items():
+            listed = np.array([record for record, _ in texts], np.uint64)
+            splice_texts(launcher, taken[place], rows, listed, [text for _, text in texts])
         return np.array(found, FAULT)
 
     def collect(self, launcher: Launcher, one: Taken, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:
@@ -88,7 +99,8 @@ class FieldsOnHost:
         sizes: NDArray[np.int64] = np.zeros(rows + 1, np.int64)
         valid: NDArray[np.bool_] = np.zeros(rows, np.bool_)
         texts, found = [], []
-        for fault, (what, kind, at, _, _, text) in zip(collected, self._native([one], collected), strict=True):
+        for fault, (what, kind, at, _, _, text, is_mended) in zip(collected, self._native([one], collected), strict=True):
+            one.replaced += is_mended
             if what == _VALUE:
                 record = int(fault["record"])
                 sizes[record + 1], valid[record] = len(text), True
@@ -110,7 +122,7 @@ class FieldsOnHost:
         fault["kind"], fault["at"] = kind, at - self._begin
         return fault
 
-    def _native(self, taken: Sequence[Taken], fields: NDArray[np.void]) -> list[tuple[int, int, int, int, int, bytes]]:
+    def _native(self, taken: Sequence[Taken], fields: NDArray[np.void]) -> list[tuple[int, int, int, int, int, bytes, bool]]:
         if not len(fields):
             return []
         count = len(self._plan.columns)

@@ -8,6 +8,7 @@
 
 #include "columns/fast_numbers.cuh"
 #include "columns/tile_rows.cuh"
+#include "columns/utf8_words.cuh"
 
 namespace headrace {
 
@@ -106,13 +107,28 @@ HR_FN u32 character_from(const u8* text, u32 at) {
 // A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
 // s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
 // is asked, who finds the byte.
-// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there.
+// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there. Each lane looks
+// at the bytes of a word; those outside the part are zeros to it.
 HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
-    const u32 step = (end - begin + tile::lanes - 1) / tile::lanes;
-    const u32 low = min(begin + tile::lane() * step, end), high = min(low + step, end);
-    const u32 from = is_first && tile::lane() == 0 ? low : character_from(text, low), to = character_from(text, high);
-    const bool valid = from >= to || find_invalid_utf8(text + from, to - from) == to - from;
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
+    const auto load = [&](u32 number) {
+        const u32 at = 4 * number;
+        if (at + 4 <= from || at >= to) return 0u;
+        u32 word = words[number];
+        if (at < from) word &= ~0u << (8 * (from - at));
+        if (to - at < 4) word &= ~(~0u << (8 * (to - at)));
+        return word;
+    };
+    bool valid = from >= to;
+    if (!valid) {
+        u32 errors = 0;
+        for (u32 number = from / 4 + tile::lane(); 4 * number < to + 3; number += tile::lanes) {
+            errors |= utf8_errors(number == 0 ? 0 : load(number - 1), load(number));
+        }
+        valid = errors == 0;
+    }
     return __all_sync(tile::all_lanes, valid);
 }
 

@@ -66,6 +66,17 @@ class DeviceParts:
     def __iter__(self) -> Iterator[DevicePart]:
         return map(DevicePart, self._wholes, self._begins, self._sizes)
 
+    def trim(self, sizes: Sequence[int]) -> None:
+        """So many bytes of each count from now on, no more than it has."""
+        self._sizes = list(sizes)
+
+    def join(self, others: DeviceParts) -> None:
+        """Have others behind these."""
+        self._wholes += others._wholes
+        self._begins += others._begins
+        self._sizes += others._sizes
+        self.addresses += others.addresses
+
     def add(self, whole: DeviceBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
         """Some that lie in one buffer."""
         self._wholes += [whole] * len(sizes)

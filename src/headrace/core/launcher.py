@@ -59,6 +59,12 @@ class Rooms(Protocol):
     def addresses(self) -> list[int]:
         """Where each of them is."""
 
+    def trim(self, sizes: Sequence[int], /) -> None:
+        """So many bytes of each count from now on, no more than it has."""
+
+    def join(self, others: Any, /) -> None:
+        """Have rooms of the same launcher behind these."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, number: int, /) -> Room: ...
     def __iter__(self) -> Iterator[Room]: ...
@@ -133,6 +139,16 @@ class GpuLauncher:
         self._staging = staging(card)
         self._pool = device_pool(card)
         card.make_current()
+
+    @property
+    def stream(self) -> int:
+        """Handle of the stream that everything goes to."""
+        return self._stream
+
+    @property
+    def crossings(self) -> Crossings:
+        """Where copies are counted."""
+        return self._crossings
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """As `Launcher.room`.

@@ -7,6 +7,8 @@
 // Unicode characters per second with SIMD instructions" (2022).
 #include "sources/decode.hpp"
 
+#include "sources/decode_rules.hpp"
+
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 #include <immintrin.h>
 #endif
@@ -14,43 +16,13 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-constexpr u8 UNDECODABLE = 0xFF;
-
-template <bool Big>
-HR_FN u32 unit_at(const u8* p) {
-    return static_cast<u32>(p[Big ? 0 : 1] << 8 | p[Big ? 1 : 0]);
-}
-
 // The character at the front of p[0, n), n > 0; returns how many bytes it has there.
 template <bool Big>
 HR_FN usize put_character(const u8* p, usize n, u8*& to) {
-    if (n < 2) {
-        *to++ = UNDECODABLE;
-        return n;
-    }
-    const u32 unit = unit_at<Big>(p);
-    const auto trail = [](u32 bits) { return static_cast<u8>(0x80 | (bits & 0x3F)); };
-    if (unit < 0x80) {
-        *to++ = static_cast<u8>(unit);
-    } else if (unit < 0x800) {
-        *to++ = static_cast<u8>(0xC0 | unit >> 6);
-        *to++ = trail(unit);
-    } else if ((unit & 0xF800) != 0xD800) {
-        *to++ = static_cast<u8>(0xE0 | unit >> 12);
-        *to++ = trail(unit >> 6);
-        *to++ = trail(unit);
-    } else if (unit < 0xDC00 && n >= 4 && (unit_at<Big>(p + 2) & 0xFC00) == 0xDC00) {
-        const u32 character = 0x10000 + ((unit & 0x3FF) << 10 | (unit_at<Big>(p + 2) & 0x3FF));
-        *to++ = static_cast<u8>(0xF0 | character >> 18);
-        *to++ = trail(character >> 12);
-        *to++ = trail(character >> 6);
-        *to++ = trail(character);
-        return 4;
-    } else {
-        *to++ = UNDECODABLE;
-        return unit < 0xDC00 && n == 3 ? 3 : 2;  // the input ends within the second half of a pair
-    }
-    return 2;
+    const DecodedCharacter character = utf16_character(p, n, Big);
+    __builtin_memcpy(to, &character.text, 4);
+    to += character.length;
+    return character.taken;
 }
 
 #if defined(HR_ISA_AVX512)

@@ -10,6 +10,8 @@ from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:
     from headrace.core.arrays import Array
+    from headrace.core.device import Device
+    from headrace.core.launcher import Room
 
 _BYTES = {"|u1", "|i1"}
 
@@ -37,8 +39,18 @@ def text_on_gpu(source: object) -> Array:
     return text
 
 
+def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) -> _native.Source:
+    """As `host_view`, of memory that was made on a GPU."""
+    from headrace.core.arrays import Array
+
+    text = Array(room.address, room.nbytes, "|u1", device, "headrace", stream, owner=room)
+    return host_view(text, crossings)
+
+
 HEAD_BYTES = 16 << 10
 """So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
+MOST_HEAD_BYTES = 128 << 10
+"""And so much once something behind that is asked for that lies before this."""
 
 
 def host_view(text: Array, crossings: Crossings) -> _native.Source:
@@ -58,9 +70,10 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
-        if not head and 0 < offset + count <= HEAD_BYTES:
+        if len(head) < offset + count <= MOST_HEAD_BYTES:
             card.make_current()  # any thread may read
-            head = staged.fetch(text.address, stream, min(HEAD_BYTES, text.nbytes), counted=crossings)
+            size = HEAD_BYTES if offset + count <= HEAD_BYTES else MOST_HEAD_BYTES
+            head = staged.fetch(text.address, stream, min(size, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
             return

@@ -19,6 +19,7 @@ from headrace.sources.on_gpu import host_view, is_on_gpu, text_on_gpu
 
 if TYPE_CHECKING:
     from headrace.core.arrays import Array
+    from headrace.sources.decode_gpu import Decoded
 
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -63,6 +64,8 @@ class OpenSource:
         Whether more follows that is not here.
     on_gpu
         The text where it lies, if that is a GPU; `native` copies what is read of it.
+    decoded
+        Where the text is what was made of a source on a GPU: the way back to that source's bytes.
     """
 
     native: _native.Source
@@ -73,11 +76,17 @@ class OpenSource:
     codec: str = "utf-8"
     cut: bool = False
     on_gpu: Array | None = None
+    decoded: Decoded | None = None
 
     @property
     def size(self) -> int:
         """Bytes."""
         return self.native.size
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the text lies on a GPU as `native` gives it: not if it had to be decompressed or decoded into memory."""
+        return self.on_gpu is not None and self.size == self.on_gpu.nbytes and not self.held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,13 @@ def tile_count(text: Room, shape: FindShape) -> int:
 
 
 def find_tiles(
-    launcher: Launcher, text: Room, dialect: Dialect, shape: FindShape, more: tuple[Sequence[int], Sequence[int]] = ((0,), ())
+    launcher: Launcher,
+    text: Room,
+    dialect: Dialect,
+    shape: FindShape,
+    more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
+    *,
+    has_quotes: bool = False,
 ) -> TileStructure:
     """Start to find the structure of a text; nothing is waited for.
 
@@ -178,13 +184,16 @@ def find_tiles(
     more
         What the caller wants room for as well, since to take memory at once is cheaper: so many zeros behind the totals, to be
         fetched with them, and rooms of zeros; and rooms of anything.
+    has_quotes
+        Whether there are quotes in the text, as far as is known.
 
     Returns
     -------
     TileStructure
         Of which nothing means anything until the kernels have run.
     """
-    forms = _known_forms.of(lambda: _forms(dialect, shape), dialect, key=shape.only_steps)
+    known = shape.only_steps, has_quotes
+    forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     for form, described in forms:
         if form == "steps" and dialect.lenient:
@@ -198,13 +207,13 @@ _structure = quick(TileStructure)
 _Forms = list[tuple[str, Any]]
 
 
-def _forms(dialect: Dialect, shape: FindShape) -> _Forms:
+def _forms(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Forms:
     """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
-    if shape.only_steps:
+    if only_steps:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms: _Forms = [] if bare is None else [("bare", bare.tobytes())]
+    forms: _Forms = [] if bare is None or (has_quotes and dialect.quote) else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:

@@ -133,7 +133,7 @@ class Plain(IntFlag):
     WATCHES = 16
 
 
-def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
+def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> np.void | None:
     """What masks need to read this dialect, as PLAIN_DIALECT; None if they cannot.
 
     Parameters
@@ -143,13 +143,15 @@ def plain_dialect(dialect: Dialect, *, quoted: bool) -> np.void | None:
     quoted
         Whether quotes mean something. Otherwise they, and whatever else masks cannot read, must not be in the text: the search
         says `Found.REDO` where it meets one. Lenient quotes are read as strict ones, which is right where none is malformed.
+    declines
+        Whether who reads leaves what has other bytes that mean something (an escape, a comment) to others, quotes or not.
     """
     line_end = dialect.line_end or b"\n"
     if len(dialect.sep) != 1 or len(line_end) != 1 or max(dialect.sep + line_end) >= 128:
         return None
     special = [dialect.escape, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote]
     watched = b"".join(byte for byte in special if byte)
-    if dialect.skip_initial_space or (quoted and (dialect.quote is None or watched)):
+    if dialect.skip_initial_space or (quoted and (dialect.quote is None or (watched and not declines))):
         return None
     if max(watched, default=0) >= 128:
         return None

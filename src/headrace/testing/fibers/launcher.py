@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,15 @@ class HostRooms(list[HostRoom]):
         """Where each of them is."""
         return [room.address for room in self]
 
+    def trim(self, sizes: Sequence[int]) -> None:
+        """As `headrace.core.launcher.Rooms.trim`."""
+        for room, nbytes in zip(self, sizes, strict=True):
+            room.array = room.array[:nbytes]
+
+    def join(self, others: HostRooms) -> None:
+        """As `headrace.core.launcher.Rooms.join`."""
+        self.extend(others)
+
 
 class FiberLauncher:
     """Runs what is launched at once, under one order and seed.
@@ -54,16 +64,17 @@ class FiberLauncher:
     def __init__(self, order: str = "random", seed: int = 0) -> None:
         self.waits = 0
         self._how = order, seed
-        self._rooms: list[NDArray[np.uint8]] = []
+        # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
+        self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
         """As `headrace.core.launcher.Launcher.room`; what nobody filled is poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
-        array = memory[begin : begin + nbytes]
+        room = HostRoom(memory[begin : begin + nbytes])
         if nbytes:
-            self._rooms.append(array)
-        return HostRoom(array)
+            self._rooms.add(room)
+        return room
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
         """As `headrace.core.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
@@ -91,7 +102,8 @@ class FiberLauncher:
         """
         given = [_given(arg) for arg in args]
         passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}
-        checks = Checks(reachable=tuple(room for room in self._rooms if room.ctypes.data not in passed))
+        arrays = [room.array for room in self._rooms]
+        checks = Checks(reachable=tuple(array for array in arrays if array.ctypes.data not in passed))
         order, seed = self._how
         program(entry.file, shape.defines).launch(
             entry.name, shape.blocks, shape.threads, given, shared=shape.shared, checks=checks, order=order, seed=seed

@@ -1,0 +1,102 @@
+"""Where several files are loaded and their columns joined: on the host, or on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from headrace.api.csv_options import CsvOptions
+from headrace.api.file_parts import SourceFile
+from headrace.columns.column import Column
+from headrace.columns.join import SharedLoads
+from headrace.columns.load import Loaded, LoadPlan, load
+from headrace.columns.types import DataType
+from headrace.core.device import Device
+from headrace.core.errors import OptionError
+from headrace.encode.texts import encoded
+from headrace.sources.open import OpenSource
+
+if TYPE_CHECKING:
+    from headrace.core.launcher import GpuLauncher
+
+
+class FileLoads(Protocol):
+    """What is done to each file, and to the columns of all."""
+
+    device: Device
+
+    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+        """Load a file."""
+
+    def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
+        """Parts below each other, and the row that settled the type; as `SharedLoads.join`."""
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """A column of texts in the form that its type asks for."""
+
+
+class LoadsOnHost:
+    """On the host's threads."""
+
+    device = Device()
+
+    def __init__(self, shared: SharedLoads, options: CsvOptions) -> None:
+        self._shared, self._options = shared, options
+
+    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+        """As `FileLoads.load`."""
+        return load(source, self._options.dialect, plan)
+
+    def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
+        """As `FileLoads.join`."""
+        return self._shared.join(parts, kind, shrink=shrink)
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """As `FileLoads.encoded`."""
+        return encoded(column, given, self._options.values.text_type, self._options.context.thread_count)
+
+
+class LoadsOnGpu:
+    """On a GPU, in one stream: that of the first file, if it lies there."""
+
+    def __init__(self, device: Device, options: CsvOptions) -> None:
+        self.device, self._options = device, options
+        self._launcher: GpuLauncher | None = None
+
+    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+        """As `FileLoads.load`."""
+        from headrace.columns.load_gpu import launcher_for, load_text  # it needs the packages of a GPU
+
+        if self._launcher is None:
+            self._launcher = launcher_for(source, self._options.context, self.device)
+        return load_text(source, self._options.dialect, plan, self._launcher, self.device)
+
+    def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
+        """As `FileLoads.join`."""
+        from headrace.columns.join_gpu import join_on_gpu
+
+        assert self._launcher is not None  # every file was loaded before
+        return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """As `FileLoads.encoded`."""
+        from headrace.encode.texts_gpu import encoded_on_gpu
+
+        assert self._launcher is not None
+        return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+
+
+def loads_for(files: Sequence[SourceFile], shared: SharedLoads, options: CsvOptions) -> FileLoads:
+    """Where the files lie, or the context says.
+
+    Raises
+    ------
+    OptionError
+        They lie on several GPUs, or on another than the one named.
+    """
+    devices = {file.device for file in files if file.device is not None}
+    if options.context.device.kind != "cpu":
+        devices.add(options.context.device)
+    if len(devices) > 1:
+        raise OptionError(f"sources lie on, or are to go to, {sorted(map(str, devices))}; nothing is copied between GPUs")
+    return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(shared, options)

@@ -1,0 +1,132 @@
+// Strings to codes, numbered by the first rows of their texts, as dictionary.cpp. All rows look for their text in one
+// table at once (DistinctTexts); a slot's row becomes the smallest of its text, so that which row came first does not
+// hang on who was first. The rows that are left in slots are numbered in their order.
+//
+// Bytes moved: each text once, and once more that of the row in its slot; 12 bytes a row of codes and slots.
+#include "columns/rules/digits.hpp"
+#include "core/tile/block.cuh"
+#include "core/tile/memory.cuh"
+#include "encode/texts_task.hpp"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 block_rows = threads * TURNS;
+constexpr u64 empty = ~u64{0};
+
+HR_FN u64 mixed(u64 a, u64 b) {
+    const Product product = multiply_wide(a, b);
+    return product.low ^ product.high;
+}
+
+HR_FN u64 hash_of(const u8* text, u64 size, u64 seed) {
+    constexpr u64 factor = 0x9E3779B97F4A7C15;
+    u64 hash = seed ^ (size * factor), at = 0;
+    for (; at + 8 <= size; at += 8) hash = mixed(hash ^ load_word(text + at), factor ^ seed);
+    u64 rest = 0;
+    for (u32 shift = 0; at < size; ++at, shift += 8) rest |= u64{text[at]} << shift;
+    return mixed(hash ^ rest, seed * factor | 1);
+}
+
+HR_FN bool are_equal(const PlainTexts& texts, u64 row, const u8* text, u64 size) {
+    const u64 begin = text_begin(texts, row);
+    if (text_begin(texts, row + 1) - begin != size) return false;
+    const u8* const other = texts.bytes + begin;
+    u64 at = 0;
+    for (; at + 8 <= size; at += 8) {
+        if (load_word(text + at) != load_word(other + at)) return false;
+    }
+    for (; at < size; ++at) {
+        if (text[at] != other[at]) return false;
+    }
+    return true;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {
+    const PlainTexts& texts = task.texts;
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row >= texts.rows || !has_text(texts, row)) continue;
+        if (2 * tile::load_relaxed(task.taken) >= task.mask) return;  // the table is to be larger
+        const u8* const text = texts.bytes + text_begin(texts, row);
+        const u64 size = text_begin(texts, row + 1) - text_begin(texts, row);
+        u64 slot = hash_of(text, size, task.seed) & task.mask;
+        for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
+            // All slots may be taken by those who began when half of them were free.
+            if (probes % 32 == 0 && 2 * tile::load_relaxed(task.taken) >= task.mask) return;
+            u64 known = tile::load_relaxed(&task.slots[slot]);
+            if (known == empty) {
+                known = atomicCAS(&task.slots[slot], empty, row);
+                if (known == empty) {
+                    atomicAdd(task.taken, u64{1});
+                    break;
+                }
+            }
+            if (known == row || are_equal(texts, known, text, size)) {
+                if (row < known) atomicMin(&task.slots[slot], row);
+                break;
+            }
+        }
+        task.where[row] = static_cast<u32>(slot);
+    }
+}
+
+HR_FN bool is_first(const DistinctTexts& task, u64 row) {
+    return row < task.texts.rows && has_text(task.texts, row) && task.slots[task.where[row]] == row;
+}
+
+// counts[block]: distinct texts whose first row is among its rows.
+extern "C" __global__ void __launch_bounds__(threads)
+    count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
+    __shared__ u32 parts[threads / tile::lanes];
+    u32 count = 0;
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        count += is_first(task, u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x);
+    }
+    count = tile::reduce_block<Sum<u32>, threads>(count, parts);
+    if (threadIdx.x == 0) counts[blockIdx.x] = count;
+}
+
+// `begins[block]`: distinct texts before. Of the k-th distinct text: its code, by slot; its first row; its size.
+extern "C" __global__ void __launch_bounds__(threads)
+    number_firsts(const __grid_constant__ DistinctTexts task, const u64* begins, u32* codes, u64* rows, u64* sizes) {
+    __shared__ u32 parts[threads / tile::lanes];
+    u64 before = begins[blockIdx.x];
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        const bool first = is_first(task, row);
+        const u32 until = tile::scan_warp<Sum<u32>>(u32{first});
+        const tile::Before<u32> warps =
+            tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
+        if (first) {
+            const u64 k = before + warps.before + until - 1;
+            codes[task.where[row]] = static_cast<u32>(k);
+            rows[k] = row;
+            sizes[k] = text_begin(task.texts, row + 1) - text_begin(task.texts, row);
+        }
+        before += warps.total;
+        __syncthreads();  // `parts` is used again
+    }
+}
+
+// A null row has code 0.
+extern "C" __global__ void __launch_bounds__(threads)
+    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* made) {
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row < task.texts.rows) made[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
+    }
+}
+
+// The distinct texts as a column: `begins` are scanned sizes. A warp for each text, and one for the last offset.
+extern "C" __global__ void __launch_bounds__(threads)
+    gather_texts(const __grid_constant__ PlainTexts texts, const u64* rows, const u64* begins, u64 count, u64 bytes,
+                 u32* offsets, u8* made) {
+    const u64 k = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
+    if (k > count) return;
+    const u64 to = k < count ? begins[k] : bytes;
+    if (tile::lane() == 0) offsets[k] = static_cast<u32>(to);
+    if (k == count) return;
+    const u64 from = text_begin(texts, rows[k]), size = text_begin(texts, rows[k] + 1) - from;
+    for (u64 i = tile::lane(); i < size; i += tile::lanes) made[to + i] = texts.bytes[from + i];
+}

@@ -1,0 +1,91 @@
+"""Texts in other forms on a GPU, under the fiber harness, against those on the CPU."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.columns.column import Column
+from headrace.core.buffer import copy_of
+from headrace.encode.texts import as_dictionary, as_views
+from headrace.encode.texts_gpu import TextRooms, TextShape, string_views, text_dictionary
+from headrace.testing.fibers.launcher import FiberLauncher
+
+pytestmark = pytest.mark.fibers
+
+SHAPE = TextShape(threads=64, slots=16)
+ROWS = [0, 1, 31, 32, 33, 64, 511, 512, 513, 1100]
+
+
+def column_of(rng: random.Random, rows: int, large: bool, few: bool) -> Column:
+    """Texts of all lengths around what a view holds, some null."""
+    letters = ["", "a", "b", "ab", "x" * 11, "x" * 12, "x" * 13, "y" * 12 + "z", "ä" * 30, "long text " * 20]
+    texts = [rng.choice(letters) + ("" if few else str(rng.randrange(rows * 3 + 1))) for _ in range(rows)]
+    quoted = ['"' + text + '"' if rng.random() < 0.9 or few else "" for text in texts]
+    data = "a\n" + "".join(f"{text}\n" for text in quoted)
+    table = headrace.read_csv(data.encode(), dtypes={"a": "large_string" if large else "string"}, skip_blank_lines=False)
+    return table["a"]
+
+
+def rooms_of(launcher: FiberLauncher, column: Column) -> TextRooms:
+    def put(buffer: Any) -> Any:
+        return launcher.put(np.frombuffer(memoryview(buffer), np.uint8))
+
+    validity = None
+    if column.validity is not None:  # whole words
+        validity = launcher.put(np.frombuffer(bytes(column.validity).ljust(-(-column.length // 32) * 4, b"\0"), np.uint8))
+    return TextRooms(put(column.offsets), put(column.values), validity, column.length, column.type.bits // 8)
+
+
+def bytes_of(launcher: FiberLauncher, room: Any) -> bytes:
+    return launcher.fetch(room).tobytes()
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("few", [False, True])
+def test_views(rows, large, few):
+    launcher = FiberLauncher("random", rows)
+    column = column_of(random.Random(rows), rows, large, few)
+    expected = as_views(column, 2)
+    found = string_views(launcher, rooms_of(launcher, column), SHAPE)
+    assert found is not None
+    assert bytes_of(launcher, found[0]) == bytes(expected.values)
+    assert [bytes_of(launcher, room) for room in found[1]] == [bytes(buffer) for buffer in expected.data]
+
+
+@pytest.mark.parametrize("most", [200, 333, 5000])
+def test_views_in_several_buffers(most):
+    launcher = FiberLauncher("random", most)
+    column = column_of(random.Random(most), 700, False, False)
+    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, most_viewed=most))
+    if most == 200:
+        assert found is None  # one text is longer
+        return
+    assert found is not None and len(found[1]) > 1 and all(room.nbytes <= most for room in found[1])
+    made = as_views(column, 1)
+    buffers = [copy_of(bytes_of(launcher, room)) for room in found[1]]
+    views = Column(
+        made.type, made.length, made.null_count, copy_of(bytes_of(launcher, found[0])), made.validity, data=tuple(buffers)
+    )
+    assert views.to_pylist() == column.to_pylist()
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_dictionaries(rows, large, few, seed):
+    launcher = FiberLauncher("random", rows + seed)
+    column = column_of(random.Random(rows), rows, large, few)
+    expected = as_dictionary(column, 2)
+    assert expected.dictionary is not None and expected.dictionary.offsets is not None
+    codes, texts, count = text_dictionary(launcher, rooms_of(launcher, column), SHAPE)
+    assert bytes_of(launcher, codes) == bytes(expected.values)
+    assert count == expected.dictionary.length
+    assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)
+    assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)
