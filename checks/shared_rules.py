@@ -13,6 +13,8 @@ SHARED = (
     "core/operators.hpp",
     "core/float_sum.hpp",
     "arrange/bucket.hpp",
+    "arrange/cells.hpp",
+    "arrange/rules.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",

@@ -34,8 +34,10 @@ from headrace.structure.dialect import Dialect
 if TYPE_CHECKING:
     from headrace.api.scan import Scan
     from headrace.api.scan_csv import scan_csv
+    from headrace.arrange import functions as buckets
     from headrace.arrange.expression import Expression, key
     from headrace.arrange.histogram import histogram
+    from headrace.arrange.multisplit import multisplit
     from headrace.core.device_array import DeviceArray
     from headrace.core.scan import reduce, scan
     from headrace.core.select import select
@@ -44,8 +46,10 @@ _LATER = {
     "DeviceArray": "headrace.core.device_array",
     "Expression": "headrace.arrange.expression",
     "Scan": "headrace.api.scan",
+    "buckets": "headrace.arrange.functions",
     "histogram": "headrace.arrange.histogram",
     "key": "headrace.arrange.expression",
+    "multisplit": "headrace.arrange.multisplit",
     "reduce": "headrace.core.scan",
     "scan": "headrace.core.scan",
     "scan_csv": "headrace.api.scan_csv",
@@ -78,8 +82,10 @@ __all__ = [
     "Table",
     "UnsupportedDeviceError",
     "__version__",
+    "buckets",
     "histogram",
     "key",
+    "multisplit",
     "read_csv",
     "reduce",
     "release_unused_memory",
@@ -96,7 +102,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(_LATER[name]), name)
+    module = import_module(_LATER[name])
+    found = globals()[name] = module if name == "buckets" else getattr(module, name)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    from headrace.arrange.functions import BucketFunction
 
 
 class Table:
@@ -191,6 +193,83 @@ class Table:
         """DuckDB relation that reads this table's memory, in `connection` or in DuckDB's default one."""
         module = _needed("duckdb", "duckdb", "to_duckdb()")
         return (connection or module).from_arrow(self.to_arrow())
+
+    def partition(
+        self, by: str, buckets: BucketFunction, *, context: Context | None = None
+    ) -> tuple[Table, np.ndarray[Any, Any]]:
+        """Rows in the order of the buckets of one column's values; within a bucket they keep their order. Needs NumPy.
+
+        Parameters
+        ----------
+        by
+            Name of a column of integers or floats without nulls.
+        buckets
+            A function of `headrace.buckets`, such as ``buckets.splitters([0, 10, 100])``.
+        context
+            Threads and memory that may be used.
+
+        Returns
+        -------
+        tuple
+            The table, and int64 offsets: bucket `i` has the rows ``offsets[i]`` to before ``offsets[i + 1]``.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        OptionError
+            It holds no such values, some of them are in no bucket, or the table lies on a GPU.
+        """
+        from headrace.arrange.rows import partition_rows  # not needed to read
+
+        self[by]
+        columns, offsets = partition_rows(self._columns, by, buckets, context or Context())
+        return Table(columns), offsets
+
+    def partition_by_hash(
+        self, columns: str | Sequence[str], n: int, *, context: Context | None = None
+    ) -> tuple[Table, np.ndarray[Any, Any]]:
+        """Rows in `n` buckets by a hash of their values in `columns`: rows that are equal there share a bucket. Needs NumPy.
+
+        The hash depends on values alone, so tables of the same types that are partitioned alike can be joined bucket by bucket,
+        on any machine. Nulls are equal, as are -0.0 and 0.0, and all NaN; so are texts in any form.
+
+        Parameters
+        ----------
+        columns
+            Name of a column, or several.
+        n
+            How many buckets.
+        context
+            Threads and memory that may be used.
+
+        Returns
+        -------
+        tuple
+            As `partition` gives it.
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        OptionError
+            `n` is no number of buckets, or the table lies on a GPU.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> table = headrace.read_csv(b"city,n\\nRome,1\\nOslo,2\\nRome,3\\n")
+        >>> parted, offsets = table.partition_by_hash("city", 4)
+        >>> sorted(parted["city"].to_pylist()), int(offsets[-1])
+        (['Oslo', 'Rome', 'Rome'], 3)
+        """
+        from headrace.arrange.rows import partition_rows_by_hash  # not needed to read
+
+        by = [columns] if isinstance(columns, str) else list(columns)
+        for name in by:
+            self[name]
+        found, offsets = partition_rows_by_hash(self._columns, by, n, context or Context())
+        return Table(found), offsets
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """Name to NumPy array; see `Column.to_numpy`."""

@@ -1,8 +1,12 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include "arrange/hash_rows.hpp"
 #include "arrange/histogram.hpp"
+#include "arrange/multisplit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,11 +27,61 @@ void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buck
     histogram({key, reinterpret_cast<const void*>(keys), count}, how, chosen, threads);
 }
 
+// Key, rule, description, edges, buckets, and of a digit its lowest bit and mask.
+using SplitRule = std::tuple<std::string_view, std::string_view, nb::bytes, std::uintptr_t, u32, u32, u32>;
+
+SplitBy split_by(const SplitRule& rule) {
+    const auto& [key, name, description, edges, buckets, shift, mask] = rule;
+    return {key,   name, {description.c_str(), description.size()}, reinterpret_cast<const void*>(edges), buckets,
+            shift, mask};
+}
+
+u64 multisplit_at(const SplitRule& rule, std::uintptr_t keys, u64 count,
+                  const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, unsigned>>& columns,
+                  std::uintptr_t starts, unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    std::vector<SplitColumn> moved;
+    for (const auto& [from, to, width] : columns) {
+        moved.push_back({reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width});
+    }
+    const SplitBy by = split_by(rule);
+    const nb::gil_scoped_release release;
+    return multisplit(by, reinterpret_cast<const void*>(keys), count, moved, reinterpret_cast<u64*>(starts), chosen,
+                      threads);
+}
+
+void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std::uintptr_t starts, unsigned threads,
+                     std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    const SplitBy by = split_by(rule);
+    const nb::gil_scoped_release release;
+    find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
+}
+
+// Addresses of values, offsets and validity (0 for none), the first row, bytes of a value or an offset, floats or not.
+using RowsColumn = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, unsigned, bool>;
+
+void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, unsigned threads) {
+    const auto& [values, offsets, validity, first, width, is_float] = column;
+    const HashedColumn hashed{reinterpret_cast<const void*>(values),
+                              reinterpret_cast<const void*>(offsets),
+                              reinterpret_cast<const u8*>(validity),
+                              first,
+                              width,
+                              is_float};
+    const nb::gil_scoped_release release;
+    hash_rows(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
     m.def("histogram", &histogram_at, "key"_a, "keys"_a, "count"_a, "buckets"_a, "description"_a, "edges"_a,
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");
+    m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
+          "isa"_a = "");
+    m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "threads"_a);
+    m.def("find_buckets", &find_buckets_at, "rule"_a, "keys"_a, "count"_a, "starts"_a, "threads"_a, "isa"_a = "");
 }
 
 }  // namespace headrace

@@ -14,7 +14,7 @@ Expression::Expression(std::string_view program, Isa isa)
     usize depth = 0;
     Step before{Operation::key, 0};
     for (const Step& step : steps) {
-        if (step.operation > Operation::right) throw std::invalid_argument("no such operation");
+        if (step.operation > Operation::unequal) throw std::invalid_argument("no such operation");
         const bool leaf = step.operation <= Operation::number;
         if (!leaf && depth < 2) throw std::invalid_argument("an operation lacks what it is applied to");
         const bool divides = step.operation == Operation::divide || step.operation == Operation::remain;

@@ -14,14 +14,17 @@ from headrace.core.errors import OptionError
 _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
 _DIVISIONS = {"//", "%"}
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 _DEEPEST = 100
-_OPERATIONS: tuple[str | int, ...] = ("key", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>")
+_OPERATIONS: tuple[str | int, ...] = (
+    "key", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=",
+)  # fmt: skip
 """In the order of expression.hpp."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """A function of a key.
+    """A function of a key. A comparison is one too, 1 where it holds and 0 where not.
 
     Parameters
     ----------
@@ -43,11 +46,18 @@ class Expression:
     parts: tuple[Expression, ...] = ()
     depth: int = 0
 
+    @property
+    def is_comparison(self) -> bool:
+        """Whether its values are 0 and 1."""
+        return self.symbol in _COMPARISONS
+
     def as_c(self) -> str:
         """The expression for a kernel: its key is ``key``."""
         if not self.parts:
             return f"{self.symbol}u" if isinstance(self.symbol, int) else self.symbol
         left, right = (part.as_c() for part in self.parts)
+        if self.symbol in _COMPARISONS:
+            return f"({left} {self.symbol} {right} ? 1u : 0u)"
         return f"({left} {'/' if self.symbol == '//' else self.symbol} {right})"
 
     def as_program(self) -> bytes:
@@ -120,6 +130,29 @@ class Expression:
     def __rshift__(self, other: object) -> Expression:
         return _joined(">>", self, other)
 
+    def __lt__(self, other: object) -> Expression:
+        return _joined("<", self, other)
+
+    def __le__(self, other: object) -> Expression:
+        return _joined("<=", self, other)
+
+    def __gt__(self, other: object) -> Expression:
+        return _joined(">", self, other)
+
+    def __ge__(self, other: object) -> Expression:
+        return _joined(">=", self, other)
+
+    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
+        return _joined("==", self, other)
+
+    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
+        return _joined("!=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise OptionError("an expression is a function of keys and neither true nor false; join comparisons by & and |")
+
 
 _APPLY = {
     "+": lambda a, b: a + b,
@@ -132,6 +165,12 @@ _APPLY = {
     "%": lambda a, b: a % b,
     "<<": lambda a, b: a << b,
     ">>": lambda a, b: a >> b,
+    "<": lambda a, b: (a < b) * 1,
+    "<=": lambda a, b: (a <= b) * 1,
+    ">": lambda a, b: (a > b) * 1,
+    ">=": lambda a, b: (a >= b) * 1,
+    "==": lambda a, b: (a == b) * 1,
+    "!=": lambda a, b: (a != b) * 1,
 }
 
 

@@ -65,6 +65,18 @@ void apply(Operation operation, Operand a, Operand b, u32* to, usize count) {
             return run([](u32 x, u32 y) { return x << (y & 31); });
         case Operation::right:
             return run([](u32 x, u32 y) { return x >> (y & 31); });
+        case Operation::less:
+            return run([](u32 x, u32 y) { return u32{x < y}; });
+        case Operation::at_most:
+            return run([](u32 x, u32 y) { return u32{x <= y}; });
+        case Operation::more:
+            return run([](u32 x, u32 y) { return u32{x > y}; });
+        case Operation::at_least:
+            return run([](u32 x, u32 y) { return u32{x >= y}; });
+        case Operation::equal:
+            return run([](u32 x, u32 y) { return u32{x == y}; });
+        case Operation::unequal:
+            return run([](u32 x, u32 y) { return u32{x != y}; });
         case Operation::divide:
         case Operation::remain:
             return divide(a, b.number, operation == Operation::remain, to, count);

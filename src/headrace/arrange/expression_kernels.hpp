@@ -17,7 +17,13 @@ enum class Operation : u32 {
     divide,
     remain,
     left,
-    right
+    right,
+    less,
+    at_most,
+    more,
+    at_least,
+    equal,
+    unequal
 };
 
 struct Operand {

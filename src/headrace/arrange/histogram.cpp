@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "arrange/cell_words.hpp"
 #include "arrange/expression.hpp"
 #include "arrange/histogram_kernels.hpp"
 #include "core/pieces.hpp"
@@ -89,20 +90,6 @@ Description described(std::string_view bytes) {
     if (bytes.size() != sizeof(description)) throw std::invalid_argument("not a description of such buckets");
     std::memcpy(&description, bytes.data(), sizeof(description));
     return description;
-}
-
-// The words of all cells: edges ascend, so each is met once.
-template <class Key>
-std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wide* edges) {
-    std::vector<u32> words(cells.count + 1);
-    u32 before = 0;
-    for (u32 cell = 0; cell <= cells.count; ++cell) {
-        u32 after = before;
-        while (after < cells.buckets && spot(cells, place(cells, edges[after + 1])).cell == cell) ++after;
-        words[cell] = word_of_edges(cells, edges, before, after - before);
-        before = after;
-    }
-    return words;
 }
 
 template <class Key>

@@ -106,7 +106,7 @@ def histogram(
         raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
     how: bytes | Edges | Expression
     if splitters is not None:
-        how = between(dtype, _on_host(splitters, source, context, budget))
+        how = between(dtype, on_host(splitters, source, context, budget))
         bins = len(how.given) - 1
     elif bucket is not None:
         how = _checked(dtype, bins, bucket)
@@ -120,7 +120,7 @@ def histogram(
     return result.owner
 
 
-def _on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> Any:
+def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> Any:
     """Edges as they are given, or a copy if they lie on the keys' GPU, made in the order of their own stream."""
     if isinstance(splitters, Sequence):
         return splitters

@@ -1,0 +1,127 @@
+"""Multisplit's kernels and passes under the fiber harness, against NumPy's stable sort, around a tile's edges."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from headrace import buckets, key
+from headrace.arrange.functions import key_type, rule_for
+from headrace.arrange.multisplit import Split
+from headrace.arrange.multisplit_gpu import split
+from headrace.arrange.split_gpu import Column, Shapes, Splitter, bits_pass
+from headrace.core.errors import OptionError
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of
+
+pytestmark = pytest.mark.fibers
+
+LARGE = Shapes(
+    (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 1), (64, 2), 2, 2, 3, (2, 2, 1)
+)
+SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 1), (64, 1), 1, 2, 5, (3, 1, 1))
+"""For 32 digits at most: a block has a thread for each."""
+
+
+def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="random", seed=0):
+    launcher = FiberLauncher(order, seed)
+    rule = rule_for(function, keys.dtype, function.parameters[0] if function.kind == "splitters" else None)
+    given = [launcher.put(array) for array in (keys, *values)]
+    made = [launcher.room(array.nbytes) for array in (keys, *values)]
+    offsets = launcher.room((rule.count + 1) * 8)
+    columns = [Column(a, b, array.itemsize) for a, b, array in zip(given, made, (keys, *values), strict=True)]
+    split(Splitter(launcher, len(keys), shapes), (key_type(keys.dtype.str), rule), columns, offsets, strategy)
+    found = [room.array.view(array.dtype) for room, array in zip(made, (keys, *values), strict=True)]
+    return Split(found[0], found[1:], offsets.array.view("i8"))
+
+
+def few(function, own, count):
+    """Cases whose offsets are not most of the work."""
+    return function.count <= max(256, count)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "i8", "f4"])
+def test_functions(dtype: str) -> None:
+    for count in (1, 1023, 2049):
+        keys = keys_of(dtype, "uniform", count)
+        values = columns_of(count)[:1]
+        for function, own in cases(keys):
+            if few(function, own, count):
+                check(keys, values, own, function.count, launched(keys, values, function))
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+@pytest.mark.parametrize("strategy", ["block", "look_back", "direct", "warp", "reduced_bit", "recursive"])
+@pytest.mark.parametrize("kind", ["uniform", "constant"])
+def test_strategies(order: str, strategy: str, kind: str) -> None:
+    tile = 64 * 2
+    for count in (1, tile - 1, tile, tile + 1, 384, 2500):
+        keys = keys_of("u4", kind, count)
+        values = columns_of(count)
+        values = values[:1] + values[3:4] if strategy in {"direct", "warp"} else values
+        for low, high in ((31, 32), (2, 5), (0, 5)):
+            function = buckets.bits(low, high)
+            own = (keys >> low & (function.count - 1)).astype("i8")
+            shapes = LARGE if strategy == "reduced_bit" else SMALL  # labels of a byte have 256 digits
+            found = launched(keys, values, function, strategy=strategy, shapes=shapes, order=order, seed=count)
+            check(keys, values, own, function.count, found)
+
+
+@pytest.mark.parametrize("strategy", ["block", "look_back"])
+@pytest.mark.parametrize("bits", [6, 7, 8])
+def test_many_digits(strategy: str, bits: int) -> None:
+    for count in (1023, 1025, 9001):
+        keys = keys_of("u4", "skewed", count)
+        for values in ([], columns_of(count)):
+            own = (keys >> 3 & ((1 << bits) - 1)).astype("i8")
+            found = launched(keys, values, buckets.bits(3, 3 + bits), strategy=strategy, seed=bits)
+            check(keys, values, own, 1 << bits, found)
+
+
+def test_more_columns_than_a_launch_takes() -> None:
+    keys, values = keys_of("u4", "uniform", 1500), columns_of(1500) * 2
+    check(keys, values, (keys % 32).astype("i8"), 32, launched(keys, values, buckets.bits(0, 5), strategy="block"))
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
+def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
+    for count in (1, 1023, 1024, 1025, 9001):
+        keys = keys_of(dtype, kind, count)
+        launcher = FiberLauncher("random", count)
+        given, made = launcher.put(keys), launcher.room(keys.nbytes)
+        by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
+        splitter = Splitter(launcher, count, LARGE)
+        starts, _ = splitter.starts(by, given)
+        begins = starts.array.view("u8").copy()
+        splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
+        own = keys >> 5 & 255
+        order = np.argsort(own, kind="stable")
+        np.testing.assert_array_equal(begins, np.searchsorted(own[order], np.arange(256)))
+        np.testing.assert_array_equal(starts.array.view("u8"), np.searchsorted(own[order], np.arange(256), "right"))
+        found = made.array.view(keys.dtype)
+        for digit in range(256):
+            part = slice(int(begins[digit]), int(starts.array.view("u8")[digit]))
+            np.testing.assert_array_equal(np.sort(found[part]), np.sort(keys[own == digit]))
+
+
+def test_keys_in_no_bucket_are_told_and_stay_within_bounds() -> None:
+    keys = keys_of("u4", "uniform", 3000)
+    floats = np.array([1, np.nan, 7, 900], "f4")
+    for given, function in (
+        (keys, buckets.identity(9)),
+        (keys, buckets.even(0, 1 << 31, 200)),
+        (keys, buckets.computed(100, key)),
+        (floats, buckets.even(0, 8, 4)),
+        (floats, buckets.splitters([0, 4, 8])),
+    ):
+        with pytest.raises(OptionError, match="in none of the"):
+            launched(given, [], function)
+
+
+def test_structures_have_the_sizes_of_their_kernels() -> None:
+    by = bits_pass("u32", 3, 11)
+    assert struct.unpack("<4I", by.digit) == (3, 255, 255, 0)
+    assert (by.bits, by.digits, bits_pass("u32", 0, 1).bits, bits_pass("u64", 0, 1).bits) == (8, 256, 1, 8)
