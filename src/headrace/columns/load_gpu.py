@@ -133,7 +133,7 @@ class _Load:
         self._dialect, self._plan = dialect, plan
         self._known = plan_on_gpu(plan)
         begin, self._counts = find_data(source, native_dialect(dialect), plan)
-        self._size = min(plan.end, source.size) - begin
+        self._begin, self._size = begin, min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
         self._inference = Inference(source, dialect, plan, self._known, begin)
         see = self._inference.see_field
@@ -190,7 +190,7 @@ class _Load:
 
     def _beginning(self) -> bytes:
         """Of the text, what the host has already: other bytes would be waited for, behind the search."""
-        begin = min(self._text.begin, HEAD_BYTES - _SAMPLED_BYTES)
+        begin = min(self._begin, HEAD_BYTES - _SAMPLED_BYTES)
         return bytes(self._source.native.read(begin, min(_SAMPLED_BYTES, self._size)))
 
     def _measure(self, group: Group, totals: Room) -> list[int]:
@@ -387,7 +387,7 @@ class _Load:
     def _shrunk(self, taken: list[Taken], rows: int, evidence: tuple[Evidence | None, ...]) -> tuple[Evidence | None, ...]:
         """The evidence, where types were shrunk to others than the kinds of text call for."""
         settled = shrink(self._launcher, taken, rows)
-        text = self._source, self._dialect, self._plan, self._text.begin
+        text = self._source, self._dialect, self._plan, self._begin
         found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
         if self._source.decoded is not None:
             found = original_evidence(found, self._source.decoded)
