@@ -65,7 +65,7 @@ class LoadsOnGpu:
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
         """As `FileLoads.load`."""
-        from headrace.columns.load_gpu import launcher_for, load_text  # it needs the packages of a GPU
+        from headrace.columns.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)

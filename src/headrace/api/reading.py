@@ -118,7 +118,7 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan), prepared, options)
-    from headrace.columns.load_gpu import launcher_for, load_text  # it needs the packages of a GPU
+    from headrace.columns.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
 
     launcher = launcher_for(source, options.context, device)
     loaded = load_text(source, options.dialect, plan, launcher, device)

@@ -7,39 +7,34 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.columns.ahead_gpu import RowsAhead, is_enough
 from headrace.columns.before_gpu import find_data
 from headrace.columns.column import Column
 from headrace.columns.columns_gpu import Taken
 from headrace.columns.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
-from headrace.columns.decoded_gpu import decoded_place, original_evidence
+from headrace.columns.decoded_gpu import original_evidence
 from headrace.columns.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer_gpu import Inference
 from headrace.columns.launch_rows_gpu import RowLaunches
-from headrace.columns.load import CutRecordError, Evidence, Loaded, LoadPlan, native_dialect, native_errors, type_named
+from headrace.columns.load import CutRecordError, Evidence, Loaded, LoadPlan, native_dialect, type_named
 from headrace.columns.place_gpu import GpuShape, Place, convert_program
 from headrace.columns.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.rows_gpu import RowColumns, most_row_bytes
 from headrace.columns.string_places_gpu import place_memory_bytes, place_strings
-from headrace.core.context import Context
-from headrace.core.device import Device
-from headrace.core.device_memory import Budget
-from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu import gpu
-from headrace.core.launcher import Entry, GpuLauncher, Part, Room, Shape
+from headrace.core.launcher import Entry, Part, Room, Shape
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES, view_of_room
+from headrace.sources.on_gpu import HEAD_BYTES
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import TOTALS, Found
 
-__all__ = ["GpuShape", "Place", "launcher_for", "load_on_gpu", "load_text"]
+__all__ = ["GpuShape", "Place", "load_on_gpu"]
 
 _MEASURE = Entry("columns/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert.cu", "convert_tiles", "PPPPPPPI120s")
@@ -50,44 +45,8 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _COUNT_BLOCKS = 528
 _SAMPLED_BYTES = 4096
 """Of the text's beginning, by which is guessed whether its fields have quotes, and how many rows there are."""
-_MOST_AHEAD = 4
-"""Times the text, what may be taken by that guess."""
-_MOST_SPARE_ROWS = 1024
 _MARKED_BLOCKS = 2048
 _SEEN_BYTES = 2 * SIGHTINGS * 8
-
-
-def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
-    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
-    stream = None if source.on_gpu is None else source.on_gpu.stream
-    budget = context.new_budget() if budget is None else budget
-    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
-
-
-def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
-    """Read a text on a GPU, where it lies or is copied to.
-
-    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
-
-    Raises
-    ------
-    MemoryLimitError
-        It does not fit.
-    """
-    far = source.on_gpu if source.is_far else None
-    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
-    if source.codec != "utf-8":
-        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
-        place, source, plan = decoded_place(place, source, plan, view)
-    return load_on_gpu(place, source, dialect, plan)
-
-
-def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
-    """The text on the card: read by several threads into pinned memory, from where it goes on."""
-    text = launcher.room(source.size)
-    with native_errors():
-        launcher.read_in(source.native.read_into, source.size, text)
-    return text
 
 
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
@@ -211,7 +170,8 @@ class _Load:
             place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
-        self._ahead = self._room_ahead(group)
+        ahead = RowsAhead(self._beginning(), self._dialect.line_end or b"\n", self._size)
+        self._ahead = ahead.room(group, launcher)
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & (Found.OPEN | Found.UNCLOSED):
@@ -221,24 +181,11 @@ class _Load:
         self._counts["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES:])
 
-    def _room_ahead(self, group: Group) -> MadeColumns | None:
-        """Room for the columns, taken while the search runs: for the rows that the first bytes let one expect, and a few more."""
-        line_end, beginning = self._dialect.line_end or b"\n", self._beginning()
-        lines = beginning.count(line_end)
-        rows = self._size * lines // max(beginning.rfind(line_end) + len(line_end), 1)
-        rows += rows // 32 + lines
-        if not rows or group.room_bytes(rows) > _MOST_AHEAD * self._size:
-            return None
-        try:
-            return group.make_room(self._launcher, rows)
-        except MemoryLimitError:
-            return None
-
     def _make_room(self, group: Group, strings: list[int]) -> MadeColumns:
         """Room for all rows; what was taken ahead, if it does."""
         rows, made = self._rows, self._ahead
         self._ahead = None
-        if made is None or made.group is not group or not rows <= made.rows <= rows + rows // 8 + _MOST_SPARE_ROWS:
+        if made is None or made.group is not group or not is_enough(made.rows, rows):
             del made  # before more is taken
             made = group.make_room(self._launcher, rows)
         made.settle(self._launcher, rows, strings)
