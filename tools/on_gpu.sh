@@ -41,6 +41,7 @@ step card python3 -c 'from headrace.core.gpu import gpu; print(gpu(), gpu().arch
 step kernels python3 -m headrace kernels build
 tests=(tests/core tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)
 tests+=(tests/structure/test_find_tiles_differential.py tests/api/test_read_csv_gpu_differential.py)
+tests+=(tests/api/test_scan_csv_gpu_differential.py tests/api/test_read_csv_gpu_extremes_differential.py)
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${tests[@]}"
 LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then
