@@ -22,3 +22,8 @@ def gpu_is_missing() -> str:
 def pytest_runtest_setup(item):
     if item.get_closest_marker("gpu") is not None and gpu_is_missing():
         pytest.skip(gpu_is_missing())
+
+
+def pytest_collection_modifyitems(items):
+    """The file that takes minutes first, so that it ends beside the others where they run on several cores."""
+    items.sort(key=lambda item: item.path.name != "test_kernels_rules.py")
