@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.cases import SIZES
+from bench.cases import SIZES, Case
 
 TEXT = 'the food was great, and service ""friendly"" but a bit slow\n we will be back for sure , really nice place to sit outside'
 
@@ -36,6 +36,18 @@ def ensure(name: str, size: int | None = None, where: Path | None = None) -> Pat
     if not path.exists():
         make(name, path, size)
     return path
+
+
+PIECE = 16 << 20
+
+
+def pieces(case: Case) -> tuple[bytes, bytes]:
+    """Header and whole records of a case's file, about PIECE bytes, to be repeated."""
+    data = ensure(case.data, PIECE).read_bytes()
+    end = b'"\n' if case.quotes else b"\n"
+    data = data[: data.rindex(end) + len(end)]
+    header = data[: data.index(b"\n") + 1] if case.header else b""
+    return header, data[len(header) :]
 
 
 def make(name: str, path: Path, size: int) -> None:

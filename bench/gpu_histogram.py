@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ import numpy as np
 import torch
 
 import headrace
-from bench.gpu_timing import median_ms
+from bench.gpu_timing import Cub, median_ms
 from headrace.arrange.buckets import between, even
 from headrace.arrange.histogram import launcher
 from headrace.core.arrays import take
@@ -131,26 +130,6 @@ def read_rate(count: int) -> float:
     words = take(keys_of("uniform", torch.int32, count), "words")
     folded = fold_buffer(gpu(words.device), words.stream)
     return count * 4 / median_ms(lambda: start_reading(words, folded)) * 1e3
-
-
-class Cub:
-    """bench/cub_histogram.cu, compiled while others work."""
-
-    def __init__(self) -> None:
-        self.program = Path(tempfile.mkdtemp()) / "cub"
-        command = ["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", self.program, HERE / "cub_histogram.cu"]
-        self.compiling = subprocess.Popen(command)
-
-    def rates(self, asked: list[tuple[str, str, int, int, int]]) -> list[float]:
-        """10^9 keys a second."""
-        if self.compiling.wait() != 0:
-            raise RuntimeError("nvcc failed")
-        torch.cuda.empty_cache()
-        text = "\n".join(" ".join(map(str, line)) for line in asked)
-        found = subprocess.run([self.program], input=text, capture_output=True, text=True, check=True).stdout.split()
-        if len(found) != len(asked) or any(float(ms) <= 0 for ms in found):
-            raise RuntimeError("CUB: a call failed")
-        return [line[-1] / float(ms) / 1e6 for line, ms in zip(asked, found, strict=True)]
 
 
 TARGETS = [("even", 2, 1050), ("even", 32, 1050), ("even", 256, 1050), ("even", 2048, None), ("even", 65536, 500),
@@ -267,7 +246,7 @@ def main() -> None:
     if options.profile:
         profile()
         return
-    cub = Cub()
+    cub = Cub("cub_histogram")
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
     machine = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +20,7 @@ from pathlib import Path
 import torch
 
 import headrace
-from bench.gpu_timing import median_ms
+from bench.gpu_timing import Cub, median_ms
 from headrace import buckets
 from headrace.arrange.multisplit_sort import multisplit_sort
 from headrace.arrange.partition import partition
@@ -98,26 +97,6 @@ def prepared(keys: torch.Tensor, values: torch.Tensor | None, m: int, strategy: 
 
 def rate(work: Callable[[], object], count: int, repeats: int = 9) -> float:
     return count / median_ms(work, repeats, busy=3_000_000) / 1e6
-
-
-class Cub:
-    """bench/cub_multisplit.cu, compiled while others work."""
-
-    def __init__(self) -> None:
-        self.program = Path(tempfile.mkdtemp()) / "cub"
-        command = ["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", self.program, HERE / "cub_multisplit.cu"]
-        self.compiling = subprocess.Popen(command)
-
-    def rates(self, asked: list[tuple[str, str, int, int, int]]) -> list[float]:
-        """10^9 items a second."""
-        if self.compiling.wait() != 0:
-            raise RuntimeError("nvcc failed")
-        torch.cuda.empty_cache()
-        text = "\n".join(" ".join(map(str, line)) for line in asked)
-        found = subprocess.run([self.program], input=text, capture_output=True, text=True, check=True).stdout.split()
-        if len(found) != len(asked) or any(float(ms) <= 0 for ms in found):
-            raise RuntimeError("CUB: a call failed")
-        return [line[-1] / float(ms) / 1e6 for line, ms in zip(asked, found, strict=True)]
 
 
 def copy_rate() -> float:
@@ -243,7 +222,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out")
     options = parser.parse_args()
-    cub = Cub()
+    cub = Cub("cub_multisplit")
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
     machine = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"

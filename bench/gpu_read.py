@@ -20,7 +20,7 @@ import torch
 
 import headrace
 from bench.cases import CASES, Case
-from bench.data import ensure
+from bench.data import pieces
 from bench.machine import description
 from headrace.api.csv_options import parse_options
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
@@ -32,19 +32,9 @@ from headrace.core.launcher import GpuLauncher
 from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape
 
-PIECE = 16 << 20
 RUNS, SHORT_RUNS = 9, 51
 CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps")
 Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
-
-
-def pieces(case: Case) -> tuple[bytes, bytes]:
-    """Header and whole records of a file, about PIECE bytes."""
-    data = ensure(case.data, PIECE).read_bytes()
-    end = b'"\n' if case.quotes else b"\n"
-    data = data[: data.rindex(end) + len(end)]
-    header = data[: data.index(b"\n") + 1] if case.header else b""
-    return header, data[len(header) :]
 
 
 def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:

@@ -19,24 +19,14 @@ from typing import Any
 
 import headrace
 from bench.cases import CASES, Case
-from bench.data import ensure, folder
+from bench.data import folder, pieces
 from bench.machine import description
 from headrace.api.scan import Scan
 from headrace.core.timeline import Timeline
 
-PIECE = 16 << 20
 RUNS = 3
 MIB = 1 << 20
 SOAK_LIMIT = 4 << 30
-
-
-def pieces(case: Case) -> tuple[bytes, bytes]:
-    """Header and whole records of a file, about PIECE bytes."""
-    data = ensure(case.data, PIECE).read_bytes()
-    end = b'"\n' if case.quotes else b"\n"
-    data = data[: data.rindex(end) + len(end)]
-    header = data[: data.index(b"\n") + 1] if case.header else b""
-    return header, data[len(header) :]
 
 
 def file_of(name: str, case: Case, size: int) -> Path:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import SourceFile
+from headrace.api.planned_files import PlannedFiles
 from headrace.columns.column import Column
-from headrace.columns.join import SharedLoads
 from headrace.columns.load import Loaded, LoadPlan, load
 from headrace.columns.types import DataType
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
 if TYPE_CHECKING:
@@ -40,20 +38,20 @@ class LoadsOnHost:
 
     device = Device()
 
-    def __init__(self, shared: SharedLoads, options: CsvOptions) -> None:
-        self._shared, self._options = shared, options
+    def __init__(self, plans: PlannedFiles) -> None:
+        self._plans = plans
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
         """As `FileLoads.load`."""
-        return load(source, self._options.dialect, plan)
+        return load(source, self._plans.options.dialect, plan)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """As `FileLoads.join`."""
-        return self._shared.join(parts, kind, shrink=shrink)
+        return self._plans.shared.join(parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """As `FileLoads.encoded`."""
-        return encoded(column, given, self._options.values.text_type, self._options.context.thread_count)
+        return self._plans.encoded(column, given)
 
 
 class LoadsOnGpu:
@@ -86,7 +84,7 @@ class LoadsOnGpu:
         return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
 
 
-def loads_for(files: Sequence[SourceFile], shared: SharedLoads, options: CsvOptions) -> FileLoads:
+def loads_for(plans: PlannedFiles) -> FileLoads:
     """Where the files lie, or the context says.
 
     Raises
@@ -94,9 +92,10 @@ def loads_for(files: Sequence[SourceFile], shared: SharedLoads, options: CsvOpti
     OptionError
         They lie on several GPUs, or on another than the one named.
     """
+    files, options = plans.files, plans.options
     devices = {file.device for file in files if file.device is not None}
     if options.context.device.kind != "cpu":
         devices.add(options.context.device)
     if len(devices) > 1:
         raise OptionError(f"sources lie on, or are to go to, {sorted(map(str, devices))}; nothing is copied between GPUs")
-    return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(shared, options)
+    return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(plans)

@@ -72,7 +72,7 @@ class _Reading:
         self.sniffed = sniffed
         self.plans = PlannedFiles(files, options)
         self.names, self.planned, self.shared = self.plans.names, self.plans.planned, self.plans.shared
-        self.loads = loads_for(files, self.shared, options)
+        self.loads = loads_for(self.plans)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
         self.begins = list(accumulate((file.size for file in files), initial=0))
         self.prepared = self.told = time.perf_counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from headrace.core.errors import MissingDependencyError
+from headrace.api.optional import needed
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 def to_reader(scan: Scan) -> pa.RecordBatchReader:
     """PyArrow reader of the batches."""
-    return _needed("pyarrow", "arrow", "to_reader()").RecordBatchReader.from_stream(scan)
+    return needed("pyarrow", "arrow", "to_reader()").RecordBatchReader.from_stream(scan)
 
 
 def to_duckdb(scan: Scan, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyRelation:
     """DuckDB relation over the Arrow stream."""
-    module = _needed("duckdb", "duckdb", "to_duckdb()")
+    module = needed("duckdb", "duckdb", "to_duckdb()")
     return (connection or module).from_arrow(to_reader(scan))
 
 
 def to_polars(scan: Scan) -> pl.LazyFrame:
     """Polars lazy frame whose source is the scan: columns are selected and rows limited before anything is read."""
-    polars = _needed("polars", "polars", "to_polars()")
+    polars = needed("polars", "polars", "to_polars()")
     from polars.io.plugins import register_io_source
 
     def batches(columns: list[str] | None, predicate: Any, rows: int | None, _: int | None) -> Iterator[Any]:
@@ -48,7 +48,7 @@ def to_polars(scan: Scan) -> pl.LazyFrame:
 
 def to_torch(scan: Scan) -> Any:
     """PyTorch iterable data set: name to tensor, for each batch."""
-    data = _needed("torch", "torch", "to_torch()").utils.data
+    data = needed("torch", "torch", "to_torch()").utils.data
 
     class Batches(data.IterableDataset):  # type: ignore[misc,name-defined]  # a class of PyTorch, where that is installed
         def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -58,12 +58,3 @@ def to_torch(scan: Scan) -> Any:
                     yield table.to_torch()
 
     return Batches()
-
-
-def _needed(package: str, extra: str, what: str) -> Any:
-    try:
-        return __import__(package)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise  # it is there, and something that it needs is not
-        raise MissingDependencyError.of(package, extra, what) from None

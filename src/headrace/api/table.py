@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
+from headrace.api.optional import needed
 from headrace.api.report import Report
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import OptionError
 from headrace.encode.texts import as_plain
 from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
 
@@ -153,12 +154,12 @@ class Table:
         BufferError
             A column is no array of numbers, or has nulls. Choose columns first.
         """
-        torch = _needed("torch", "torch", "to_torch()")
+        torch = needed("torch", "torch", "to_torch()")
         return {name: torch.from_dlpack(column) for name, column in self._columns.items()}
 
     def to_cudf(self) -> Any:
         """cuDF data frame; a table on the host is copied to the GPU by cuDF."""
-        module = _needed("cudf", "cudf", "to_cudf()")
+        module = needed("cudf", "cudf", "to_cudf()")
         if self.device.kind == "cpu":
             return module.DataFrame.from_arrow(self.to_arrow())
         plc = __import__("pylibcudf").Table.from_arrow(self)
@@ -177,21 +178,21 @@ class Table:
         columns = moved_all(self._columns, "cpu")
         if not views:
             columns = {name: as_plain(column) for name, column in columns.items()}
-        return _needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
+        return needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:
         """pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
-        _needed("pandas", "pandas", "to_pandas()")
+        needed("pandas", "pandas", "to_pandas()")
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
     def to_polars(self) -> pl.DataFrame:
         """Polars data frame."""
-        return _needed("polars", "polars", "to_polars()").DataFrame(self)
+        return needed("polars", "polars", "to_polars()").DataFrame(self)
 
     def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
         """DuckDB relation that reads this table's memory, in `connection` or in DuckDB's default one."""
-        module = _needed("duckdb", "duckdb", "to_duckdb()")
+        module = needed("duckdb", "duckdb", "to_duckdb()")
         return (connection or module).from_arrow(self.to_arrow())
 
     def partition(
@@ -289,12 +290,3 @@ class Table:
         from headrace.api.html import table_html  # not needed to read
 
         return table_html(self._columns, self.num_rows)
-
-
-def _needed(package: str, extra: str, what: str) -> Any:
-    try:
-        return __import__(package)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise  # it is there, and something that it needs is not
-        raise MissingDependencyError.of(package, extra, what) from None

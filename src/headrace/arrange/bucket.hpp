@@ -39,6 +39,17 @@ struct Widened<double> {
     HR_FN double of(double key, double) { return key; }
 };
 
+// The high word of x M, where M has 64 bits and x 32; of 128 bits, M's words high and below, and 64.
+HR_FN u32 high_word(u32 x, u64 multiplier) {
+    return static_cast<u32>(
+        (static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32)) >> 32);
+}
+HR_FN u64 high_word(u64 x, u64 high, u64 below) {
+    const Product product = multiply_wide(x, high);
+    const u64 sum = product.low + multiply_wide(x, below).high;
+    return product.high + (sum < product.low ? 1 : 0);
+}
+
 HR_FN u32 at_most(u32 x, u32 most) { return x < most ? x : most; }
 
 // How keys fall into even parts. `multiplier`: M, or 0 where parts are found by `shift`.
@@ -54,9 +65,7 @@ struct Even {
     HR_FN u32 part(const Even& even, Key key, u32 count) {
         const u32 past = Widened<Key>::of(key, even.low);
         if constexpr (by_shift) return at_most(past >> even.shift, count);
-        const u64 product = static_cast<u64>(past) * (even.multiplier >> 32) +
-                            (static_cast<u64>(past) * (even.multiplier & 0xFFFFFFFF) >> 32);
-        return at_most(static_cast<u32>(product >> 32), count);
+        return at_most(high_word(past, even.multiplier), count);
     }
 };
 
@@ -73,11 +82,7 @@ struct Even<u64> {
     HR_FN u32 part(const Even& even, u64 key, u32 count) {
         const u64 past = key - even.low;
         u64 part = past >> even.shift;
-        if constexpr (!by_shift) {
-            const Product product = multiply_wide(past, even.high);
-            const u64 sum = product.low + multiply_wide(past, even.below).high;
-            part = product.high + (sum < product.low ? 1 : 0);
-        }
+        if constexpr (!by_shift) part = high_word(past, even.high, even.below);
         return part < count ? static_cast<u32>(part) : count;
     }
 };

@@ -245,8 +245,8 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
     if dtype.kind == "f" and kind in {"identity", "modulo"}:
         raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
-    if count == 1:  # nothing to be divided by; keys outside are found all the same
-        kind = "identity" if kind == "identity" else "hash" if kind != "even" else kind
+    if count == 1 and kind == "modulo":  # nothing to be divided by
+        kind = "hash"
     description = _described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
 
@@ -259,7 +259,7 @@ def _described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -
             raise OptionError("even() has 2 parts or more; all keys are in one bucket of hash(1)")
         part = even_parts(dtype, count, parameters)
         if dtype.kind == "f":
-            return part + struct.pack("<II", count, number) + b""
+            return part + struct.pack("<II", count, number)
         if dtype.itemsize == 8:
             high, below, low, shift = struct.unpack("<4Q", part)
             return struct.pack("<3Q4I", high, below, low, shift, count, number, 0)

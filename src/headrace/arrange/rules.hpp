@@ -64,9 +64,7 @@ struct ModuloOf {
     u32 unused;
     HR_MEMBER u32 of(Key key) const {
         const u32 x = BitsAs<Key>::of(key) ^ flip;
-        const u64 product =
-            static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32);
-        const u32 remainder = x - static_cast<u32>(product >> 32) * divisor + plus;
+        const u32 remainder = x - high_word(x, multiplier) * divisor + plus;
         return remainder < divisor ? remainder : remainder - divisor;
     }
 };
@@ -80,10 +78,7 @@ struct ModuloOf<u64> {
     u32 divisor;
     HR_MEMBER u32 of(u64 key) const {
         const u64 x = key ^ flip;
-        const Product product = multiply_wide(x, high);
-        const u64 sum = product.low + multiply_wide(x, below).high;
-        const u64 quotient = product.high + (sum < product.low ? 1 : 0);
-        const u32 remainder = static_cast<u32>(x - quotient * divisor) + plus;
+        const u32 remainder = static_cast<u32>(x - high_word(x, high, below) * divisor) + plus;
         return remainder < divisor ? remainder : remainder - divisor;
     }
 };

@@ -138,7 +138,8 @@ class _Load:
         zeroed = [sizes + place_bytes, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
         others = [self._told_bytes(count), self._faults.room_bytes]
         quote, shape = self._dialect.quote, self._shape.find
-        quoted = quote is not None and quote in self._beginning()
+        self._first = self._beginning()
+        quoted = quote is not None and quote in self._first
         found = find_tiles(self._launcher, self._text, self._dialect, shape, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
         self._place_memory: Room | None = Part(found.totals, found.totals.nbytes - place_bytes, place_bytes)
@@ -170,7 +171,7 @@ class _Load:
             place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
         if self._form:
             return _numbers(launcher.fetch(totals)) if strings else []
-        ahead = RowsAhead(self._beginning(), self._dialect.line_end or b"\n", self._size)
+        ahead = RowsAhead(self._first, self._dialect.line_end or b"\n", self._size)
         self._ahead = ahead.room(group, launcher)
         fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
         counts, self._form = self._found.answer(fetched)

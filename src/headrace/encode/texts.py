@@ -7,7 +7,7 @@ from dataclasses import replace
 from headrace import _native
 from headrace.columns.column import MOST_VIEWED_BYTES, Column, column_of_texts
 from headrace.columns.load import native_errors
-from headrace.columns.types import DataType
+from headrace.columns.types import ENCODED, DataType
 
 FORMS = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}
 """What ``strings=`` may be, and the type that inferred text becomes."""
@@ -25,12 +25,16 @@ def encoded(column: Column, given: DataType | None, inferred: DataType | None, t
     MemoryLimitError
         There is no room for both forms.
     """
-    wanted = given or inferred
-    if wanted is None or not column.type.is_string:
-        return column
-    if wanted.name == "string_view":
+    form = wanted_form(column, given, inferred)
+    if form == "string_view":
         return as_views(column, threads)
-    return as_dictionary(column, threads) if wanted.name == "dictionary" else column
+    return as_dictionary(column, threads) if form == "dictionary" else column
+
+
+def wanted_form(column: Column, given: DataType | None, inferred: DataType | None) -> str:
+    """The name of the type, of `ENCODED`, that a loaded column is to have; empty if it is to stay as it is."""
+    wanted = given or inferred
+    return wanted.name if wanted is not None and column.type.is_string and wanted.name in ENCODED else ""
 
 
 def as_views(column: Column, threads: int) -> Column:

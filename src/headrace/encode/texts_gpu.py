@@ -14,6 +14,7 @@ from headrace.columns.load import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
 from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.encode.texts import wanted_form
 
 PLAIN_TEXTS = np.dtype(
     [("offsets", "u8"), ("bytes", "u8"), ("validity", "u8"), ("rows", "u8"), ("width", "u4"), ("reserved", "u4")]
@@ -93,12 +94,12 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
     MemoryLimitError
         There is no room for both forms.
     """
-    wanted = given or inferred
-    if wanted is None or not column.type.is_string or wanted.name not in ("string_view", "dictionary"):
+    form = wanted_form(column, given, inferred)
+    if not form:
         return column
     parts: Any = column
     texts = TextRooms(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
-    if wanted.name == "dictionary":
+    if form == "dictionary":
         codes, distinct, count = text_dictionary(launcher, texts)
         made = Column(type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets))
         return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=made)
