@@ -12,11 +12,10 @@ import pytest
 
 import headrace
 from headrace.api import read_files as module
-from headrace.api.csv_options import CsvOptions
 from headrace.api.file_loads import LoadsOnHost
+from headrace.api.planned_files import PlannedFiles
 from headrace.columns.column import Column
 from headrace.columns.decoded_gpu import decoded_place
-from headrace.columns.join import SharedLoads
 from headrace.columns.join_gpu import join_on_gpu
 from headrace.columns.load import Loaded, LoadPlan
 from headrace.columns.load_gpu import Place, load_on_gpu
@@ -43,9 +42,9 @@ class RoomLauncher(FiberLauncher):
 class LoadsOnFibers(LoadsOnHost):
     """As LoadsOnGpu."""
 
-    def __init__(self, shared: SharedLoads, options: CsvOptions) -> None:
-        super().__init__(shared, options)
-        self._launcher, self._dialect = RoomLauncher("random", 1), options.dialect
+    def __init__(self, plans: PlannedFiles) -> None:
+        super().__init__(plans)
+        self._launcher, self._dialect = RoomLauncher("random", 1), plans.options.dialect
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))
@@ -67,7 +66,7 @@ def check(files: list[Any], **options: Any) -> headrace.Table | None:
     """Read on both; the table, None where both raise."""
     expected, error = outcome(lambda: headrace.read_csv(files, **options))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "loads_for", lambda files, shared, options: LoadsOnFibers(shared, options))
+        patch.setattr(module, "loads_for", LoadsOnFibers)
         found, raised = outcome(lambda: headrace.read_csv(files, **options))
     assert raised == error
     if expected is None or found is None:
