@@ -71,7 +71,7 @@ def test_a_stream_that_breaks_is_an_error_and_leaves_no_thread() -> None:
 @pytest.mark.parametrize("infer", ["all", "first"])
 def test_a_pipe_is_read_once(infer: Any) -> None:
     reading, writing = os.pipe()
-    writer = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(TEXT + TEXT[4:] * 10))
+    writer = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(TEXT + TEXT[4:] * 10), daemon=True)
     writer.start()
     with headrace.scan_csv(f"/dev/fd/{reading}", batch_bytes=BATCH, infer=infer) as scan:
         assert sum(batch.num_rows for batch in scan.batches()) == 11 * ROWS
@@ -87,7 +87,7 @@ def test_a_pipe_is_read_once(infer: Any) -> None:
 def test_a_pipe_is_an_arrow_stream_of_the_first_types() -> None:
     pa = pytest.importorskip("pyarrow")
     reading, writing = os.pipe()
-    writer = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(TEXT + TEXT[4:] * 10))
+    writer = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(TEXT + TEXT[4:] * 10), daemon=True)
     writer.start()
     with headrace.scan_csv(f"/dev/fd/{reading}", batch_bytes=BATCH, infer="first") as scan:
         assert pa.RecordBatchReader.from_stream(scan).read_all().num_rows == 11 * ROWS

@@ -82,7 +82,8 @@ class Scan:
         def changed(plan: LoadPlan) -> LoadPlan:
             return change(plan)
 
-        parts = state.parts.all(changed, self._request.resume, keep=keep)
+        is_kept = settled is not None and settled.passes > 0  # for its types, and so for as many readings as are asked for
+        parts = state.parts.all(changed, self._request.resume, keep=keep or is_kept)
         try:
             for part in parts:
                 account.add(part)

@@ -179,6 +179,7 @@ class _Kept:
     def chunks(self, keep: bool) -> Iterator[bytes]:
         if self._is_gone:
             raise SourceError(f"{self._name} can be read only once, and has been")
+        self._is_gone = not keep  # even if all of it is kept: whether it is depends on how far a thread was ahead
         at = 0
         while at < self._size:
             self._file.seek(at)
@@ -190,8 +191,6 @@ class _Kept:
                 self._file.seek(self._size)
                 self._file.write(chunk)
                 self._size += len(chunk)
-            else:
-                self._is_gone = True
             yield chunk
 
     def close(self) -> None:
