@@ -192,9 +192,10 @@ class Group:
             words[self._zoned, _WORD["zone"]] += np.uint64(rules)
         return words
 
-    def make_room(self, launcher: Launcher, rows: int) -> MadeColumns:
-        """Room for so many rows, but for the bytes of strings."""
-        rooms = launcher.rooms(*self._sizes(rows), ones=len(self.rooms))
+    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> MadeColumns:
+        """Room for so many rows, and so many bytes of each column of strings; for all but these if none are given."""
+        filled, others = self._sizes(rows)
+        rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
         return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
 
     def room_bytes(self, rows: int) -> int:
@@ -233,8 +234,13 @@ class MadeColumns:
     nulls: Sequence[int]
     _taken: list[Taken] | None = None
 
+    def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
+        """So many rows and bytes of strings there are, no more than there is room for."""
+        self.rooms.trim([*self.group.sizes(rows), *string_bytes])
+        self.rows = rows
+
     def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
-        """So many rows there are, no more than there is room for, and so many bytes of each column of strings."""
+        """So many rows there are, no more than there is room for, and so many bytes of each column of strings, for which there is none."""
         if rows != self.rows:
             self.rooms.trim(self.group.sizes(rows))
             self.rows = rows

@@ -17,7 +17,7 @@ from headrace.columns.convert_gpu import BIG_INT, EMPTY, Family, Flag, column_wo
 from headrace.core.launcher import Entry
 
 MEASURE_ROWS = Entry("columns/convert_rows.cu", "measure_rows", "PPPPPP40s")
-CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPP40s")
+CONVERT_ROWS = Entry("columns/convert_rows.cu", "convert_rows", "PPPPPPP40s")
 ROW_COLUMN = np.dtype(
     [
         ("values", "u8"),
