@@ -1,0 +1,119 @@
+"""What is expected of a text while the search for structure runs: memory for its columns, by its first records, and whether that
+does, which the card decides (columns/convert/ahead.hpp). So the conversion is launched behind the search, and nothing is waited for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace import _native
+from headrace.columns.load.plan_gpu import Group, MadeColumns
+from headrace.core.errors import MemoryLimitError
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
+
+_CHECK = Entry("columns/convert/string_places.cu", "check_room", "PIPPIP")
+_THREADS = 256
+_DEFINES = {"HR_THREADS": _THREADS}
+_MOST_TIMES_TEXT = 4
+"""What may be taken, but for strings."""
+_MOST_SPARE_ROWS = 1024
+_SPARE_STRING_BYTES = 64 << 10
+_MOST_SHORT_BYTES = 0x7FFFFFFF
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE = 256, 4 << 10
+_REFUSED = 2**64 - 1
+
+
+def sample_bytes(size: int, most: int) -> int:
+    """Of a text of so many bytes, how many tell what to expect; no more than `most`."""
+    return min(max(size // _TEXT_PER_SAMPLE, _LEAST_SAMPLE), most, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a text is taken to be before it is read.
+
+    Parameters
+    ----------
+    rows
+        As many as if all records were as long as the first ones, and a few more.
+    strings
+        Of each place in a record, the bytes of its fields' texts, and some more.
+    """
+
+    rows: int
+    strings: list[int]
+
+    def holds(self, rows: int) -> bool:
+        """Whether room for the rows expected does for those there are, and is not much more."""
+        return _least_rows(self.rows) <= rows <= self.rows
+
+    def room(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> MadeColumns | None:
+        """Room for the rows of a text of so many bytes, without or with their strings; None where it would be much for such a text,
+        or does not fit.
+        """
+        rows = self.rows
+        if group.room_bytes(rows) > _MOST_TIMES_TEXT * size:
+            return None
+        try:
+            return group.make_room(launcher, rows, self._of(group) if strings else [])
+        except MemoryLimitError:
+            return None
+
+    def _of(self, group: Group) -> list[int]:
+        """The bytes of each column of strings."""
+        return [self.strings[room.position] for room in group.rooms[: group.strings]]
+
+    def ranges(self, group: Group) -> NDArray[np.uint64]:
+        """What that room does for: RoomRange of rows, and of each column of strings."""
+        made: NDArray[np.uint64] = np.empty((1 + group.strings, 2), np.uint64)
+        made[0] = _least_rows(self.rows), self.rows
+        for row, room, nbytes in zip(made[1:], group.rooms, self._of(group), strict=False):
+            most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
+            row[:] = max(nbytes - _SPARE_STRING_BYTES, 0) * 4 // 5, most
+        return made
+
+
+def _least_rows(expected: int) -> int:
+    return max(expected - _MOST_SPARE_ROWS, 0) * 8 // 9
+
+
+def expect(dialect: _native.Dialect, beginning: bytes, size: int, width: int) -> Expected | None:
+    """What a text of so many bytes is taken to be, by its first ones; None if no record ends there.
+
+    Room for strings is an eighth more than their mean length asks for, and no more than the text has.
+    """
+    records, nbytes, fields = _native.look_at_beginning(dialect, beginning, width)
+    if not records:
+        return None
+    rows = size * records // nbytes
+    strings = [min(size * own // nbytes * 9 // 8 + _SPARE_STRING_BYTES, size) for own in fields]
+    return Expected(rows + rows // 32 + records, strings)
+
+
+def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:
+    """Start to tell whether room does.
+
+    Parameters
+    ----------
+    launcher
+        Where kernels run.
+    found
+        Totals of the search's forms, and how many of these are expected to read the text.
+    ranges
+        `Expected.ranges`.
+    string_bytes
+        Of each column of strings, a word.
+    rows
+        A word that becomes the number of rows; or says that room does not suffice, so that kernels that are told of it do nothing.
+    """
+    totals, forms = found
+    args = [totals, forms, ranges, string_bytes, string_bytes.nbytes // 8, rows]
+    launcher.launch(_CHECK, Shape(_DEFINES, 1, _THREADS), args)
+
+
+def is_refused(rows: int) -> bool:
+    """Whether `check_room` left a word that says so."""
+    return rows == _REFUSED
