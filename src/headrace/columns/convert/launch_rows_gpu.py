@@ -80,7 +80,8 @@ class RowLaunches:
         marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
         task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
         defines, threads, shared = row_program(self._shape, columns.strings, writes)
-        args = [self._text, self._found.entries, table, sums, marks, self._found.totals]
-        args += [ahead, task] if writes else [task]
+        args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
+        if not writes:
+            del args[-2]
         launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, Shape(defines, tiles, threads, shared), args)
         return marks

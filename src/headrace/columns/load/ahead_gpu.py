@@ -1,5 +1,6 @@
-"""What is expected of a text while the search for structure runs: memory for its columns, by its first records, and whether that
-does, which the card decides (columns/convert/ahead.hpp). So the conversion is launched behind the search, and nothing is waited for.
+"""What is expected of a text while the search for structure runs, by its first records: so there is memory for its columns before
+they are counted, and the conversion is launched behind the search. Whether the memory does, the card decides
+(columns/convert/ahead.hpp).
 """
 
 from __future__ import annotations
@@ -46,13 +47,9 @@ class Expected:
     rows: int
     strings: list[int]
 
-    def holds(self, rows: int) -> bool:
-        """Whether room for the rows expected does for those there are, and is not much more."""
-        return _least_rows(self.rows) <= rows <= self.rows
-
     def room(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> MadeColumns | None:
-        """Room for the rows of a text of so many bytes, without or with their strings; None where it would be much for such a text,
-        or does not fit.
+        """Room for the rows of a text of so many bytes, without or with their strings; None where it would be much for such a
+        text, or does not fit.
         """
         rows = self.rows
         if group.room_bytes(rows) > _MOST_TIMES_TEXT * size:
@@ -74,6 +71,11 @@ class Expected:
             most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
             row[:] = max(nbytes - _SPARE_STRING_BYTES, 0) * 4 // 5, most
         return made
+
+
+def holds(expected: int, rows: int) -> bool:
+    """Whether room for the rows expected does for those there are, and is not much more."""
+    return _least_rows(expected) <= rows <= expected
 
 
 def _least_rows(expected: int) -> int:
@@ -107,7 +109,7 @@ def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string
     string_bytes
         Of each column of strings, a word.
     rows
-        A word that becomes the number of rows; or says that room does not suffice, so that kernels that are told of it do nothing.
+        A word that becomes the number of rows, or says that room does not do: then kernels that are told of it do nothing.
     """
     totals, forms = found
     args = [totals, forms, ranges, string_bytes, string_bytes.nbytes // 8, rows]

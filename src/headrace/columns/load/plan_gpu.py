@@ -249,7 +249,7 @@ class MadeColumns:
         self.rows = rows
 
     def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
-        """So many rows there are, no more than there is room for, and so many bytes of each column of strings, for which there is none."""
+        """So many rows there are, no more than there is room for, and so many bytes of its columns of strings, which have no room."""
         if rows != self.rows:
             self.rooms.trim(self.group.sizes(rows))
             self.rows = rows

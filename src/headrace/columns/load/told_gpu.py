@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert.convert_gpu import COLUMN
-from headrace.columns.load.plan_gpu import PlanOnGpu
 from headrace.columns.convert.rows_gpu import RowColumns, most_row_bytes
+from headrace.columns.load.plan_gpu import PlanOnGpu
 from headrace.core.gpu.launcher import Launcher, Part, Room
 
 
@@ -41,9 +41,7 @@ def told_bytes(known: PlanOnGpu, columns: int) -> int:
     return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * most_row_bytes(columns) + ranges)
 
 
-def put_told(
-    launcher: Launcher, room: Room, words: Sequence[NDArray[np.uint64]], rows: Sequence[RowColumns | None]
-) -> Told:
+def put_told(launcher: Launcher, room: Room, words: Sequence[NDArray[np.uint64]], rows: Sequence[RowColumns | None]) -> Told:
     """Put it there, by one upload.
 
     Parameters
