@@ -44,8 +44,8 @@ def told(monkeypatch: pytest.MonkeyPatch):
     ("rows", "strings", "waits"),
     [
         (ROWS, (0, 0), 1),
-        (ROWS + 11, (0, 0), 1),
-        (ROWS + 12, (0, 0), 2),  # more than is to be left
+        (ROWS + 12, (0, 0), 1),
+        (ROWS + 13, (0, 0), 2),  # more than is to be left
         (ROWS - 1, (0, 0), 2),
         (1, (0, 0), 2),
         (ROWS, (-1, 0), 2),
@@ -92,17 +92,16 @@ MISLEADING = {
 @pytest.mark.parametrize("kind", MISLEADING)
 def test_first_records_that_mislead(kind):
     data = text(*MISLEADING[kind])
-    faults = {"on_error": "null", "short_records": "null", "long_records": "reject", "malformed_quotes": "null"}
+    faults = {"on_error": "null", "short_records": "null", "long_records": "reject"}
     check(data, header=False, schema=["int64", "string", "int64", "string"], **faults)
     check(data, header=False, **faults)
 
 
-@pytest.mark.parametrize("options", [{"comment": "#"}, {"escape_char": "\\"}])
-def test_bytes_that_masks_cannot_read_behind_the_first_ones(options):
-    data = text(PLAIN, ["#3,a\\,b,4,c", "1,\\,,2,d"])
-    types = ["string"] * 4
-    assert check(data, header=False, schema=types, short_records="null", long_records="reject", **options) == 2
-    assert check(text(PLAIN, PLAIN), header=False, schema=types, **options) == 1
+@pytest.mark.parametrize(("options", "odd"), [({"comment": "#"}, "#3,a"), ({"escape_char": "\\"}, "1,\\,,2,d")])
+def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
+    given = {"header": False, "schema": ["string"] * 4, **options}
+    assert check(text(PLAIN, [odd, *PLAIN]), **given) == 2
+    assert check(text(PLAIN, PLAIN), **given) == 1
 
 
 def test_offsets_that_would_not_reach(monkeypatch):
@@ -120,8 +119,8 @@ def check_values(data: bytes, types: list[str]) -> int:
     found, waits = read_on_fibers(data, header=False, schema=types)
     assert found is not None
     expected = [line.split(",") for line in data.decode().split("\n")]
-    assert [str(value) for value in found["f1"].to_pylist()] == [fields[1] for fields in expected]
-    assert [str(value) for value in found["f2"].to_pylist()] == [fields[2] for fields in expected]
+    assert [str(value) for value in found["column_2"].to_pylist()] == [fields[1] for fields in expected]
+    assert [str(value) for value in found["column_3"].to_pylist()] == [fields[2] for fields in expected]
     return waits
 
 
@@ -176,7 +175,7 @@ def test_the_card_says_whether_room_does(read_by, off):
     ("dialect", "data", "expected"),
     [
         (CSV, b"a,bc\nd,ef\ng", (2, 10, [2, 4])),
-        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, 21, [5, 3, 1])),
+        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, 20, [4, 3, 1])),
         (CSV, b"no end", (0, 0, [0, 0, 0])),
         (CSV, b"", (0, 0, [])),
         (Dialect(sep=";;", line_end="|"), b"aa;;b|cc;;d|", (2, 12, [4, 2])),
