@@ -139,6 +139,7 @@ def test_memory_that_is_not_there(monkeypatch):
 
 
 def test_room_that_would_be_much_for_the_text(monkeypatch):
+    monkeypatch.setattr(ahead_gpu, "_LITTLE", 0)
     monkeypatch.setattr(ahead_gpu, "_MOST_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
 

@@ -19,7 +19,8 @@ _CHECK = Entry("columns/convert/string_places.cu", "check_room", "PIPPIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _MOST_TIMES_TEXT = 4
-"""What may be taken, but for strings."""
+"""What may be taken, but for strings and what is little anyway."""
+_LITTLE = 1 << 20
 _MOST_SPARE_ROWS = 1024
 _SPARE_STRING_BYTES = 64 << 10
 _MOST_SHORT_BYTES = 0x7FFFFFFF
@@ -52,7 +53,7 @@ class Expected:
         text, or does not fit.
         """
         rows = self.rows
-        if group.room_bytes(rows) > _MOST_TIMES_TEXT * size:
+        if group.room_bytes(rows) > _MOST_TIMES_TEXT * size + _LITTLE:
             return None
         try:
             return group.make_room(launcher, rows, self._of(group) if strings else [])

@@ -6,14 +6,11 @@ What is found is what the native loader finds, to the bit, faults included (colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
-from headrace.columns.convert.rows_gpu import RowColumns
 from headrace.columns.convert.string_places_gpu import place_memory_bytes
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
@@ -26,7 +23,7 @@ from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPla
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.load.second_pass_gpu import SEEN_BYTES, Into, SecondPass, counted_bytes, outcome_bytes
-from headrace.columns.load.told_gpu import Told, put_told, told_bytes
+from headrace.columns.load.told_gpu import telling, told_bytes
 from headrace.core.gpu.launcher import Part, Room
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import HEAD_BYTES
@@ -40,7 +37,6 @@ __all__ = ["GpuShape", "Place", "load_on_gpu"]
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _QUOTES_BYTES = 4096
 """Of the data's beginning, by which is guessed whether its fields have quotes."""
-_NOTHING: NDArray[np.uint64] = np.zeros(0, np.uint64)
 _Launched = tuple[MadeColumns, Room, Room]
 """What a conversion makes, where kernels are told of it, and where faults are listed."""
 
@@ -185,7 +181,9 @@ class _Load:
             return None
         outcome, room, faults = self._rooms(group)
         measured, by_rows = (self._second.by_rows(group, writes=writes) for writes in (False, True))
-        told = self._put_told(room, self._table(group, made, room, outcome), (measured, by_rows), expected.ranges(group))
+        known = telling(self._known, group, (measured, by_rows), ranges=True)
+        sightings = self._sightings(group, outcome)
+        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
         totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
         self._second.measure(group, told, (measured, told.rows[0]), "", totals)
         check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
@@ -211,7 +209,7 @@ class _Load:
         if group.strings:
             _, room, _ = self._rooms(group)
             rows = self._second.by_rows(group, writes=False)
-            told = self._put_told(room, group.table(room.address), (rows,))
+            told = telling(self._known, group, (rows,)).put(self._launcher, room)
             self._second.measure(group, told, (rows, told.rows[0]), form, totals)
 
     def _measured(self, group: Group) -> list[int]:
@@ -241,19 +239,9 @@ class _Load:
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
 
-    def _table(self, group: Group, made: MadeColumns, room: Room, outcome: Room) -> NDArray[np.uint64]:
-        """What kernels are told of the columns made, if it lies in `room`."""
-        sightings = outcome.address + counted_bytes(len(group.rooms)) if group.infers else None
-        return made.table(room.address, sightings, SEEN_BYTES)
-
-    def _put_told(
-        self,
-        room: Room,
-        table: NDArray[np.uint64],
-        rows: Sequence[RowColumns | None],
-        ranges: NDArray[np.uint64] = _NOTHING,
-    ) -> Told:
-        return put_told(self._launcher, room, (self._known.rules(room.address), table, ranges), rows)
+    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int] | None:
+        """Where those of the first column are, and how many bytes each has."""
+        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else None
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
@@ -268,7 +256,8 @@ class _Load:
         outcome, room, faults = self._rooms(group)
         made = self._make_room(group, strings)
         rows = self._second.by_rows(group, writes=True)
-        told = self._put_told(room, self._table(group, made, room, outcome), (rows,))
+        known, sightings = telling(self._known, group, (rows,)), self._sightings(group, outcome)
+        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings)
         self._second.convert(group, told, (rows, told.rows[0]), self._form, Into(outcome, faults, self._rows))
         return self._taken(group, (made, told.table, faults), self._launcher.fetch(outcome))
 

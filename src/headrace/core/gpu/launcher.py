@@ -216,7 +216,8 @@ class GpuLauncher:
                 _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
         packed = [
-            arg if (kind := type(arg)) is int or kind is bytes else arg.address if kind in _ROOMS else _packed(arg) for arg in args
+            arg if (kind := type(arg)) is int or kind is bytes else arg.address if kind in _ROOMS else _packed(arg)
+            for arg in args
         ]
         found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
