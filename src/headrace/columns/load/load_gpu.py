@@ -6,6 +6,8 @@ What is found is what the native loader finds, to the bit, faults included (colu
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,8 @@ from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.load.second_pass_gpu import SEEN_BYTES, Into, SecondPass, counted_bytes, outcome_bytes
 from headrace.columns.load.told_gpu import telling, told_bytes
-from headrace.core.gpu.launcher import Part, Room
+from headrace.core.gpu.launcher import Launcher, Part, Room
+from headrace.core.later import Later
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import HEAD_BYTES
 from headrace.sources.open import OpenSource
@@ -279,33 +282,46 @@ class _Load:
         return made
 
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
-        count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
-        columns: dict[int, Column] = {}
         evidence = self._inference.evidence()
         self._inference.share()
-        row_index: Column | None = None
-        replaced = [0] * count
-        if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
-            faults.finish_clean(self._counts)
-            for group in dict.fromkeys(made.values()):
-                columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
-        else:
-            taken = self._one_by_one(made)
-            index = number_rows(launcher, self._plan, self._counts["records"])
-            faults.finish(taken, self._counts, index)
-            rows = self._counts["rows"]
-            evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
-            columns = {one.position: one.column(launcher, rows) for one in taken}
-            row_index = index[0].column(launcher, rows) if index else None
-            for one in taken:
-                replaced[one.position] = one.replaced
+        faults, values = self._faults, self._plan.values
+        if not faults.is_clean or self._collects or values.shrink or self._plan.row_index is not None:
+            return self._made_one_by_one(made, evidence)
+        faults.finish_clean(self._counts)
+        for one in {id(one): one for one in made.values()}.values():
+            one.close()
+        places = {position: (one, one.group.numbers[position]) for position, one in made.items()}
+        # A report tells of columns without holding them.
+        told = {position: (one.group.types[number], one.nulls[number]) for position, (one, number) in places.items()}
+        count = len(self._plan.columns)
+        return _loaded(
+            columns=Later(count, partial(_column_at, self._launcher, places)),
+            evidence=evidence,
+            rejects=faults.rejects,
+            counts=self._counts,
+            row_index=None,
+            replaced=(0,) * count,
+            device=self._device,
+            described=[told.get(position) for position in range(count)],
+        )
+
+    def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: tuple[Evidence | None, ...]) -> Loaded:
+        """Where columns are still to be changed."""
+        launcher, faults, count = self._launcher, self._faults, len(self._plan.columns)
+        taken = self._one_by_one(made)
+        index = number_rows(launcher, self._plan, self._counts["records"])
+        faults.finish(taken, self._counts, index)
+        rows = self._counts["rows"]
+        evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
+        columns = {one.position: one.column(launcher, rows) for one in taken}
+        replaced = {one.position: one.replaced for one in taken}
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
             evidence=evidence,
             rejects=faults.rejects,
             counts=self._counts,
-            row_index=row_index,
-            replaced=tuple(replaced),
+            row_index=index[0].column(launcher, rows) if index else None,
+            replaced=tuple([replaced.get(position, 0) for position in range(count)]),
             device=self._device,
         )
 
@@ -326,6 +342,11 @@ class _Load:
             self._faults.collect(collected, self._counts["records"])
             taken.append(collected)
         return taken
+
+
+def _column_at(launcher: Launcher, places: dict[int, tuple[MadeColumns, int]], position: int) -> Column | None:
+    found = places.get(position)
+    return None if found is None else found[0].column(launcher, found[1])
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:

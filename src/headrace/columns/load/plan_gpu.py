@@ -6,7 +6,7 @@ for all loads that are planned alike, and what a load does for each column is li
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from struct import Struct
@@ -160,6 +160,7 @@ class Group:
         words = table.view(np.uint64)
         self._table, self._width = table, width
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
+        self.numbers = {room.position: number for number, room in enumerate(rooms)}
         self.types = [room.type for room in rooms]
         self.strings = sum(map(has_offsets, self.types))
         self.has_text = any(type_.is_string for type_ in self.types)
@@ -257,15 +258,18 @@ class MadeColumns:
         if string_bytes:
             self.rooms.join(launcher.rooms([], string_bytes))
 
-    def columns(self, launcher: Launcher) -> Iterator[tuple[int, Column]]:
-        """The columns made, by position."""
+    def close(self) -> None:
+        """No more is made in these rooms, and nulls are counted: memory that no column needs is given back."""
+        self.rooms.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
+
+    def column(self, launcher: Launcher, number: int) -> Column:
+        """A column made, which keeps its rooms alone."""
         result: Any = launcher.result
-        group, rooms, rows = self.group, self.rooms, self.rows
-        strings, first = group.strings, group.offsets_at
-        for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
-            validity = result(rooms[number]) if nulls and room.type.name != "null" else None
-            offsets = result(rooms[first + number]) if number < strings else None
-            yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
+        group, rooms, nulls = self.group, self.rooms, self.nulls[number]
+        type_, values = group.types[number], result(rooms[group.values_at[number]])
+        validity = result(rooms[number]) if nulls and type_.name != "null" else None
+        offsets = result(rooms[group.offsets_at + number]) if number < group.strings else None
+        return _column(type_, self.rows, nulls, values, validity, offsets)
 
     def taken(self) -> list[Taken]:
         """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""

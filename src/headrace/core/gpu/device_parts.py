@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import Any
 
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
@@ -52,7 +53,7 @@ class DeviceParts:
     __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
 
     def __init__(self) -> None:
-        self._wholes: list[DeviceBuffer] = []
+        self._wholes: list[Any] = []  # buffers, or None for what is dropped
         self._begins: list[int] = []
         self._sizes: list[int] = []
         self.addresses: list[int] = []
@@ -70,6 +71,12 @@ class DeviceParts:
     def trim(self, sizes: Sequence[int]) -> None:
         """So many bytes of each count from now on, no more than it has."""
         self._sizes = list(sizes)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Nobody asks for these any more."""
+        wholes = self._wholes
+        for number in numbers:
+            wholes[number] = None
 
     def join(self, others: DeviceParts) -> None:
         """Have others behind these."""

@@ -64,6 +64,9 @@ class Rooms(Protocol):
     def trim(self, sizes: Sequence[int], /) -> None:
         """So many bytes of each count from now on, no more than it has."""
 
+    def drop(self, numbers: Sequence[int], /) -> None:
+        """Nobody asks for these any more."""
+
     def join(self, others: Any, /) -> None:
         """Have rooms of the same launcher behind these."""
 

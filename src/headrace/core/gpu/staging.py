@@ -211,19 +211,17 @@ class Staging:
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
-            return self._made_chunk() or self._done(self._chunks.get())
+            made = self._made_chunk()
+            if made is not None:
+                return made
+            chunk = self._chunks.get()
         if chunk.under_way and not chunk.event.is_done:
             made = self._made_chunk()
             if made is not None:
                 self._chunks.put(chunk)
                 return made
-        return self._done(chunk)
-
-    @staticmethod
-    def _done(chunk: _Chunk) -> _Chunk:
-        if chunk.under_way:
             chunk.event.wait()
-            chunk.under_way = False
+        chunk.under_way = False
         return chunk
 
     def _made_chunk(self) -> _Chunk | None:
