@@ -1,7 +1,7 @@
 """What the host does in a `read_csv` of text on a GPU, measured without one: a driver whose functions return at once.
 
-Copies are made in the host's memory, kernels are not run: where the host looks at what they found, it is told what the CPU found. So
-the figures are Python's time and none of the driver's or the card's; compare them with each other, on one machine.
+Copies are made in the host's memory, kernels are not run: where the host looks at what they found, it is told what the CPU found.
+So the figures are Python's time and none of the driver's or the card's; compare them with each other, on one machine.
 
     python -m bench.gpu_host [--bytes N] [--cases taxi,int_444] [--profile]
 """
@@ -108,7 +108,7 @@ class Driver(types.ModuleType):
         ctypes.memmove(to, source, nbytes)
         return (0,)
 
-    cuMemcpyDtoHAsync = cuMemcpyHtoDAsync
+    cuMemcpyDtoHAsync = cuMemcpyHtoDAsync  # noqa: N815
 
     def cuEventSynchronize(self, _event: Any) -> tuple[int]:  # noqa: N802
         self.waits += 1

@@ -31,7 +31,7 @@ STRINGS = [0, sum(row % 7 for row in range(ROWS)), 0, sum(2 * (row % 3) for row 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch):
     """Sets what is expected, whatever the text; spare room is none."""
-    monkeypatch.setattr(ahead_gpu, "_MOST_SPARE_ROWS", 0)
+    monkeypatch.setattr(ahead_gpu, "_SPARE_ROWS", 0)
     monkeypatch.setattr(ahead_gpu, "_SPARE_STRING_BYTES", 0)
 
     def tell(expected: Expected | None) -> None:
@@ -44,8 +44,8 @@ def told(monkeypatch: pytest.MonkeyPatch):
     ("rows", "strings", "waits"),
     [
         (ROWS, (0, 0), 1),
-        (ROWS + 12, (0, 0), 1),
-        (ROWS + 13, (0, 0), 2),  # more than is to be left
+        (ROWS + 23, (0, 0), 1),
+        (ROWS + 24, (0, 0), 2),  # more than is to be left
         (ROWS - 1, (0, 0), 2),
         (1, (0, 0), 2),
         (ROWS, (-1, 0), 2),
@@ -175,22 +175,37 @@ def test_the_card_says_whether_room_does(read_by, off):
 @pytest.mark.parametrize(
     ("dialect", "data", "expected"),
     [
-        (CSV, b"a,bc\nd,ef\ng", (2, 10, [2, 4])),
-        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, 20, [4, 3, 1])),
-        (CSV, b"no end", (0, 0, [0, 0, 0])),
-        (CSV, b"", (0, 0, [])),
-        (Dialect(sep=";;", line_end="|"), b"aa;;b|cc;;d|", (2, 12, [4, 2])),
-        (Dialect(comment="#"), b"#c,d\n1,22\n", (1, 10, [1, 2])),
-        (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, 8, [1, 1])),
+        (CSV, b"a,bc\nd,ef\ng", (2, [5, 5], [[1, 1], [2, 2]])),
+        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, [11, 9], [[3, 1], [2, 1], [1]])),
+        (CSV, b"no end", (0, [], [[], [], []])),
+        (CSV, b"", (0, [], [])),
+        (Dialect(sep=";;", line_end="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
+        (Dialect(comment="#"), b"#c,d\n1,22\n", (1, [10], [[1], [2]])),
+        (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
     ],
 )
 def test_what_the_first_records_show(dialect, data, expected):
-    assert _native.look_at_beginning(native_dialect(dialect), data, len(expected[2])) == expected
+    records, lengths, fields = expected
+    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields))
+    assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
+
+
+def sums(sizes: list[int]) -> tuple[int, int]:
+    return sum(sizes), sum(size * size for size in sizes)
 
 
 def test_what_is_expected_of_a_text():
     native = native_dialect(CSV)
-    assert expect(native, b"1,22\n3,44\n5,", 1000, 2) == Expected(200 + 6 + 2, [1000, 1000])  # no more than the text has
+    assert expect(native, b"1,22\n3,44\n5,", 1000, 2) == Expected(203 + 512, [1000, 1000])  # no more than the text has
     large = expect(native, b"1,22\n3,44\n5,", 10_000_000, 2)
-    assert large == Expected(2_000_000 + 62_500 + 2, [2_250_000 + 65_536, 4_500_000 + 65_536])
+    assert large == Expected(2_031_250 + 512, [2_031_250 + 262_144, 4_062_500 + 262_144])
     assert expect(native, b"1,22", 1000, 2) is None
+
+
+def test_more_is_expected_where_records_differ():
+    native = native_dialect(CSV)
+    texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]
+    alike, other = (expect(native, text, 10**9, 1) for text in texts)
+    assert alike is not None and other is not None
+    assert alike.rows == int(10**8 * (1 + 1 / 64)) + 512
+    assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)

@@ -47,10 +47,16 @@ def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) 
     return host_view(text, crossings)
 
 
-HEAD_BYTES = 16 << 10
-"""So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
+_HEAD_BYTES, _LARGE_HEAD_BYTES, _LARGE_TEXT = 16 << 10, 64 << 10, 64 << 20
 MOST_HEAD_BYTES = 128 << 10
 """And so much once something behind that is asked for that lies before this."""
+
+
+def head_bytes(size: int) -> int:
+    """Of a text of so many bytes, so many are fetched when the first is asked for: a copy costs about the same up to there, and
+    more tell more of a large text (headrace.columns.load.ahead_gpu).
+    """
+    return _HEAD_BYTES if size < _LARGE_TEXT else _LARGE_HEAD_BYTES
 
 
 def host_view(text: Array, crossings: Crossings) -> _native.Source:
@@ -67,12 +73,13 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     staged = staging(card)
     stream = card.stream if text.stream is None else text.stream
     head = b""
+    first = head_bytes(text.nbytes)
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
         if len(head) < offset + count <= MOST_HEAD_BYTES:
             card.make_current()  # any thread may read
-            size = HEAD_BYTES if offset + count <= HEAD_BYTES else MOST_HEAD_BYTES
+            size = first if offset + count <= first else MOST_HEAD_BYTES
             head = staged.fetch(text.address, stream, min(size, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)

@@ -31,8 +31,9 @@ Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize
         end_field(at + 1, dialect.line_end_length);
         if (!(emit & (EMIT_COMMENT | EMIT_BLANK))) {
             ++found.records;
+            found.lengths.add(at + 1 - found.bytes);
             found.bytes = at + 1;
-            for (usize i = 0; i < column && i < width; ++i) found.fields[i] += record[i];
+            for (usize i = 0; i < column && i < width; ++i) found.fields[i].add(record[i]);
         }
         column = 0;
     }

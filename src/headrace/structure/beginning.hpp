@@ -8,10 +8,20 @@
 
 namespace headrace {
 
+// Bytes of several things, and the squares of each.
+struct Sizes {
+    u64 sum = 0, squares = 0;
+    void add(u64 size) {
+        sum += size;
+        squares += size * size;
+    }
+};
+
 struct Beginning {
-    u64 records = 0;          // whole ones; comments and blank lines are none
-    u64 bytes = 0;            // up to the end of the last of them
-    std::vector<u64> fields;  // of each place in a record, the bytes of its fields without quotes
+    u64 records = 0;            // whole ones; comments and blank lines are none
+    u64 bytes = 0;              // up to the end of the last of them
+    Sizes lengths;              // of records, with what is left out before each
+    std::vector<Sizes> fields;  // of each place in a record, its fields without quotes
 };
 
 // Reads the first bytes of a text, of which a record is the first thing. Fields behind `width` are left out. The quotes

@@ -164,10 +164,12 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
     return nb::make_tuple(behind, found);
 }
 
-// (records, bytes, bytes of each place's fields)
+// (records, bytes, sizes of records, sizes of each place's fields), sizes as sum and sum of squares
 nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width) {
     const Beginning found = look_at_beginning(dialect.dialect, bytes_of(text), width);
-    return nb::make_tuple(found.records, found.bytes, found.fields);
+    nb::list fields;
+    for (const Sizes& sizes : found.fields) fields.append(nb::make_tuple(sizes.sum, sizes.squares));
+    return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
 }
 
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {

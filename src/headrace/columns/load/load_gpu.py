@@ -29,7 +29,7 @@ from headrace.columns.load.told_gpu import telling, told_bytes
 from headrace.core.gpu.launcher import Launcher, Part, Room
 from headrace.core.later import Later
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES
+from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
@@ -38,6 +38,7 @@ from headrace.structure.gpu_tables import Found
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
 
 _MOST_STRING_BYTES = 0x7FFFFFFF
+_UNENDED = int(Found.OPEN | Found.UNCLOSED)
 _QUOTES_BYTES = 4096
 """Of the data's beginning, by which is guessed whether its fields have quotes."""
 _Launched = tuple[MadeColumns, Room, Room]
@@ -133,7 +134,8 @@ class _Load:
         zeroed = [self._behind.end - FORMS_BYTES + place_bytes, sums, 8 * tiles]
         others = [told_bytes(known, count), self._faults.room_bytes]
         quote = self._dialect.quote
-        quoted = quote is not None and quote in self._read_beginning(_QUOTES_BYTES)
+        self._first = self._read_beginning()
+        quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
         found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
         sums_room, marks, told, faults = found.more
@@ -143,16 +145,17 @@ class _Load:
         rooms = marks, sums_room, memory
         self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
-    def _read_beginning(self, most: int) -> bytes:
-        """Of the data, so many bytes, but no more than the host has already: others would be waited for, behind the search."""
-        there = HEAD_BYTES - self._begin if self._source.is_far else most
-        size = min(most, there, self._size)
+    def _read_beginning(self) -> bytes:
+        """The data's first bytes, but no more than the host has: others would be waited for."""
+        most = head_bytes(self._source.size)
+        size = min(most - self._begin if self._source.is_far else most, self._size)
         return bytes(self._source.native.read(self._begin, size)) if size > 0 else b""
 
     def _expected(self) -> Expected | None:
-        """What the first records let one expect of all."""
-        beginning = self._read_beginning(sample_bytes(self._size, HEAD_BYTES))
-        return expect(self._native, beginning, self._size, len(self._plan.columns))
+        """What the first records let one expect of all; while the search runs."""
+        first, size, width = self._first, self._size, len(self._plan.columns)
+        found = expect(self._native, first[: sample_bytes(size)], size, width)
+        return expect(self._native, first, size, width) if found is None else found
 
     def _convert_first(self, group: Group) -> MadeColumns | None:
         """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is
@@ -200,7 +203,7 @@ class _Load:
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take what the search has found; how many bytes each column of strings has."""
         counts, self._form = self._found.answer(fetched)
-        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & (Found.OPEN | Found.UNCLOSED):
+        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         self._rows = self._counts["records"] = counts["records"]
         self._counts["blank"] += counts["blank_lines"]
