@@ -75,8 +75,9 @@ def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_tr
 
 
 def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_others(monkeypatch):
-    places = iter([4096, 8192, 12288])
-    made = SimpleNamespace(CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: (0, next(places)))
+    places = iter([4096, 8192])
+    results = SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2)
+    made = SimpleNamespace(CUresult=results, CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: (0, next(places)))
     waited = []
 
     def event(gpu):

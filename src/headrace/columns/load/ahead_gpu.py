@@ -6,6 +6,7 @@ they are counted, and the conversion is launched behind the search. Whether the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ class Expected:
     rows
         As many as if all records were as long as the first ones, and some more.
     strings
-        Of each place in a record, the bytes of its fields' texts, and some more.
+        The bytes of each column of strings, and some more.
     """
 
     rows: int
@@ -63,19 +64,15 @@ class Expected:
         if group.room_bytes(rows) > _MOST_TIMES_TEXT * size + _LITTLE:
             return None
         try:
-            return group.make_room(launcher, rows, self._of(group) if strings else [])
+            return group.make_room(launcher, rows, self.strings if strings else [])
         except MemoryLimitError:
             return None
-
-    def _of(self, group: Group) -> list[int]:
-        """The bytes of each column of strings."""
-        return [self.strings[room.position] for room in group.rooms[: group.strings]]
 
     def ranges(self, group: Group) -> NDArray[np.uint64]:
         """What that room does for: RoomRange of rows, and of each column of strings."""
         made: NDArray[np.uint64] = np.empty((1 + group.strings, 2), np.uint64)
         made[0] = _least_rows(self.rows), self.rows
-        for row, room, nbytes in zip(made[1:], group.rooms, self._of(group), strict=False):
+        for row, room, nbytes in zip(made[1:], group.rooms, self.strings, strict=False):
             most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
             row[:] = max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most
         return made
@@ -90,19 +87,24 @@ def _least_rows(expected: int) -> int:
     return max(expected - 2 * _SPARE_ROWS, 0) * 4 // 5
 
 
-def expect(dialect: _native.Dialect, beginning: bytes, size: int, width: int) -> Expected | None:
-    """What a text of so many bytes is taken to be, by its first ones; None if no record ends there.
+def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Sequence[int]) -> Expected | None:
+    """What a text of so many bytes is taken to be, by its first ones, with strings at these places of its records; None if no
+    record ends in them.
 
     What the mean of the first records asks for, three of its standard deviations more, and a little; strings have no more bytes
     than the text.
     """
-    records, nbytes, lengths, fields = _native.look_at_beginning(dialect, beginning, width)
+    records, nbytes, lengths, fields = _native.look_at_beginning(dialect, beginning, max(strings, default=-1) + 1)
     if not records:
         return None
     times, spread = size / nbytes, _variation(lengths, records)
     rows = int(times * records * _more(spread)) + _SPARE_ROWS
-    strings = [int(times * one[0] * _more(spread + _variation(one, records))) + _SPARE_STRING_BYTES for one in fields]
-    return Expected(rows, [min(one, size) for one in strings])
+    expected = [_expected_bytes(fields[place], times, records, spread) for place in strings]
+    return Expected(rows, [min(nbytes, size) for nbytes in expected])
+
+
+def _expected_bytes(sizes: tuple[int, int], times: float, records: int, spread: float) -> int:
+    return int(times * sizes[0] * _more(spread + _variation(sizes, records))) + _SPARE_STRING_BYTES
 
 
 def _variation(sizes: tuple[int, int], count: int) -> float:

@@ -151,18 +151,18 @@ class _Load:
         size = min(most - self._begin if self._source.is_far else most, self._size)
         return bytes(self._source.native.read(self._begin, size)) if size > 0 else b""
 
-    def _expected(self) -> Expected | None:
+    def _expected(self, group: Group) -> Expected | None:
         """What the first records let one expect of all; while the search runs."""
-        first, size, width = self._first, self._size, len(self._plan.columns)
-        found = expect(self._native, first[: sample_bytes(size)], size, width)
-        return expect(self._native, first, size, width) if found is None else found
+        first, size, strings = self._first, self._size, group.string_positions
+        found = expect(self._native, first[: sample_bytes(size)], size, strings)
+        return expect(self._native, first, size, strings) if found is None else found
 
     def _convert_first(self, group: Group) -> MadeColumns | None:
         """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is
         expected and that holds.
         """
         launcher, strings = self._launcher, group.strings
-        expected = self._expected()
+        expected = self._expected(group)
         ahead = None if expected is None or not self._shape.ahead else self._launch_ahead(group, expected)
         if ahead is None:
             self._measure(group, "", self._string_bytes(group))

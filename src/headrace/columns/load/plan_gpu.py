@@ -163,6 +163,7 @@ class Group:
         self.numbers = {room.position: number for number, room in enumerate(rooms)}
         self.types = [room.type for room in rooms]
         self.strings = sum(map(has_offsets, self.types))
+        self.string_positions = [room.position for room in rooms[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
         self.infers = any(room.guess is not None for room in rooms)
         self.inferred = [(number, room.position) for number, room in enumerate(rooms) if room.guess is not None]
