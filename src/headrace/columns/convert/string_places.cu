@@ -46,8 +46,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (taken + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// One block: whether what was expected holds. `forms`: of the search, one of which must have read the text. `ranges`: of
-// rows, and of the bytes of each column of strings. `rows`: how many there are, or ROOM_REFUSED.
+// One block: whether what was expected holds. `forms`: of the search, one of which must have read the text. `ranges`:
+// of rows, and of the bytes of each column of strings. `rows`: how many there are, or ROOM_REFUSED.
 extern "C" __global__ void __launch_bounds__(threads)
     check_room(const FindTotals* totals, u32 forms, const RoomRange* ranges, const u64* string_bytes, u32 strings,
                u64* rows) {

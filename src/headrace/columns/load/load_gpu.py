@@ -1,5 +1,6 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
-(columns/convert/convert.cu), with one wait between them, in which the host learns how much there is.
+(columns/convert/convert.cu), launched behind it for what is expected; the host waits once, for how much there was and what was
+met. Where more or less was there than expected, it launches the conversion again.
 
 What is found is what the native loader finds, to the bit, faults included (columns/faults/faults_gpu.py).
 """
@@ -48,7 +49,7 @@ _Launched = tuple[MadeColumns, Room, Room]
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
-    Memory: the result, and up to an eighth more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
+    Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
     and column of strings.
 
     Parameters
