@@ -24,7 +24,7 @@ from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.api.outcomes import outcome
 from tests.columns.test_convert_kernels_differential import table
-from tests.columns.test_load_gpu_differential import SHAPE
+from tests.columns.test_load_gpu_differential import SHAPE, view_of
 
 pytestmark = pytest.mark.fibers
 
@@ -34,7 +34,7 @@ class FiberBuffers:
 
     notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan
 
-    def __init__(self) -> None:
+    def __init__(self, source: Any = None) -> None:
         self._free = threading.Semaphore(2)
         self._launcher = FiberLauncher()
         self._rooms: dict[int, int] = {}
@@ -62,20 +62,28 @@ class FiberBuffers:
         array[:] = 0xEE  # whoever still reads it would see that
         self._free.release()
 
+    def shrink(self) -> None:
+        assert not self._rooms
+        self.notes.append(("shrink", 0))
+
     def close(self) -> None:
         assert not self._rooms
 
 
-@pytest.fixture
-def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
+def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
-        assert why_not(plans, files, options) == ""
-        return GpuParts(plans, files, options, cut, buffers=FiberBuffers, shape=SHAPE), "fibers"
+        assert why_not(options) == ""
+        return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
 
     monkeypatch.setattr(scan_state, "_parts", parts)
 
 
-def check(data: bytes, batch_bytes: int, **options: Any) -> headrace.Table:
+@pytest.fixture
+def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_on_fibers(monkeypatch, FiberBuffers)
+
+
+def check(data: Any, batch_bytes: int, **options: Any) -> headrace.Table:
     expected = outcome(lambda: headrace.read_csv(data, **options))
     made: list[headrace.Table] = []
 

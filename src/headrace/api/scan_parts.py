@@ -19,7 +19,9 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.reading import Prepared
 from headrace.api.report import Position
 from headrace.api.scanned_files import ScannedFile
+from headrace.columns.column import Column
 from headrace.columns.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window
@@ -27,7 +29,7 @@ from headrace.structure.survey import record_begin
 
 _AHEAD = 64 << 10
 """Read along with a window of a text that comes in order, so that the last record's end is nearly always there."""
-_LEAST_BYTES = 64 << 10
+LEAST_BYTES = 64 << 10
 _ENDLESS = 1 << 62
 
 Change = Callable[[LoadPlan], LoadPlan]
@@ -86,7 +88,7 @@ class ScanParts:
                     prepared, plan = self._plans.plan(number, opened, earlier, limited=not file.comes_in_order)
                 place = Place(plan.begin, plan.begin)
                 if number == start.file and start.byte:
-                    place = Place(start.byte, start.byte, start.record)
+                    place = Place(start.byte, start.byte, start.record, leading_records(prepared, self._options))
                 end = _ENDLESS if file.comes_in_order else plan.end
                 while not place.is_done and place.at < end:
                     own = change(replace(plan, end=end, progress=self._progress(number, place.at)))
@@ -95,6 +97,10 @@ class ScanParts:
                     yield part
                 earlier += place.records
 
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """A column of texts in the form that its type asks for."""
+        return self._plans.encoded(column, given)
+
     def _part(self, task: _Task, place: Place) -> FilePart:
         size = self._cut.nbytes
         while True:
@@ -102,7 +108,7 @@ class ScanParts:
                 loaded, window = self._loaded(task, place, size)
                 break
             except MemoryLimitError:
-                if size <= _LEAST_BYTES:
+                if size <= LEAST_BYTES:
                     raise
                 size //= 2
         part = FilePart(task.file, task.plan.share_columns, task.prepared, task.plan)
@@ -147,15 +153,10 @@ class ScanParts:
         limit = self._options.extent.n_rows
         if limit is None or not task.file.comes_in_order:
             return end
-        index = self._leading(task) - place.leading + max(limit - task.earlier - place.records, 0)
+        index = leading_records(task.prepared, self._options) - place.leading + max(limit - task.earlier - place.records, 0)
         begin = place.end - window.base
         found = record_begin(window.source, self._options.dialect, begin, index, self._options.context)
         return min(end, window.base + found) if found < window.source.size else end
-
-    def _leading(self, task: _Task) -> int:
-        """Records of the file in front of its data."""
-        beginning = task.prepared.beginning
-        return (0 if beginning.header is None else beginning.leading + 1) + self._options.extent.skip_rows_after_header
 
     def _behind_line_end(self, window: Window, end: int) -> int:
         """Behind the second byte of a line end whose first one ended the record, in the text."""
@@ -186,6 +187,12 @@ class ScanParts:
         told = self._progress(number, at)
         if told is not None and time.perf_counter() - self._told > SECONDS_OF_PROGRESS:
             told(0, 0)
+
+
+def leading_records(prepared: Prepared, options: CsvOptions) -> int:
+    """Records of a file in front of its data."""
+    beginning = prepared.beginning
+    return (0 if beginning.header is None else beginning.leading + 1) + options.extent.skip_rows_after_header
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class ScanState:
                 raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
             piece = part.give(at.get(place), kind)
             column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
-            columns[name] = plans.encoded(column, planned.types[place])
+            columns[name] = self.parts.encoded(column, planned.types[place])
         of_paths = {}
         for name, column, found, is_given in plans.of_paths([part]):
             columns[name] = column
@@ -136,7 +136,7 @@ def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, c
         return ScanParts(plans, files, options, cut), "cpu"
     from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
-    why = why_not(plans, files, options)
+    why = why_not(options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
     return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"

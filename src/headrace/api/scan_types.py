@@ -15,6 +15,7 @@ from headrace.api.file_parts import FilePart, same_type
 from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan_parts import Change
+from headrace.columns.column import Column
 from headrace.columns.load import LoadPlan
 from headrace.columns.types import DataType
 
@@ -33,6 +34,9 @@ class Parts(Protocol):
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """As `ScanParts.all`."""
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """As `ScanParts.encoded`."""
 
 
 def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:

@@ -8,8 +8,11 @@ record says so; then the other guess, and at last a later end, are tried.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from headrace import _native
 from headrace.core.context import Context
+from headrace.sources.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_structure
@@ -30,26 +33,41 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     ([16], [4])
     """
     size = _LOOK_BYTES
+    codec = source.codec
+    end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # between two units, as all places here are
     while True:
         first = max(end - size, begin)
-        found = _guesses(source.native.read(first, end - first), dialect, is_start=first == begin)
+        text = _Text(source.native.read(first, end - first), codec)
+        found = _guesses(text, dialect, is_start=first == begin)
         places = list(dict.fromkeys(first + at for at in found if first + at > begin))
         if places or first == begin:
             return places
         size *= 8
 
 
-def _guesses(text: bytes, dialect: Dialect, *, is_start: bool) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Bytes, in a codec that the native readers decode."""
+
+    content: bytes
+    codec: str
+
+
+def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
     outside = _last_record(text, dialect)
-    if is_start or dialect.quote is None or dialect.quote not in text:
+    quote = b"" if dialect.quote is None else dialect.quote.decode().encode(text.codec)
+    if is_start or not quote or quote not in text.content:
         return [at for _, at in (outside,) if at]
-    strays, at = _last_record(dialect.quote + text, dialect)
-    guesses = [outside, (strays, at - len(dialect.quote))]
+    strays, at = _last_record(replace(text, content=quote + text.content), dialect)
+    guesses = [outside, (strays, at - len(quote))]
     return [at for _, at in sorted(guesses, key=lambda guess: guess[0]) if at > 0]
 
 
-def _last_record(text: bytes, dialect: Dialect) -> tuple[int, int]:
+def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
     """Malformed quotes of a text, and where its last record begins; 0 if it has only the one that begins it."""
-    found = find_structure(OpenSource(_native.Source.from_bytes(text), ""), dialect, context=_ONE_THREAD)
+    native = _native.Source.from_bytes(text.content)
+    if text.codec != "utf-8":
+        decode_as(native, text.codec, "")
+    found = find_structure(OpenSource(native, "", codec=text.codec), dialect, context=_ONE_THREAD)
     starts = found.record_starts
     return len(found.strays), starts[-1] if len(starts) > 1 else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.device_memory import DeviceBuffer, device_pool
 from headrace.core.event import Event
@@ -26,7 +27,7 @@ class _Buffer:
 
 
 class CardBuffers:
-    """As `headrace.api.scan_gpu.TextBuffers`, of a context's card.
+    """As `headrace.api.scan_sender.TextBuffers`, of a context's card.
 
     Raises
     ------
@@ -74,6 +75,13 @@ class CardBuffers:
         buffer.was_read = True
         self._free.release()
 
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+        for buffer in self._buffers:
+            if buffer.memory is not None:
+                buffer.memory.close()
+                buffer.memory = None
+
     def close(self) -> None:
         """As `TextBuffers.close`."""
         give_ring(self._ring)
@@ -90,3 +98,28 @@ class CardBuffers:
             buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
             Event(self._card).record(self._card.stream).hold(self._ring.stream)
         return buffer.memory
+
+
+class TextInPlace:
+    """As `headrace.api.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+
+    def __init__(self, text: Array, context: Context) -> None:
+        self._text, self._context = text, context
+
+    def send(self, read: Read, part: range) -> Room:
+        """As `TextBuffers.send`."""
+        return Part(self._text, part.start, len(part))
+
+    def hold(self, room: Room) -> GpuLauncher:
+        """As `TextBuffers.hold`."""
+        context = self._context
+        return GpuLauncher(gpu(context.device), stream=self._text.stream, budget=context.new_budget(), crossings=context.crossings)
+
+    def free(self, room: Room) -> None:
+        """As `TextBuffers.free`: the text is its caller's."""
+
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+
+    def close(self) -> None:
+        """As `TextBuffers.close`."""

@@ -35,6 +35,14 @@ class DecodeShape:
 DECODE_SHAPE = DecodeShape()
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Bytes of a source where kernels run, from byte `begin` of the source on."""
+
+    room: Room
+    begin: int = 0
+
+
 class Decoded:
     """A text in UTF-8, and where its characters are in the source.
 
@@ -50,19 +58,23 @@ class Decoded:
         The source as it stands, on the host or a view of it.
     coding
         Which encoding, by its number among the kernels'.
+    span
+        The bytes of the source that were decoded.
     """
 
-    def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, source: _native.Source, coding: int) -> None:
+    def __init__(
+        self, text: Room, begins: NDArray[np.uint64], tile: int, source: _native.Source, coding: int, span: range
+    ) -> None:
         self.text = text
-        self._begins, self._tile, self.source, self._coding = begins, tile, source, coding
+        self._begins, self._tile, self.source, self._coding, self._span = begins, tile, source, coding, span
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The bytes of the source at which characters of the text begin; the source's end for the text's.
+        """The bytes of the source at which characters of the text begin; the end of what was decoded for the text's.
 
         What is read of the text is their tiles.
         """
-        found: NDArray[np.uint64] = np.full(len(places), self.source.size, np.uint64)
+        found: NDArray[np.uint64] = np.full(len(places), self._span.stop, np.uint64)
         numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
         inside = places < self.text.nbytes
         for number in np.unique(numbers[inside]).tolist():
@@ -75,9 +87,11 @@ class Decoded:
 
     def place_of(self, origin: int) -> int:
         """The place of the first character that begins at a byte of the source or behind it."""
-        if origin >= self.source.size:
+        if origin >= self._span.stop:
             return self.text.nbytes
-        number = origin // self._tile
+        if origin <= self._span.start:
+            return 0
+        number = (origin - self._span.start) // self._tile
         begin, end = int(self._begins[number]), int(self._begins[number + 1])
         lengths = self._lengths(self.read(begin, end - begin))
         starts = np.cumsum(lengths) - lengths + self._first(number)
@@ -86,8 +100,8 @@ class Decoded:
 
     def _first(self, tile: int) -> int:
         """The byte of the source at which the first of a tile's characters begins."""
-        at = tile * self._tile
-        if not self._coding or not at:
+        at = self._span.start + tile * self._tile
+        if not self._coding or not tile:
             return at
         units = np.frombuffer(self.source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
         return at + 2 if units.tolist() == [0xD8, 0xDC] else at
@@ -102,7 +116,7 @@ class Decoded:
 
 
 def decode_on_gpu(
-    launcher: Launcher, encoded: Room, source: _native.Source, codec: str, shape: DecodeShape = DECODE_SHAPE
+    launcher: Launcher, encoded: Encoded, source: _native.Source, codec: str, shape: DecodeShape = DECODE_SHAPE
 ) -> Decoded:
     """Decode a text; the host waits once, for the sizes of its tiles.
 
@@ -113,9 +127,9 @@ def decode_on_gpu(
     launcher
         Where kernels run.
     encoded
-        The source, there.
+        What of the source is there.
     source
-        The same on the host, or a view of it.
+        All of it on the host, or a view of it.
     codec
         ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
     shape
@@ -123,11 +137,12 @@ def decode_on_gpu(
     """
     coding = _CODINGS.index(codec) if codec in _CODINGS else 0
     page = None if coding else launcher.put(np.frombuffer(_page(codec), np.uint8))
-    tiles = -(-encoded.nbytes // shape.tile)
+    room = encoded.room
+    tiles = -(-room.nbytes // shape.tile)
     begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
     defines = {"HR_THREADS": shape.threads}
     grid = Shape(defines, tiles, shape.threads)
-    head = [encoded, encoded.nbytes, page, coding]
+    head = [room, room.nbytes, page, coding]
     sizes = launcher.room(max(tiles, 1) * 8)
     if tiles:
         launcher.launch(_SIZE, grid, [*head, sizes])
@@ -135,7 +150,8 @@ def decode_on_gpu(
     text = launcher.room(int(begins[-1]))
     if tiles:
         launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
-    return Decoded(text, begins, shape.tile, source, coding)
+    span = range(encoded.begin, encoded.begin + room.nbytes)
+    return Decoded(text, begins, shape.tile, source, coding, span)
 
 
 def _page(codec: str) -> bytes:
