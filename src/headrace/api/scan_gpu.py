@@ -1,6 +1,6 @@
 """The parts of a scan on a GPU: while one is converted, the next is read and copied in.
 
-A part ends where a record does (columns/cut_text.py), so that nothing is carried over: its text goes from the file through pinned
+A part ends where a record does (cut_text.py), so that nothing is carried over: its text goes from the file through pinned
 memory into one of two buffers of the card, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is
 that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a part holds whole records. What is ordered:
 
@@ -26,12 +26,12 @@ from headrace.api.scan_parts import BatchCut, Change, leading_records
 from headrace.api.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scanned_files import ScannedFile
 from headrace.columns.column import Column
-from headrace.columns.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
-from headrace.columns.load_text_gpu import View, load_part, view_for
-from headrace.columns.place_gpu import GpuShape, Place
+from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
+from headrace.columns.load.load_text_gpu import View, load_part, view_for
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.core.launcher import GpuLauncher, Launcher, Part
+from headrace.core.gpu.launcher import GpuLauncher, Launcher, Part
 from headrace.sources.kept_text import Text
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
@@ -140,9 +140,7 @@ class GpuParts:
             is_done = sent.is_last
             yield part
 
-    def _next(
-        self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers
-    ) -> tuple[Sent, Loaded] | None:
+    def _next(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> tuple[Sent, Loaded] | None:
         """The next part, loaded; None behind the last."""
         ask = sender.next
         while True:
@@ -192,9 +190,7 @@ class GpuParts:
     def _plan_of(self, reading: _Reading, change: Change, sent: Sent) -> LoadPlan:
         plan, part = reading.plan, sent.part
         lines, line_begin = reading.text.lines(part.start)
-        told = TextPart(
-            stop=part.stop, records=reading.records, lines=lines, line_begin=line_begin, is_more=not sent.is_last
-        )
+        told = TextPart(stop=part.stop, records=reading.records, lines=lines, line_begin=line_begin, is_more=not sent.is_last)
         index = None if plan.row_index is None else plan.row_index + reading.records
         return replace(change(plan), begin=part.start, end=part.stop, row_index=index, part=told)
 
@@ -203,7 +199,7 @@ class GpuParts:
         return str(self._options.context.device)
 
     def _buffers_of_card(self, source: OpenSource) -> TextBuffers:
-        from headrace.core.text_buffers import CardBuffers, TextInPlace
+        from headrace.core.gpu.text_buffers import CardBuffers, TextInPlace
 
         if source.on_gpu is not None and source.is_far:
             return TextInPlace(source.on_gpu, self._options.context)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.api.scan_parts import LEAST_BYTES, BatchCut
-from headrace.columns.cut_text import cuts
+from headrace.columns.load.cut_text import cuts
 from headrace.core.errors import HeadraceError
-from headrace.core.launcher import Launcher, Room
-from headrace.core.pinned import Read
+from headrace.core.gpu.launcher import Launcher, Room
+from headrace.core.gpu.pinned import Read
 from headrace.sources.kept_text import Text
 from headrace.structure.dialect import Dialect
 

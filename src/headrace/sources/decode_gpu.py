@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.launcher import Entry, Launcher, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 from headrace.sources.encoding import code_page
 
 _SIZE = Entry("sources/decode.cu", "size_decoded", "PQPIP")
@@ -37,10 +37,34 @@ DECODE_SHAPE = DecodeShape()
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes of a source where kernels run, from byte `begin` of the source on."""
+    """Bytes of a source where kernels run.
+
+    Parameters
+    ----------
+    room
+        Where they are.
+    source
+        All of the source on the host, or a view of it.
+    codec
+        ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
+    begin
+        The byte of the source that the room begins with.
+    """
 
     room: Room
+    source: _native.Source
+    codec: str
     begin: int = 0
+
+    @property
+    def end(self) -> int:
+        """The byte of the source behind them."""
+        return self.begin + self.room.nbytes
+
+    @property
+    def coding(self) -> int:
+        """The encoding's number among the kernels'."""
+        return _CODINGS.index(self.codec) if self.codec in _CODINGS else 0
 
 
 class Decoded:
@@ -54,19 +78,15 @@ class Decoded:
         Where the text of each tile begins, and where the last ends.
     tile
         Bytes of the source in a tile.
-    source
-        The source as it stands, on the host or a view of it.
-    coding
-        Which encoding, by its number among the kernels'.
-    span
-        The bytes of the source that were decoded.
+    encoded
+        What was decoded.
     """
 
-    def __init__(
-        self, text: Room, begins: NDArray[np.uint64], tile: int, source: _native.Source, coding: int, span: range
-    ) -> None:
+    def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
         self.text = text
-        self._begins, self._tile, self.source, self._coding, self._span = begins, tile, source, coding, span
+        self.source = encoded.source
+        self._begins, self._tile, self._coding = begins, tile, encoded.coding
+        self._first_byte, self._end = encoded.begin, encoded.end
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -74,7 +94,7 @@ class Decoded:
 
         What is read of the text is their tiles.
         """
-        found: NDArray[np.uint64] = np.full(len(places), self._span.stop, np.uint64)
+        found: NDArray[np.uint64] = np.full(len(places), self._end, np.uint64)
         numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
         inside = places < self.text.nbytes
         for number in np.unique(numbers[inside]).tolist():
@@ -87,11 +107,11 @@ class Decoded:
 
     def place_of(self, origin: int) -> int:
         """The place of the first character that begins at a byte of the source or behind it."""
-        if origin >= self._span.stop:
+        if origin >= self._end:
             return self.text.nbytes
-        if origin <= self._span.start:
+        if origin <= self._first_byte:
             return 0
-        number = (origin - self._span.start) // self._tile
+        number = (origin - self._first_byte) // self._tile
         begin, end = int(self._begins[number]), int(self._begins[number + 1])
         lengths = self._lengths(self.read(begin, end - begin))
         starts = np.cumsum(lengths) - lengths + self._first(number)
@@ -100,7 +120,7 @@ class Decoded:
 
     def _first(self, tile: int) -> int:
         """The byte of the source at which the first of a tile's characters begins."""
-        at = self._span.start + tile * self._tile
+        at = self._first_byte + tile * self._tile
         if not self._coding or not tile:
             return at
         units = np.frombuffer(self.source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
@@ -115,9 +135,7 @@ class Decoded:
         return 2 * begins + 2 * ((found >= 0xF0) & (found != 0xFF)).astype(np.int64)
 
 
-def decode_on_gpu(
-    launcher: Launcher, encoded: Encoded, source: _native.Source, codec: str, shape: DecodeShape = DECODE_SHAPE
-) -> Decoded:
+def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
     """Decode a text; the host waits once, for the sizes of its tiles.
 
     Memory: the text, and 8 bytes for each tile of the source.
@@ -127,17 +145,12 @@ def decode_on_gpu(
     launcher
         Where kernels run.
     encoded
-        What of the source is there.
-    source
-        All of it on the host, or a view of it.
-    codec
-        ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
+        What is decoded.
     shape
         Of the kernels.
     """
-    coding = _CODINGS.index(codec) if codec in _CODINGS else 0
-    page = None if coding else launcher.put(np.frombuffer(_page(codec), np.uint8))
-    room = encoded.room
+    coding, room = encoded.coding, encoded.room
+    page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
     tiles = -(-room.nbytes // shape.tile)
     begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
     defines = {"HR_THREADS": shape.threads}
@@ -150,8 +163,7 @@ def decode_on_gpu(
     text = launcher.room(int(begins[-1]))
     if tiles:
         launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
-    span = range(encoded.begin, encoded.begin + room.nbytes)
-    return Decoded(text, begins, shape.tile, source, coding, span)
+    return Decoded(text, begins, shape.tile, encoded)
 
 
 def _page(codec: str) -> bytes:

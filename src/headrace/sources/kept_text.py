@@ -1,8 +1,8 @@
 """A text as whoever sends it to a GPU, part by part, wants it: how far it goes, any bytes of parts under way, lines in front.
 
-A text that only comes in order (compressed, a pipe, a file object) is made by a thread ahead of who sends it, and is held from the
-part in work on: a part whose end was guessed wrongly is sent again, and faults show their text. Memory: three parts at most, the
-one in work, the one sent behind it and the one that waits for a buffer; and what the thread is ahead.
+A text that only comes in order (compressed, a pipe, a file object) is made by a thread ahead of who sends it, and is held from
+the part in work on: a part whose end was guessed wrongly is sent again, and faults show their text. Memory: three parts at most,
+the one in work, the one sent behind it and the one that waits for a buffer; and what the thread is ahead.
 """
 
 from __future__ import annotations
