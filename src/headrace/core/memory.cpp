@@ -151,7 +151,7 @@ Region::~Region() {
     if (is_mapped()) {
         mapping_.dirty = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
         WaitingMappings::instance().give(mapping_);
-    } else {
+    } else if (!lender_) {
         std::free(data_);
     }
     if (budget_) budget_->refund(charged_);
@@ -166,6 +166,18 @@ void Region::swap(Region& other) noexcept {
     std::swap(cleared_, other.cleared_);
     std::swap(charged_, other.charged_);
     std::swap(budget_, other.budget_);
+    std::swap(lender_, other.lender_);
+}
+
+Region LentMemory::lend(std::size_t begin, std::size_t size) const {
+    if (begin > size_ || size > size_ - begin || size_ - begin - size < Region::SLACK) throw std::bad_alloc();
+    return Region(data_ + begin, size, users_);
+}
+
+bool LentMemory::is_free() const {
+    if (users_.use_count() != 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // what the last user read, it has read
+    return true;
 }
 
 void Region::charge_to(std::size_t bytes) {
