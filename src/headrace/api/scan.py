@@ -11,7 +11,6 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import BatchCut
 from headrace.api.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
     import pyarrow as pa
+
+    from headrace.columns.load.fetch_gpu import FetchShape
 
 
 class Scan:
@@ -71,7 +72,7 @@ class Scan:
             As `read_csv`, when the batch is reached.
         """
         context = self._request.options.context
-        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut.timeline)
+        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut)
 
     def _batches(self, *, keep: bool = False) -> Generator[Table, None, None]:
         state = self._started()
@@ -133,7 +134,11 @@ class Scan:
 
     def timed(self, timeline: Timeline) -> Scan:
         """The same scan, which notes who works and who waits."""
-        return Scan(replace(self._request, cut=BatchCut(self._request.cut.nbytes, timeline)))
+        return Scan(replace(self._request, cut=replace(self._request.cut, timeline=timeline)))
+
+    def fetched(self, shape: FetchShape) -> Scan:
+        """The same scan, whose batches come back from a GPU in another way: for those who measure."""
+        return Scan(replace(self._request, cut=replace(self._request.cut, fetch=shape)))
 
     def close(self) -> None:
         """Let go of files and threads. A scan that is closed gives no more batches."""

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
@@ -26,6 +27,9 @@ from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window
 from headrace.structure.survey import record_begin
+
+if TYPE_CHECKING:
+    from headrace.columns.load.fetch_gpu import FetchShape
 
 _AHEAD = 64 << 10
 """Read along with a window of a text that comes in order, so that the last record's end is nearly always there."""
@@ -51,10 +55,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """Bytes of a batch's text, and where it is noted who works and who waits."""
+    """Bytes of a batch's text, where it is noted who works and who waits, and how batches come back from a GPU (None: as usual)."""
 
     nbytes: int
     timeline: Timeline = field(default_factory=NoTimeline)
+    fetch: FetchShape | None = None
 
 
 class ScanParts:

@@ -8,6 +8,7 @@ callers; this serves a stream of large ones, of which the interpreter should see
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from headrace import _native
@@ -49,6 +50,7 @@ class PinnedRing:
         self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
         self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
         self._events = [Event(gpu) for _ in range(chunks)]
+        self._fetched = Event(gpu)
         self._addresses: list[int] = []
         self._turn = 0
         for _ in range(chunks):
@@ -69,10 +71,21 @@ class PinnedRing:
             event.record(self.stream, is_current=True)
         counted.count(to_gpu=len(part))
 
-    def fetch(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
-        """Copy from the card, behind the ring's stream; returns when all is there."""
+    def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
+        """Copy from the card, behind the ring's stream; returns when all is there.
+
+        Parameters
+        ----------
+        copies, counted
+            What, and where it is counted.
+        ahead
+            So many chunks, fewer than there are, are on their way while one is emptied.
+        streamed
+            Whether they are emptied past the cache: measured on a core of a Xeon, into memory that is used again, 4.9 to 5.6 GB/s
+            in place of 2.4 to 3.5.
+        """
         self.gpu.make_current()
-        under_way: tuple[list[tuple[int, int, int]], Event] | None = None
+        under_way: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):
             chunk, event = self._next()
             moves, begin = [], chunk
@@ -80,10 +93,19 @@ class PinnedRing:
                 checked(driver().cuMemcpyDtoHAsync(begin, device, size, self.stream))
                 moves.append((begin, host, size))
                 begin += -(-size // _ALIGN) * _ALIGN
-            event.record(self.stream, is_current=True)
-            self._empty(under_way)
-            under_way = moves, event
-        self._empty(under_way)
+            under_way.append((moves, event.record(self.stream, is_current=True)))
+            if len(under_way) > ahead:
+                self._empty(under_way.popleft(), streamed)
+        while under_way:
+            self._empty(under_way.popleft(), streamed)
+        counted.count(to_host=sum(size for _, _, size in copies))
+
+    def fetch_pinned(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
+        """Copy from the card to pinned memory, behind the ring's stream; returns when all is there."""
+        self.gpu.make_current()
+        for device, host, size in copies:
+            checked(driver().cuMemcpyDtoHAsync(host, device, size, self.stream))
+        self._fetched.record(self.stream, is_current=True).wait()
         counted.count(to_host=sum(size for _, _, size in copies))
 
     def close(self) -> None:
@@ -102,11 +124,10 @@ class PinnedRing:
         self._turn += 1
         return self._addresses[turn], self._events[turn]
 
-    def _empty(self, under_way: tuple[list[tuple[int, int, int]], Event] | None) -> None:
-        if under_way is not None:
-            moves, event = under_way
-            event.wait()
-            _native.copy_parts(moves, self._threads)
+    def _empty(self, under_way: tuple[list[Copy], Event], streamed: bool) -> None:
+        moves, event = under_way
+        event.wait()
+        _native.copy_parts(moves, self._threads, streamed)
 
     def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
         """The copies, cut and put together so that each group fits a chunk."""
@@ -126,7 +147,7 @@ class PinnedRing:
             yield group
 
 
-_MOST_IDLE = 2
+_MOST_IDLE = 3
 _idle: dict[int, list[PinnedRing]] = {}
 _lock = threading.Lock()
 
