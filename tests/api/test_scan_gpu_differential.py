@@ -8,7 +8,6 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from headrace.api import scan_state
 from headrace.api.scan_gpu import GpuParts, why_not
 from headrace.columns.load.cut_text import cuts
 from headrace.core.gpu.launcher import Room
+from headrace.core.gpu.pinned import HostText
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
@@ -41,11 +41,11 @@ class FiberBuffers:
         self._held: dict[int, HostRoom] = {}
         FiberBuffers.notes = []
 
-    def send(self, read: Callable[[int, int, int, int], object], part: range) -> Room:
+    def send(self, text: HostText, part: range) -> Room:
         self._free.acquire()
         self.notes.append(("fill", part.start))
         room = self._launcher.room(len(part))
-        read(part.start, len(part), room.address, 2)
+        text.read_into(part.start, len(part), room.address, 2)
         time.sleep(0.001)
         self._rooms[id(room)] = part.start
         self._held[id(room)] = room

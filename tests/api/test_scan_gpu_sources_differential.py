@@ -156,11 +156,11 @@ class LimitedBuffers(FiberBuffers):
 
     most_text, most_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
 
-    def send(self, read: Any, part: range) -> Room:
+    def send(self, text: Any, part: range) -> Room:
         if len(part) > self.most_text:
             raise MemoryLimitError(f"{len(part)} bytes do not fit")
         self.sizes.append(len(part))
-        return super().send(read, part)
+        return super().send(text, part)
 
     def hold(self, room: Room) -> FiberLauncher:
         super().hold(room)

@@ -1,6 +1,6 @@
 # ruff: noqa: N802  # the names are the driver's
-"""Large copies from a card, told to a driver whose memory is the host's and which copies only when somebody waits: what arrives, in
-which memory, and when that is used again.
+"""Large copies from a card, told to a driver whose memory is the host's and which copies only when somebody waits: what arrives,
+in which memory, and when that is used again.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """Bytes of a batch's text, where it is noted who works and who waits, and how batches come back from a GPU (None: as usual)."""
+    """Bytes of a batch's text; where it is noted who works and who waits; how batches come back from a GPU, if not as usual."""
 
     nbytes: int
     timeline: Timeline = field(default_factory=NoTimeline)

@@ -11,7 +11,7 @@ from headrace.api.scan_parts import LEAST_BYTES, BatchCut
 from headrace.columns.load.cut_text import cuts
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.launcher import Launcher, Room
-from headrace.core.gpu.pinned import Read
+from headrace.core.gpu.pinned import HostText
 from headrace.sources.kept_text import Text
 from headrace.structure.dialect import Dialect
 
@@ -19,9 +19,9 @@ from headrace.structure.dialect import Dialect
 class TextBuffers(Protocol):
     """Two buffers for text where kernels run, and who may touch them when."""
 
-    def send(self, read: Read, part: range) -> Room:
-        """Fill the next buffer, behind all that read it, with places of a text that `read` puts at an address; the text's room.
-        Called by one thread, which waits until a buffer is free.
+    def send(self, text: HostText, part: range) -> Room:
+        """Fill the next buffer, behind all that read it, with a part of a text; the part's room. Called by one thread, which
+        waits until a buffer is free. The text stays what it is until the buffers are closed.
         """
 
     def hold(self, room: Room) -> Launcher:
@@ -143,7 +143,7 @@ class Sender:
                     break
                 part = range(begin, end)
                 with self._timeline.span("sender", "wait for a buffer, read and send"):
-                    room = self._buffers.send(self._text.read_into, part)
+                    room = self._buffers.send(self._text, part)
                 with self._timeline.span("sender", "wait for the converter"):
                     self._sent.put(Sent(part, room, is_last))
                 begin = end

@@ -44,6 +44,11 @@ class StoredText:
         """Put bytes of the text at an address, by so many threads."""
         self._source.native.read_into(begin, count, address, threads)
 
+    @property
+    def address(self) -> int:
+        """Where the text lies in the host's memory, whole; 0 if it does not."""
+        return self._source.native.address
+
     def lines(self, begin: int) -> tuple[int, int]:
         """Lines that end in front of a byte, which begins a line and is no later than the part that begins at `begin`."""
         return self._lines
@@ -155,6 +160,11 @@ class KeptText:
             head = self._head
             moves = [] if begin + count <= len(head) else self._moves(begin, begin + count, address)
         _native.copy_parts([move for move, _ in moves or [_move(head, begin, count, address)]], threads)
+
+    @property
+    def address(self) -> int:
+        """As `StoredText.address`."""
+        return 0
 
     def _read(self, begin: int, count: int, address: int) -> None:
         self.read_into(begin, count, address, 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
@@ -24,6 +25,19 @@ _ALIGN = 64
 
 Read = Callable[[int, int, int, int], object]
 """Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
+
+
+class HostText(Protocol):
+    """Bytes that are to go to a card."""
+
+    @property
+    def address(self) -> int:
+        """Where they lie in memory, whole; 0 if they do not."""
+
+    def read_into(self, begin: int, count: int, address: int, threads: int, /) -> None:
+        """As `Read`."""
+
+
 Copy = tuple[int, int, int]
 """Address on the card, address on the host, bytes."""
 
@@ -69,6 +83,12 @@ class PinnedRing:
             read(at, size, chunk, self._threads)
             checked(driver().cuMemcpyHtoDAsync(address + at - part.start, chunk, size, self.stream))
             event.record(self.stream, is_current=True)
+        counted.count(to_gpu=len(part))
+
+    def send_pinned(self, source: int, part: range, address: int, *, counted: Crossings) -> None:
+        """As `send`, of bytes in pinned memory at `source`: nothing else copies them. They are read until the stream is done."""
+        self.gpu.make_current()
+        checked(driver().cuMemcpyHtoDAsync(address, source + part.start, len(part), self.stream))
         counted.count(to_gpu=len(part))
 
     def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
@@ -145,6 +165,14 @@ class PinnedRing:
                     group, room = [], self._chunk_bytes
         if group:
             yield group
+
+
+def is_pinned(address: int) -> bool:
+    """Whether the card reads the host's memory there by itself; the card is current."""
+    functions = driver()
+    asked = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    status, kind = functions.cuPointerGetAttribute(asked, address)
+    return not status and int(kind) == int(functions.CUmemorytype.CU_MEMORYTYPE_HOST)
 
 
 _MOST_IDLE = 3

@@ -10,7 +10,7 @@ from headrace.core.gpu.card import Gpu, gpu
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.launcher import GpuLauncher, Part, Room
-from headrace.core.gpu.pinned import Read, give_ring, take_ring
+from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
 
 _BUFFERS = 2
 _SLACK = 256
@@ -43,10 +43,11 @@ class CardBuffers:
         self._buffers = [_Buffer(self._card) for _ in range(_BUFFERS)]
         self._free = threading.Semaphore(_BUFFERS)
         self._sent = 0
+        self._is_pinned: bool | None = None  # the text; known from its first part on
         self._by_room: dict[int, _Buffer] = {}
 
-    def send(self, read: Read, part: range) -> Room:
-        """As `TextBuffers.send`."""
+    def send(self, text: HostText, part: range) -> Room:
+        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone."""
         self._free.acquire()
         try:
             buffer = self._buffers[self._sent % _BUFFERS]
@@ -54,7 +55,13 @@ class CardBuffers:
             room = Part(self._memory(buffer, len(part)), 0, len(part))
             if buffer.was_read:
                 buffer.read.hold(self._ring.stream)
-            self._ring.send(read, part, room.address, counted=self._context.crossings)
+            if self._is_pinned is None:
+                self._card.make_current()
+                self._is_pinned = text.address != 0 and is_pinned(text.address)
+            if self._is_pinned:
+                self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
+            else:
+                self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
             buffer.filled.record(self._ring.stream)
         except BaseException:
             self._free.release()
@@ -106,7 +113,7 @@ class TextInPlace:
     def __init__(self, text: Array, context: Context) -> None:
         self._text, self._context = text, context
 
-    def send(self, read: Read, part: range) -> Room:
+    def send(self, text: HostText, part: range) -> Room:
         """As `TextBuffers.send`."""
         return Part(self._text, part.start, len(part))
 
