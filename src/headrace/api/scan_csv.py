@@ -98,10 +98,12 @@ def scan_csv(
         As for `read_csv`. Files are read in pieces; compressed ones, file objects and pipes are decompressed and decoded by a
         thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
         from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
+        On a GPU three batches of it are in memory.
     batch_bytes
         Bytes of text in a batch; None for 16 MB a thread, at least 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
     memory_limit
-        Bytes that the columns of one batch may take; a batch that takes more is cut smaller. Short for the context's.
+        Bytes that the columns of one batch may take; a batch that takes more, or for which a GPU has no room, is cut smaller.
+        Short for the context's.
     infer
         ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
         then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
@@ -110,7 +112,7 @@ def scan_csv(
         Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
     to
         Where batches are to be; None for `device`. ``device="cuda", to="cpu"``: each is converted on the GPU, and comes back
-        while the next is converted.
+        while the next is converted, to pinned memory that is used again once nobody holds the batch.
     **aliases
         All other options, as for `read_csv`, and the names that other readers use.
 

@@ -15,9 +15,9 @@
 
 #include "core/cpu.hpp"
 #include "core/pool.hpp"
-#include "core/streamed_copy.hpp"
 #include "core/primitives/scan.hpp"
 #include "core/primitives/select.hpp"
+#include "core/streamed_copy.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -155,10 +155,8 @@ void bind_core(nb::module_& m) {
     m.def("empty_buffer", &empty_buffer);
     m.def("copy_parts", &copy_parts, "parts"_a, "threads"_a, "streamed"_a = false);
     nb::class_<LentMemory>(m, "LentMemory")
-        .def("__init__",
-             [](LentMemory* self, std::uintptr_t address, usize nbytes) {
-                 new (self) LentMemory(reinterpret_cast<std::byte*>(address), nbytes);
-             })
+        .def("__init__", [](LentMemory* self, std::uintptr_t address,
+                            usize nbytes) { new (self) LentMemory(reinterpret_cast<std::byte*>(address), nbytes); })
         .def("lend", [](const LentMemory& m, usize begin, usize nbytes) { return make_buffer(m.lend(begin, nbytes)); })
         .def_prop_ro("is_free", &LentMemory::is_free)
         .def_prop_ro("address", [](const LentMemory& m) { return reinterpret_cast<std::uintptr_t>(m.data()); })

@@ -1,4 +1,5 @@
-// A copy that goes past the cache where it writes (core/stores.hpp): of memory that is large, and that nobody reads soon.
+// A copy that goes past the cache where it writes (core/stores.hpp): of memory that is large, and that nobody reads
+// soon.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// What a thread of a pass works in, kept for the next load of the same text: where parts of a text are loaded one after the
-// other, to take it anew costs a page's first touch for every few KB, and threads wait for each other in the kernel.
+// What a thread of a pass works in, kept for the next load of the same text: where parts of a text are loaded one after
+// the other, to take it anew costs a page's first touch for every few KB, and threads wait for each other in the
+// kernel.
 #pragma once
 
 #include <mutex>
