@@ -42,6 +42,7 @@ def test_as_on_the_cpu(tmp_path: Path, batch_bytes: int, to: str | None, given: 
         scan = headrace.scan_csv(source, batch_bytes=batch_bytes, device="cuda", to=to, **options)
         assert outcome(lambda scan=scan: scan.read().to("cpu")) == expected  # type: ignore[misc]
         assert scan.report.device == "cuda"
+        assert scan.report.copied_by
         assert {batch.device.kind for batch in scan.batches()} == {to or "cuda"}
 
 

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.fibers
 class FiberBuffers:
     """Two buffers of the host, and a note of who did what to the text of which part."""
 
+    copied_by = "the test"
     notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan
 
     def __init__(self, source: Any = None) -> None:

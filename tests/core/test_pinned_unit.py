@@ -68,6 +68,9 @@ class LazyDriver:
         self.most_waiting = max(self.most_waiting, len(self.waiting) - self.done)
         return (0,)
 
+    def cuMemcpyHtoDAsync(self, device: int, host: int, nbytes: int, stream: int) -> tuple[int]:
+        return self.cuMemcpyDtoHAsync(device, host, nbytes, stream)
+
     def cuEventRecord(self, handle: int, stream: int) -> tuple[int]:
         self.recorded[handle] = len(self.waiting)
         return (0,)

@@ -91,6 +91,7 @@ class GpuParts:
         self._shape = shape or GpuShape()
         self._make_buffers, self._view = buffers or self._buffers_of_card, view or self._view_of_card
         self._launcher: Launcher | None = None
+        self._buffers: TextBuffers | None = None
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """As `ScanParts.all`."""
@@ -100,6 +101,7 @@ class GpuParts:
             file = self._files[number]
             errors = file.errors() if len(self._files) > 1 else nullcontext()
             with file.opened() as source, errors, closing(self._make_buffers(source)) as buffers:
+                self._buffers = buffers
                 prepared, plan = self._plans.plan(number, source, earlier, limited=not file.comes_in_order)
                 with closing(file.text(source, plan.end, self._options, keep=keep)) as text:
                     reading = _Reading(number, file, prepared, plan, text, earlier)
@@ -111,6 +113,11 @@ class GpuParts:
                     with closing(Sender(text, self._options.dialect, buffers, begin, self._cut)) as sender:
                         yield from self._parts(reading, change, sender, buffers)
                 earlier += reading.records
+
+    @property
+    def copied_by(self) -> str:
+        """As `Parts.copied_by`."""
+        return "" if self._buffers is None else self._buffers.copied_by
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """A column of texts in the form that its type asks for, where it lies."""

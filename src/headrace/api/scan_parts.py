@@ -102,6 +102,11 @@ class ScanParts:
                     yield part
                 earlier += place.records
 
+    @property
+    def copied_by(self) -> str:
+        """Nobody copies the text to a GPU."""
+        return ""
+
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """A column of texts in the form that its type asks for."""
         return self._plans.encoded(column, given)

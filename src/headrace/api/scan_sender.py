@@ -19,6 +19,10 @@ from headrace.structure.dialect import Dialect
 class TextBuffers(Protocol):
     """Two buffers for text where kernels run, and who may touch them when."""
 
+    @property
+    def copied_by(self) -> str:
+        """Who copies text into them, as far as that is known."""
+
     def send(self, text: HostText, part: range) -> Room:
         """Fill the next buffer, behind all that read it, with a part of a text; the part's room. Called by one thread, which
         waits until a buffer is free. The text stays what it is until the buffers are closed.

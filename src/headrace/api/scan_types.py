@@ -32,6 +32,10 @@ class SettledTypes:
 class Parts(Protocol):
     """A text part by part: `ScanParts`, `GpuParts`."""
 
+    @property
+    def copied_by(self) -> str:
+        """Who copies the text to a GPU; empty where nobody does, or has yet."""
+
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """As `ScanParts.all`."""
 

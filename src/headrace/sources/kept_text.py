@@ -49,6 +49,12 @@ class StoredText:
         """Where the text lies in the host's memory, whole; 0 if it does not."""
         return self._source.native.address
 
+    @property
+    def path(self) -> str | None:
+        """Of the regular file whose bytes these are, if that is so."""
+        source = self._source
+        return None if source.native.address or source.held or source.on_gpu is not None else source.name
+
     def lines(self, begin: int) -> tuple[int, int]:
         """Lines that end in front of a byte, which begins a line and is no later than the part that begins at `begin`."""
         return self._lines
@@ -165,6 +171,11 @@ class KeptText:
     def address(self) -> int:
         """As `StoredText.address`."""
         return 0
+
+    @property
+    def path(self) -> str | None:
+        """As `StoredText.path`."""
+        return None
 
     def _read(self, begin: int, count: int, address: int) -> None:
         self.read_into(begin, count, address, 1)

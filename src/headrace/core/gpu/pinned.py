@@ -34,6 +34,10 @@ class HostText(Protocol):
     def address(self) -> int:
         """Where they lie in memory, whole; 0 if they do not."""
 
+    @property
+    def path(self) -> str | None:
+        """Of the regular file that they are read from as they stand, if that is so."""
+
     def read_into(self, begin: int, count: int, address: int, threads: int, /) -> None:
         """As `Read`."""
 

@@ -8,6 +8,7 @@ from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.gpu.card import Gpu, gpu
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
+from headrace.core.gpu.direct_storage import DirectFile, direct_file
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.launcher import GpuLauncher, Part, Room
 from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
@@ -24,6 +25,10 @@ class _Buffer:
         self.memory: DeviceBuffer | None = None
         self.filled, self.read = Event(card), Event(card)
         self.was_read = False
+
+    def free(self, stream: int) -> None:
+        """Wait until all work of a stream is done: the memory is there, and nobody reads it."""
+        self.filled.record(stream).wait()
 
 
 class CardBuffers:
@@ -43,7 +48,9 @@ class CardBuffers:
         self._buffers = [_Buffer(self._card) for _ in range(_BUFFERS)]
         self._free = threading.Semaphore(_BUFFERS)
         self._sent = 0
-        self._is_pinned: bool | None = None  # the text; known from its first part on
+        self._is_pinned = False
+        self._file: DirectFile | None = None
+        self.copied_by = ""
         self._by_room: dict[int, _Buffer] = {}
 
     def send(self, text: HostText, part: range) -> Room:
@@ -55,10 +62,13 @@ class CardBuffers:
             room = Part(self._memory(buffer, len(part)), 0, len(part))
             if buffer.was_read:
                 buffer.read.hold(self._ring.stream)
-            if self._is_pinned is None:
-                self._card.make_current()
-                self._is_pinned = text.address != 0 and is_pinned(text.address)
-            if self._is_pinned:
+            if self._sent == 1:
+                self._look_at(text)
+            if self._file is not None:
+                buffer.free(self._ring.stream)
+                self._file.read(part, room.address)
+                self._context.crossings.count(to_gpu=len(part))
+            elif self._is_pinned:
                 self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
             else:
                 self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
@@ -68,6 +78,15 @@ class CardBuffers:
             raise
         self._by_room[id(room)] = buffer
         return room
+
+    def _look_at(self, text: HostText) -> None:
+        """Who can copy it."""
+        self._card.make_current()
+        self._is_pinned = text.address != 0 and is_pinned(text.address)
+        self._file = direct_file(text.path)
+        self.copied_by = "the GPU, from pinned memory" if self._is_pinned else "threads, through pinned memory"
+        if self._file is not None:
+            self.copied_by = "the GPU, from the file (KvikIO)"
 
     def hold(self, room: Room) -> GpuLauncher:
         """As `TextBuffers.hold`."""
@@ -91,6 +110,8 @@ class CardBuffers:
 
     def close(self) -> None:
         """As `TextBuffers.close`."""
+        if self._file is not None:
+            self._file.close()
         give_ring(self._ring)
         for buffer in self._buffers:
             if buffer.memory is not None:
@@ -109,6 +130,8 @@ class CardBuffers:
 
 class TextInPlace:
     """As `headrace.api.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+
+    copied_by = "nobody: it lay on the GPU"
 
     def __init__(self, text: Array, context: Context) -> None:
         self._text, self._context = text, context
