@@ -55,9 +55,11 @@ def test_read_csv_of_a_file(tmp_path: Path) -> None:
 
 
 def test_what_the_card_leaves_is_read_on_the_host() -> None:
-    scan = headrace.scan_csv(text_of(2), batch_bytes=50_000, device="cuda", lenient_quotes=True, on_error="reject")
+    scan = headrace.scan_csv(
+        text_of(2), batch_bytes=50_000, device="cuda", lenient_quotes=True, escape_char="\\", on_error="reject"
+    )
     assert {batch.device.kind for batch in scan.batches()} == {"cuda"}
-    assert scan.report.device == "cpu, because of lenient quotes; then cuda"
+    assert scan.report.device == "cpu, because of lenient quotes and escaped bytes; then cuda"
 
 
 @pytest.mark.parametrize("form", ["gzip", "file object", "utf-16", "cp1252", "view", "dictionary", "row index", "on the card"])

@@ -73,7 +73,7 @@ class FiberBuffers:
 
 def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
-        assert why_not(options) == ""
+        assert why_not(files, options) == ""
         return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
 
     monkeypatch.setattr(scan_state, "_parts", parts)

@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import threading
 from typing import Any
 
 import pytest
 
 import headrace
-from headrace.columns.load.cut_text import cuts
+from headrace.columns.load.cut_text import cuts, lenient_cuts
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.launcher import Room
 from headrace.sources.open import open_source
-from headrace.structure.dialect import CSV
+from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.api.outcomes import outcome
 from tests.api.test_scan_gpu_differential import FiberBuffers, check, on_fibers, run_on_fibers
@@ -135,6 +136,48 @@ def test_texts_in_other_forms(strings: str) -> None:
     assert len(batches) > 3
     assert {str(batch["s"].type) for batch in batches} == {str(whole["s"].type)}
     assert [text for batch in batches for text in batch["s"].to_pylist()] == whole["s"].to_pylist()
+
+
+LENIENT = (
+    b"x",
+    b'"y, z"',
+    b'"two\nlines"',
+    b'5" wide',
+    b'"a" b',
+    b'"',
+    b'"never closed',
+    b'closed"',
+    b'""',
+    b'"q""q"',
+    b'a""',
+    b'"""',
+    b"",
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lenient_quotes(seed: int) -> None:
+    rng = random.Random(seed)
+    few = LENIENT[:3] if seed % 4 == 0 else LENIENT
+    end = b"\r\n" if seed % 2 else b"\n"
+    lines = [b"n,s,t"] + [b"%d,%s,%s" % (i, rng.choice(few), rng.choice(few)) for i in range(60)]
+    data = end.join(lines) + end
+    for batch_bytes in (rng.randrange(20, 60), 150, 700):
+        for source in (data, gzip.compress(data)):
+            check(source, batch_bytes, lenient_quotes=True, on_error="reject", dtypes={"n": "string"})
+        check(data, batch_bytes, lenient_quotes=True, on_error="null", long_records="truncate", short_records="null")
+
+
+def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
+    data = b'a,b\n1,"x\ny"\n2,z\n3,"w",4\n5,"open\n6,7\n'
+    found = {}
+    with open_source(data) as source:
+        for end in range(5, len(data) + 1):
+            found[end] = lenient_cuts(source, Dialect(lenient=True), 0, end)
+    assert set(map(tuple, found.values())) == {(4,), (12,), (16,), (24,)}
+    assert found[len(data)] == [24]
+    with open_source(data) as source:
+        assert lenient_cuts(source, Dialect(lenient=True), 24, len(data)) == []
 
 
 class LimitedLauncher(FiberLauncher):

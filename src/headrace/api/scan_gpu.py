@@ -13,7 +13,7 @@ that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
@@ -39,12 +39,21 @@ from headrace.structure.survey import record_begin
 MakeBuffers = Callable[[OpenSource], TextBuffers]
 
 
-def why_not(options: CsvOptions) -> str:
+def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     """Why a text cannot be scanned on a GPU; empty if it can.
 
-    Whether a lenient quote opens a field may hang on all that follows, which is not there yet.
+    Whether a lenient quote opens a field may hang on all that follows, so that such a text is cut only where nothing does, and
+    nobody looks for that in other encodings or among escaped bytes.
     """
-    return "lenient quotes" if options.dialect.lenient else ""
+    if not options.dialect.lenient:
+        return ""
+    if options.dialect.escape is not None:
+        return "lenient quotes and escaped bytes"
+    for file in files:
+        with file.opened() as source:
+            if source.codec != "utf-8":
+                return f"lenient quotes in {source.codec}"
+    return ""
 
 
 @dataclass(slots=True)

@@ -136,7 +136,7 @@ def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, c
         return ScanParts(plans, files, options, cut), "cpu"
     from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
-    why = why_not(options)
+    why = why_not(files, options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
     return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"

@@ -8,6 +8,7 @@ record says so; then the other guess, and at last a later end, are tried.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from headrace import _native
@@ -32,6 +33,8 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     ...     cuts(source, CSV, 0, 18), cuts(source, CSV, 0, 10)
     ([16], [4])
     """
+    if dialect.lenient:
+        return lenient_cuts(source, dialect, begin, end)
     size = _LOOK_BYTES
     codec = source.codec
     end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # between two units, as all places here are
@@ -42,6 +45,42 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
         places = list(dict.fromkeys(first + at for at in found if first + at > begin))
         if places or first == begin:
             return places
+        size *= 8
+
+
+def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
+    """The same where quotes are lenient, for certain, of a text in UTF-8: behind a quote that closes whatever is open, with no
+    other quote between that and the line end. What opens a field in front of such a quote is closed by it or before, so nothing
+    behind the cut has a say in it.
+
+    Examples
+    --------
+    >>> from headrace.sources.open import open_source
+    >>> with open_source(b'a\\n1,"x\\ny"\\n2,"z\\n3') as source:
+    ...     lenient_cuts(source, Dialect(lenient=True), 0, 18)
+    [10]
+    """
+    quote = dialect.quote or b""
+    line_end = dialect.line_end or b"\n"
+    behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.line_end else [b"\r", b"\n"]))]
+    others = re.escape(quote + dialect.sep + (dialect.line_end or b"\r\n") + b" ")
+    # An odd number of quotes, behind other text and before a delimiter.
+    one = re.escape(quote)
+    closing = re.compile(b"(?<=[^%s])%s(?:%s%s)*(?=%s)" % (others, one, one, one, b"|".join(behind)))
+    size = _LOOK_BYTES
+    while True:
+        first = max(end - size, begin)
+        text = source.native.read(first, end - first)
+        bounds = [match.end() for match in closing.finditer(text)]
+        if first == begin:
+            bounds.insert(0, 0)
+        for behind_quote in reversed(bounds):
+            next_quote = text.find(quote, behind_quote)
+            at = text.rfind(line_end, behind_quote, None if next_quote < 0 else next_quote)
+            if at >= 0:
+                return [first + at + len(line_end)]
+        if first == begin:
+            return []
         size *= 8
 
 
