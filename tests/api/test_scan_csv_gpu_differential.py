@@ -80,7 +80,9 @@ def test_sources_and_forms(form: str) -> None:
         source = io.BytesIO(data)
     elif form == "on the card":
         source = pytest.importorskip("torch").frombuffer(bytearray(data), dtype=pytest.importorskip("torch").uint8).cuda()
-    batches = list(headrace.scan_csv(source, batch_bytes=100_000, device="cuda", **options).batches())
+    where = {} if form == "on the card" else {"device": "cuda"}  # work runs where its input is
+    batches = list(headrace.scan_csv(source, batch_bytes=100_000, **where, **options).batches())
+    assert {batch.device.kind for batch in batches} == {"cuda"}
     assert {batch.report.device for batch in batches} == {"cuda"}
     for name, column in expected.columns.items():
         assert [value for batch in batches for value in batch.to("cpu")[name].to_pylist()] == column.to_pylist()

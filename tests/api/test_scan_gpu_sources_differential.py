@@ -8,6 +8,7 @@ import gzip
 import io
 import random
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +72,18 @@ def test_types_that_later_text_changes_and_a_break_in_it() -> None:
     with pytest.raises(headrace.SourceError):
         headrace.scan_csv(broken, batch_bytes=500, dtypes={"n": "int64"}).read()
     assert not [thread for thread in threading.enumerate() if thread.name in ("headrace-sender", "headrace-text")]
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "text.csv"
+    path.write_bytes(b"n\n" + b"12\n" * 4000)
+    batches = headrace.scan_csv(path, batch_bytes=500, dtypes={"n": "int64"}).batches()
+    next(batches)
+    with path.open("r+b") as file:
+        file.truncate(6000)
+    with pytest.raises(headrace.SourceError, match=r"changed|shrank"):
+        list(batches)
+    assert not [thread for thread in threading.enumerate() if thread.name == "headrace-sender"]
 
 
 @pytest.mark.parametrize("records", [0, 3])

@@ -11,6 +11,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
+from headrace.api.scan_parts import BatchCut
 from headrace.api.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
@@ -71,8 +72,11 @@ class Scan:
         ParseError, SourceError, MemoryLimitError
             As `read_csv`, when the batch is reached.
         """
+        return self._moved(self._request.cut)
+
+    def _moved(self, cut: BatchCut) -> Iterator[Table]:
         context = self._request.options.context
-        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut)
+        return moved_ahead(self._batches(), self._request.to or context.device, context, cut)
 
     def _batches(self, *, keep: bool = False) -> Generator[Table, None, None]:
         state = self._started()
@@ -123,7 +127,7 @@ class Scan:
 
     def read(self) -> Table:
         """All batches as one table, with the rejects and the account of all."""
-        batches = [batch.to("cpu") for batch in self.batches()]
+        batches = [batch.to("cpu") for batch in self._moved(replace(self._request.cut, holds_all=True))]
         state = self._started()
         columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
         faulty = [batch.rejects for batch in batches]

@@ -22,6 +22,7 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.options import positive, resolve_aliases
 from headrace.sources.find_files import list_sources
+from headrace.sources.on_gpu import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
 _BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
@@ -111,8 +112,9 @@ def scan_csv(
     resume
         Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
     to
-        Where batches are to be; None for `device`. ``device="cuda", to="cpu"``: each is converted on the GPU, and comes back
-        while the next is converted, to pinned memory that is used again once nobody holds the batch.
+        Where batches are to be; None for `device`, or the GPU that the text lies on. ``device="cuda", to="cpu"``: each is
+        converted on the GPU, and comes back while the next is converted, to pinned memory that is used again once nobody holds
+        the batch.
     **aliases
         All other options, as for `read_csv`, and the names that other readers use.
 
@@ -148,6 +150,8 @@ def scan_csv(
         context = values["context"] if isinstance(values["context"], Context) else Context()
         values["context"] = replace(context, memory_limit=memory_limit)
     options = parse_options(values, defaults)
+    if options.context.device.kind == "cpu" and is_on_gpu(source):
+        options = replace(options, context=replace(options.context, device=text_on_gpu(source).device))
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     several = sources is not None or options.files.wanted
     if not several:

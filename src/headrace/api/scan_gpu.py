@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
 from headrace.api.planned_files import PlannedFiles
-from headrace.api.reading import Prepared
+from headrace.api.reading import Prepared, wanted_device
 from headrace.api.report import Position
 from headrace.api.scan_parts import BatchCut, Change, leading_records
 from headrace.api.scan_sender import Sender, Sent, TextBuffers
@@ -217,6 +217,7 @@ class GpuParts:
     def _buffers_of_card(self, source: OpenSource) -> TextBuffers:
         from headrace.core.gpu.text_buffers import CardBuffers, TextInPlace
 
+        wanted_device(source, self._options)  # another GPU than the text's is an error
         if source.on_gpu is not None and source.is_far:
             return TextInPlace(source.on_gpu, self._options.context)
         return CardBuffers(self._options.context)

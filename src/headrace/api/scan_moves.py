@@ -14,7 +14,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 
 if TYPE_CHECKING:
-    from headrace.columns.load.fetch_gpu import FetchShape, FetchWay
+    from headrace.columns.load.fetch_gpu import FetchWay
 
 
 def moved_ahead(batches: Iterator[Table], device: Device, context: Context, cut: BatchCut) -> Iterator[Table]:
@@ -48,7 +48,7 @@ class _Mover:
 
     def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
         self._device, self._context, self._timeline = device, context, cut.timeline
-        self._shape = cut.fetch
+        self._cut = cut
         self._workers = ThreadPoolExecutor(2 if cut.fetch is None else cut.fetch.movers, "headrace-mover")
         self._fetch: _Fetch | None = None
 
@@ -74,22 +74,22 @@ class _Mover:
         if self._device.kind != "cpu" or not all(_is_whole(column, device) for column in columns.values()):
             return lambda: batch.to(self._device, context=self._context)
         if self._fetch is None:
-            self._fetch = _Fetch(device, self._context, self._shape)
+            self._fetch = _Fetch(device, self._context, self._cut)
         return self._fetch.of(batch)
 
 
 class _Fetch:
     """The ways from a GPU to the host."""
 
-    def __init__(self, device: Device, context: Context, shape: FetchShape | None) -> None:
+    def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
         from headrace.columns.load.fetch_gpu import FETCH_SHAPE, FetchWay  # of a GPU alone
         from headrace.core.gpu.card import gpu
         from headrace.core.gpu.pinned import take_ring
         from headrace.core.gpu.pinned_results import pinned_results
 
-        shape = shape or FETCH_SHAPE
+        shape = cut.fetch or FETCH_SHAPE
         self._card = gpu(device)
-        self._results = pinned_results(self._card) if shape.pinned else None
+        self._results = pinned_results(self._card) if shape.pinned and not cut.holds_all else None
         self._ways: queue.SimpleQueue[FetchWay] = queue.SimpleQueue()
         for _ in range(shape.movers):
             self._ways.put(FetchWay(take_ring(self._card), self._results, shape))

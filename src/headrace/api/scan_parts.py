@@ -55,11 +55,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """Bytes of a batch's text; where it is noted who works and who waits; how batches come back from a GPU, if not as usual."""
+    """Bytes of a batch's text; where it is noted who works and who waits; how batches come back from a GPU, if not as usual, and
+    whether all of them are held for a while (too long for pinned memory, which is to be used again).
+    """
 
     nbytes: int
     timeline: Timeline = field(default_factory=NoTimeline)
     fetch: FetchShape | None = None
+    holds_all: bool = False
 
 
 class ScanParts:

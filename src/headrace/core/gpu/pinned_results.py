@@ -15,7 +15,7 @@ from headrace.core.buffer import Buffer
 from headrace.core.gpu.card import Gpu, checked, driver
 
 _STEP = 16 << 20
-_MOST_PART_OF_MEMORY = 16
+_MOST_PART_OF_MEMORY = 32
 _MOST_IDLE_BYTES = 1 << 30
 _ALIGN, _SLACK = 64, 64
 
@@ -47,7 +47,7 @@ class PinnedResults:
     gpu
         The card.
     most_bytes
-        Of all blocks; None for a sixteenth of the host's memory.
+        Of all blocks; None for a 32nd of the host's memory.
     waits
         Whether `take` waits until a block is pinned.
     """
