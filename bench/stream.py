@@ -150,6 +150,7 @@ def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
             yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options)))
         return
     yield of("`read_csv`, GPU", 0, lambda: read(path, **options, **where).num_rows)
+    yield of("`scan_csv`, joined", usual, lambda: scan(path, batch_bytes=usual, **options, **where).read().num_rows)
     for batch in batches:
         yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **where)))
     with pinned_text(path) as text:

@@ -193,6 +193,42 @@ def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
         assert lenient_cuts(source, Dialect(lenient=True), 24, len(data)) == []
 
 
+class ResidentLauncher(FiberLauncher):
+    """Whose columns stay where the kernels find them."""
+
+    def result(self, room: Any) -> Any:
+        room.device = "cuda"
+        return room
+
+
+class ResidentBuffers(FiberBuffers):
+    """Of such a launcher."""
+
+    launchers: list[ResidentLauncher] = []  # noqa: RUF012
+
+    def __init__(self, source: Any = None) -> None:
+        super().__init__()
+        self._launcher = ResidentLauncher()
+        self.launchers.append(self._launcher)
+
+
+def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_on_fibers(monkeypatch, ResidentBuffers)
+    monkeypatch.setattr(headrace.Table, "to", lambda table, device, context=None: table)
+    monkeypatch.setattr("headrace.api.scan.moved_ahead", lambda batches, *_: batches)
+    given: dict[str, Any] = {"dtypes": {"n": "int64", "s": "string", "day": "date32"}, "on_error": "reject"}
+    found = headrace.scan_csv(FAULTY, batch_bytes=200, **given).read()
+    expected = headrace.read_csv(FAULTY, **given)
+    launcher = ResidentBuffers.launchers[-1]
+    assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+    for name, column in expected.columns.items():
+        mine = found[name]
+        assert (mine.type, len(mine), mine.null_count) == (column.type, len(column), column.null_count)
+        for buffer in ("values", "offsets"):
+            room: Any = getattr(mine, buffer)
+            assert room is None or launcher.fetch(room).tobytes() == bytes(memoryview(getattr(column, buffer)))
+
+
 class LimitedLauncher(FiberLauncher):
     """With so many bytes for the columns of one batch."""
 

@@ -11,7 +11,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_parts import BatchCut, ScanParts
 from headrace.api.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
@@ -126,12 +126,16 @@ class Scan:
         return {name: column.type for name, column in self._empty().items()}
 
     def read(self) -> Table:
-        """All batches as one table, with the rejects and the account of all."""
-        batches = [batch.to("cpu") for batch in self._moved(replace(self._request.cut, holds_all=True))]
+        """All batches as one table, with the rejects and the account of all; joined where they are."""
         state = self._started()
-        columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
-        faulty = [batch.rejects for batch in batches]
-        like = faulty[0].columns if faulty else {}
+        on_host = isinstance(state.parts, ScanParts)
+        batches = list(self._batches() if on_host else self._moved(replace(self._request.cut, holds_all=True)))
+        faulty = [batch.rejects.columns for batch in batches]
+        pieces = [dict(batch.columns) for batch in batches]
+        del batches  # each column of theirs goes when it has been joined
+        empty = self._empty()
+        columns = {name: state.joined([piece.pop(name) for piece in pieces], empty[name]) for name in empty}
+        like = faulty[0] if faulty else {}
         rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
         table = Table(columns, rejects=Table(rejects), report=self.report)
         return table.to(self._request.to or state.options.context.device, context=state.options.context)

@@ -136,6 +136,14 @@ class GpuParts:
 
         return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
 
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """Columns of this type below each other, where they lie."""
+        if self._launcher is None or not parts or any(part.device.kind == "cpu" for part in parts):
+            return self._plans.shared.join(parts, kind)[0]
+        from headrace.columns.finish.join_gpu import join_on_gpu  # seldom needed
+
+        return join_on_gpu(self._launcher, parts, kind)[0]
+
     def _parts(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> Iterator[FilePart]:
         """The parts of a file."""
         is_done = False

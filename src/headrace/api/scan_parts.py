@@ -9,7 +9,7 @@ record over; here the next part steps over it).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -113,6 +113,10 @@ class ScanParts:
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """A column of texts in the form that its type asks for."""
         return self._plans.encoded(column, given)
+
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """Columns of this type below each other."""
+        return self._plans.shared.join(parts, kind)[0]
 
     def _part(self, task: _Task, place: Place) -> FilePart:
         size = self._cut.nbytes

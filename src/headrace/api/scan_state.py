@@ -98,7 +98,7 @@ class ScanState:
         """Columns of batches below each other."""
         if like.type.name in ("string_view", "dictionary"):
             raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
-        return self.plans.shared.join(parts, like.type)[0]
+        return self.parts.joined(parts, like.type)
 
     def _row_index(self, parts: list[Column]) -> dict[str, Column]:
         wanted = self.options.row_index

@@ -7,7 +7,7 @@ each value fits (text holds all); so types are those of `read_csv`, to the lette
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -41,6 +41,9 @@ class Parts(Protocol):
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """As `ScanParts.encoded`."""
+
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """As `ScanParts.joined`."""
 
 
 def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:
