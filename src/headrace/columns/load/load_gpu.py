@@ -147,10 +147,11 @@ class _Load:
         self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
     def _read_beginning(self) -> bytes:
-        """The data's first bytes, but no more than the host has: others would be waited for."""
+        """The data's first bytes: what the host has of them, if that is enough to tell what to expect."""
         most = head_bytes(self._source.size)
-        size = min(most - self._begin if self._source.is_far else most, self._size)
-        return bytes(self._source.native.read(self._begin, size)) if size > 0 else b""
+        there = most - self._begin if self._source.is_far else most
+        size = min(max(there, sample_bytes(self._size)), most, self._size)
+        return bytes(self._source.native.read(self._begin, size))
 
     def _expected(self, group: Group) -> Expected | None:
         """What the first records let one expect of all; while the search runs."""
