@@ -39,7 +39,7 @@ def split_on_gpu(
     with in_stream_of(source, *arrays[1:]):
         card = gpu(source.device)
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
-        splitter = Splitter(launcher, source.length, _shapes(card.multiprocessors))
+        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
         split(splitter, (key_type(source.typestr), rule), columns, offsets, strategy)
     return results, offsets
@@ -55,7 +55,7 @@ def partition_on_gpu(
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         if source.length == 0:
             return launcher.fill(offsets, 0)
-        splitter = Splitter(launcher, source.length, _shapes(card.multiprocessors))
+        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors))
         low, high = bits
         by = replace(bits_pass(f"u{8 * source.width}", low, high), least_bits=DIGIT_BITS)
         cursors, _ = splitter.starts(by, source, offsets)
@@ -63,7 +63,8 @@ def partition_on_gpu(
 
 
 @cache
-def _shapes(multiprocessors: int) -> Shapes:
+def shapes_of(multiprocessors: int) -> Shapes:
+    """Sizes for a card of so many multiprocessors."""
     return replace(Shapes(), multiprocessors=multiprocessors)
 
 
