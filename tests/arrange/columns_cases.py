@@ -23,7 +23,14 @@ def _line(i: int) -> bytes:
     x = b"" if i % 5 == 0 else b"%.2f" % ((i % 97) / 8)
     city = b"" if i % 11 == 0 else b"city%d" % (i % 23) + b" and more of it" * (i % 3)
     large = b'""' if i % 4 else b"text %d of all" % (i % 301)
-    fields = [b"%d" % (i % 37), b"%d" % (i % 100), b"%d" % (i * 7 % 60_000), x, b"-0.0" if i % 2 else b"0", b"2020-01-%02d" % (i % 28 + 1)]
+    fields = [
+        b"%d" % (i % 37),
+        b"%d" % (i % 100),
+        b"%d" % (i * 7 % 60_000),
+        x,
+        b"-0.0" if i % 2 else b"0",
+        b"2020-01-%02d" % (i % 28 + 1),
+    ]
     return b",".join([*fields, b"true" if i % 3 else b"", b"", b"%d.25" % i, large, city]) + b"\n"
 
 

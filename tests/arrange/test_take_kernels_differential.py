@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from headrace import buckets
-from headrace.arrange.functions import key_type, rule_for
-from headrace.arrange.rows import take_rows
-from headrace.arrange.rows_gpu import partition_columns, partition_columns_by_hash
-from headrace.arrange.split_gpu import Shapes
-from headrace.arrange.take_gpu import Taker
+from headrace.arrange.bucket.functions import key_type, rule_for
+from headrace.arrange.multisplit.split_gpu import Shapes
+from headrace.arrange.rows.rows import take_rows
+from headrace.arrange.rows.rows_gpu import partition_columns, partition_columns_by_hash
+from headrace.arrange.rows.take_gpu import Taker
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -5,10 +5,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrange/hash_rows_host.hpp"
-#include "arrange/histogram.hpp"
-#include "arrange/multisplit.hpp"
-#include "arrange/take_host.hpp"
+#include "arrange/histogram/histogram.hpp"
+#include "arrange/multisplit/multisplit.hpp"
+#include "arrange/rows/hash_rows_host.hpp"
+#include "arrange/rows/take_host.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -10,16 +10,16 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "columns/before.hpp"
-#include "columns/faults.hpp"
-#include "columns/infer.hpp"
-#include "columns/join.hpp"
-#include "columns/load.hpp"
-#include "columns/locate.hpp"
-#include "columns/pack_rules.hpp"
-#include "columns/pass.hpp"
-#include "columns/settle.hpp"
-#include "columns/share.hpp"
+#include "columns/faults/faults.hpp"
+#include "columns/faults/locate.hpp"
+#include "columns/faults/settle.hpp"
+#include "columns/finish/join.hpp"
+#include "columns/infer/infer.hpp"
+#include "columns/load/before.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/pack_rules.hpp"
+#include "columns/load/pass.hpp"
+#include "columns/load/share.hpp"
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
@@ -141,9 +141,9 @@ std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const st
     return found;
 }
 
-// The table of faults that a GPU listed (columns/settle.hpp), or of the first that is to be raised; how many rows it
-// has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's record;
-// `pieces`: so many bytes of each record.
+// The table of faults that a GPU listed (columns/faults/settle.hpp), or of the first that is to be raised; how many
+// rows it has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's
+// record; `pieces`: so many bytes of each record.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
                        nb::list types, nb::bytes faults, nb::tuple pieces, nb::bytes lines, bool raises) {
     const LoadPlan plan = plan_from(given);

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "columns/load.hpp"
-#include "columns/share.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/share.hpp"
 
 namespace headrace {
 
@@ -62,7 +62,7 @@ inline Outcome outcome(const std::string& name) {
     return name == "reject" ? Outcome::reject : Outcome::raise;
 }
 
-// `given` has the attributes of columns/load.py's RowRules.
+// `given` has the attributes of columns/load/load.py's RowRules.
 inline RowRules row_rules(nanobind::handle given) {
     RowRules rules;
     rules.base_columns = nanobind::cast<std::size_t>(given.attr("base_columns"));
@@ -144,7 +144,7 @@ inline void plan_forms(nanobind::handle given, LoadPlan& made) {
     }
 }
 
-// `given` has the attributes of columns/load.py's TextPart.
+// `given` has the attributes of columns/load/load.py's TextPart.
 inline void plan_part(nanobind::handle given, LoadPlan& made) {
     made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
     made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
@@ -152,7 +152,7 @@ inline void plan_part(nanobind::handle given, LoadPlan& made) {
                    nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
 }
 
-// `plan` has the attributes of columns/load.py's LoadPlan.
+// `plan` has the attributes of columns/load/load.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan made;
     for (const nanobind::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));
