@@ -14,7 +14,7 @@ from headrace.arrange.multisplit.multisplit_gpu import split
 from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of
+from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.fibers
 
@@ -27,13 +27,15 @@ SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 
 
 def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="random", seed=0):
     launcher = FiberLauncher(order, seed)
-    rule = rule_for(function, keys.dtype, function.parameters[0] if function.kind == "splitters" else None)
+    dtype = keys.dtype if keys.ndim == 1 else np.dtype("V16")
+    rule = rule_for(function, dtype, function.parameters[0] if function.kind == "splitters" else None)
     given = [launcher.put(array) for array in (keys, *values)]
     made = [launcher.room(array.nbytes) for array in (keys, *values)]
     offsets = launcher.room((rule.count + 1) * 8)
-    columns = [Column(a, b, array.itemsize) for a, b, array in zip(given, made, (keys, *values), strict=True)]
-    split(Splitter(launcher, len(keys), shapes), (key_type(keys.dtype.str), rule), columns, offsets, strategy)
-    found = [room.array.view(array.dtype) for room, array in zip(made, (keys, *values), strict=True)]
+    widths = [dtype.itemsize, *(array.itemsize for array in values)]
+    columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
+    split(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
+    found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))
 
 
@@ -42,7 +44,7 @@ def few(function, own, count):
     return function.count <= max(256, count)
 
 
-@pytest.mark.parametrize("dtype", ["u1", "u4", "i8", "f4"])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
         keys = keys_of(dtype, "uniform", count)
@@ -50,6 +52,15 @@ def test_functions(dtype: str) -> None:
         for function, own in cases(keys):
             if few(function, own, count):
                 check(keys, values, own, function.count, launched(keys, values, function))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "near"])
+def test_keys_of_16_bytes(kind: str) -> None:
+    keys = wide_keys_of(kind, 1500)
+    values = columns_of(1500)[:1]
+    for function, own in wide_cases(keys):
+        if few(function, own, 1500):
+            check(keys, values, own, function.count, launched(keys, values, function))
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])

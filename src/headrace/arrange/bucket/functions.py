@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.buckets import KEYS, MOST, Edges, between
+from headrace.arrange.bucket.buckets import KEYS, MOST, Edges, between, between_wide
 from headrace.arrange.bucket.buckets import even as even_parts
 from headrace.arrange.bucket.expression import Expression
 from headrace.core.errors import OptionError
@@ -24,6 +24,8 @@ __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "mo
 MOST_BITS = 24
 """Of a bucket's number."""
 
+WIDE = "|V16"
+"""Keys of 16 bytes, as NumPy writes their type."""
 _KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
 """As rules.hpp has them."""
 
@@ -164,7 +166,8 @@ def where(predicate: Expression) -> BucketFunction:
     Parameters
     ----------
     predicate
-        A function of uint32 keys such as ``headrace.key < 100``; it is true where it is not 0.
+        A function of keys such as ``headrace.key < 100``; it is true where it is not 0. Keys of 16 bytes have the parts
+        ``headrace.key.low`` and ``headrace.key.high``.
 
     Raises
     ------
@@ -184,7 +187,8 @@ def computed(m: int, expression: Expression) -> BucketFunction:
     m
         How many buckets, 1 to 2**24; another value is an error of the split.
     expression
-        A function of uint32 keys such as ``headrace.key % 7``.
+        A function of keys such as ``headrace.key % 7``; of floats, such as ``headrace.key / 0.25``, the whole part is the
+        bucket. Numbers are of the keys' type (of narrower whole numbers those of 4 bytes), and a value may not be below 0.
 
     Raises
     ------
@@ -215,7 +219,23 @@ class Rule:
     name: str
     count: int
     is_total: bool
-    description: bytes | Edges | Expression
+    description: bytes | Edges | Computing
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """An expression of keys of one type, as NumPy writes it without byte order."""
+
+    expression: Expression
+    keys: str
+
+    def as_c(self) -> str:
+        """The bucket, for a kernel."""
+        return self.expression.bucket_as_c(self.keys)
+
+    def as_program(self) -> bytes:
+        """For the CPU."""
+        return self.expression.as_program(self.keys)
 
 
 def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
@@ -231,24 +251,31 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         raise OptionError(f"buckets must be a function of headrace.buckets, such as buckets.modulo(7), not {function!r}{hint}")
     kind, count = function.kind, function.count
     if kind == "computed":
-        if dtype != "u4":
-            raise OptionError(f"an expression is a function of uint32 keys, not of {dtype}")
         expression = function.parameters[0]
-        return Rule("Computed", count, count > 1 and expression.is_comparison, expression)
+        expression.check(dtype.str[1:])
+        return Rule("Computed", count, count > 1 and expression.is_truth, Computing(expression, dtype.str[1:]))
     if kind == "splitters":
-        found = between(dtype, edges)
+        found = between_wide(edges) if dtype.kind == "V" else between(dtype, edges)
         return Rule("BetweenOf", len(found.given) - 1, False, found)
     if kind == "bits":
         low, high = function.parameters
         if high > dtype.itemsize * 8:
             raise OptionError(f"keys of {dtype} have {dtype.itemsize * 8} bits; bits({low}, {high}) is beyond")
         return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
-    if dtype.kind == "f" and kind in {"identity", "modulo"}:
-        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
     if count == 1 and kind == "modulo":  # nothing to be divided by
         kind = "hash"
+    if dtype.kind == "V":
+        return _wide_rule(kind, count)
+    if dtype.kind == "f" and kind in {"identity", "modulo"}:
+        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
     description = _described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
+
+
+def _wide_rule(kind: str, count: int) -> Rule:
+    if kind == "even":
+        raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
+    return Rule("AnyOf", count, kind != "identity", struct.pack("<Q2I", 2**64 % count, count, _KINDS[kind]))
 
 
 def _described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
@@ -297,6 +324,15 @@ def key_type(typestr: str) -> str:
     OptionError
         There are no such keys.
     """
+    if typestr == WIDE:
+        return "Wide"
     if typestr not in KEYS:
-        raise OptionError(f"keys are of type {typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
+        raise OptionError(
+            f"keys are of type {typestr!r}; taken are whole numbers of 1 to 8 bytes, float32, float64, and words of 16 bytes"
+        )
     return KEYS[typestr]
+
+
+def word_of(key: str) -> str:
+    """The word of the same width: what kernels know of keys whose bits or expressions they look at."""
+    return {"float": "u32", "double": "u64"}.get(key, key)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.bucket.expression import Expression
-from headrace.arrange.bucket.functions import BucketFunction, Rule, key_type, rule_for
+from headrace.arrange.bucket.functions import WIDE, BucketFunction, Computing, Rule, key_type, rule_for, word_of
 from headrace.arrange.histogram.histogram import on_host
+from headrace.arrange.multisplit.wide_keys import as_words, new_like
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -52,7 +53,9 @@ def multisplit(
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Work runs where it lies.
+        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Or keys of 16 bytes, unsigned
+        numbers of two words with the lower first: a uint64 array of shape ``(n, 2)``, or NumPy's of 16-byte voids or
+        structures. Work runs where it lies.
     buckets
         Which bucket a key is in: a function of `headrace.buckets`, of 1 to 2**24 buckets.
     values
@@ -98,7 +101,10 @@ def multisplit(
     budget = context.new_budget()
     if strategy is not None and strategy not in STRATEGIES:
         raise OptionError.unknown("strategy", strategy, STRATEGIES)
-    source = placed(keys, "keys", context, budget)
+    words, restored = as_words(keys)
+    source = placed(words, "keys", context, budget)
+    if restored is not None:
+        source = replace(source, typestr=WIDE, length=source.length // 2)
     key_type(source.typestr)
     given = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
     columns = [placed(column, "values", context, budget) for column in given]
@@ -116,6 +122,8 @@ def multisplit(
 
         results, offsets = split_on_gpu([source, *columns], rule, strategy, context, budget)
     moved = [result.owner for result in results]
+    if restored is not None:
+        moved[0] = restored(moved[0])
     if values is None:
         return Split(moved[0], None, offsets.owner)
     return Split(moved[0], moved[1:] if isinstance(values, (list, tuple)) else moved[1], offsets.owner)
@@ -139,12 +147,12 @@ def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budge
     source = arrays[0]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
     described = _described(rule)
-    name = key_type(source.typestr)
+    name = word_of(key_type(source.typestr)) if rule.name == "Computed" else key_type(source.typestr)
     passes = max(1, -(-(rule.count - 1).bit_length() // _DIGIT_BITS))
     starts = offsets if passes == 1 else empty_like(source, (1 << _DIGIT_BITS) + 1, "<i8", budget)
     how = context.thread_count, context.isa
     for number in range(passes):
-        results = [empty_like(array, array.length, budget=budget) for array in arrays]
+        results = [new_like(array, budget) for array in arrays]
         moved = [(array.address, result.address, array.width) for array, result in zip(arrays, results, strict=True)]
         by = name, *described, rule.count, number * _DIGIT_BITS, (1 << _DIGIT_BITS) - 1 if passes > 1 else 2**32 - 1
         strays = _native.multisplit(by, arrays[0].address, source.length, moved, starts.address, *how)
@@ -162,6 +170,7 @@ def _described(rule: Rule) -> tuple[str, bytes, int]:
     what = rule.description
     if isinstance(what, bytes):
         return rule.name, what, 0
-    if isinstance(what, Expression):
+    if isinstance(what, Computing):
         return rule.name, what.as_program(), 0
-    return rule.name, what.cells(_CELLS), what.wide.__array_interface__["data"][0]
+    cells = b"" if what.wide.ndim == 2 else what.cells(_CELLS)
+    return rule.name, cells, what.wide.__array_interface__["data"][0]

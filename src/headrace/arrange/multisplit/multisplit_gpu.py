@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.arrange.bucket.buckets import Edges
-from headrace.arrange.bucket.functions import Rule, key_type
+from headrace.arrange.bucket.functions import Computing, Rule, key_type, word_of
 from headrace.arrange.multisplit.multisplit import strays_error
 from headrace.arrange.multisplit.split_gpu import DIGIT_BITS, LOOK_BACK_KEYS, Column, Pass, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.wide_keys import new_like
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -34,7 +35,10 @@ def split_on_gpu(
 ) -> tuple[list[Array], Array]:
     """Results for the keys and each array of values, and the offsets."""
     source = arrays[0]
-    results = [empty_like(array, array.length, budget=budget) for array in arrays]
+    for array in arrays:
+        if array.width == 16 and array.length and array.address % 16:
+            raise OptionError("items of 16 bytes must begin at a multiple of 16 in memory; pass a copy")
+    results = [new_like(array, budget) for array in arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
     with in_stream_of(source, *arrays[1:]):
         card = gpu(source.device)
@@ -77,13 +81,15 @@ def split(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offse
         Keys are in no bucket; or the strategy cannot do it.
     """
     key, rule = by
+    if rule.name == "Computed":
+        key = word_of(key)
     if splitter.count == 0:
         return splitter.launcher.fill(offsets, 0)
     passes = _direct(key, rule)
     if passes is not None and strategy not in {"reduced_bit", "recursive"}:
         strays = _by_keys(splitter, passes, rule, columns, (offsets, _runner(splitter, passes, columns, strategy)))
     elif strategy in {None, "reduced_bit", "recursive"}:
-        strays = _by_labels(splitter, by, columns, offsets, recursive=strategy == "recursive")
+        strays = _by_labels(splitter, (key, rule), columns, offsets, recursive=strategy == "recursive")
     else:
         raise OptionError(f"strategy {strategy!r} is for functions of keys of 4 and 8 bytes, and up to 256 buckets")
     if not rule.is_total:
@@ -112,24 +118,23 @@ def _runner(splitter: Splitter, passes: Sequence[Pass], columns: Sequence[Column
 def _direct(key: str, rule: Rule) -> list[Pass] | None:
     """The passes over keys as they are; None where labels have to be made."""
     what = rule.description
-    if rule.name == "BitsOf" and key not in {"u8", "u16"} and isinstance(what, bytes):
+    if rule.name == "BitsOf" and word_of(key) in {"u32", "u64"} and isinstance(what, bytes):
         low, mask = struct.unpack("<II", what)
         high = low + mask.bit_length()
-        word = {"float": "u32", "double": "u64"}.get(key, key)
-        return [bits_pass(word, at, min(high, at + DIGIT_BITS)) for at in range(low, high, DIGIT_BITS)]
+        return [bits_pass(word_of(key), at, min(high, at + DIGIT_BITS)) for at in range(low, high, DIGIT_BITS)]
     if rule.count > 1 << DIGIT_BITS:
         return None
     tail = struct.pack("<2I", rule.count - 1, 0)
     if rule.name == "AnyOf" and key in {"u32", "u64"} and isinstance(what, bytes):
         return [Pass(key, "AnyOf", what + tail, rule.count)]
-    if rule.name == "Computed":
+    if rule.name == "Computed" and key in {"u32", "u64"}:
         return [Pass(key, "Computed", struct.pack("<2I", rule.count, 0) + tail, rule.count, _text(rule))]
     return None
 
 
 def _text(rule: Rule) -> str:
-    text: str = rule.description.as_c()  # type: ignore[union-attr]
-    return text
+    assert isinstance(rule.description, Computing)
+    return rule.description.as_c()
 
 
 def _by_keys(splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[Column], how: tuple[Room, Run]) -> Room:
@@ -188,8 +193,10 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]
         return what + tail, []
     if not isinstance(what, Edges):
         return struct.pack("<2I", rule.count, 0) + tail, []
-    cells = what.cells(_CELLS)
     edges = splitter.launcher.put(what.wide)
+    if key == "Wide":
+        return struct.pack("<Q2I", edges.address, rule.count, 0) + tail, [edges]
+    cells = what.cells(_CELLS)
     words = splitter.launcher.room((_CELLS + 1) * 4)
     shape = Shape(_cells_defines(key), _CELLS // _CELLS_THREADS + 1, _CELLS_THREADS)
     splitter.launcher.launch(_cells_entry(len(cells)), shape, (cells, edges, words))
