@@ -9,7 +9,7 @@ import pytest
 
 from headrace import buckets, key
 from headrace.arrange.bucket.functions import key_type, rule_for
-from headrace.arrange.multisplit.multisplit import Split
+from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
 from headrace.arrange.multisplit.multisplit_gpu import split
 from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
@@ -64,20 +64,34 @@ def test_keys_of_16_bytes(kind: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
-@pytest.mark.parametrize("strategy", ["block", "look_back", "direct", "warp", "reduced_bit", "recursive"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
 def test_strategies(order: str, strategy: str, kind: str) -> None:
     tile = 64 * 2
     for count in (1, tile - 1, tile, tile + 1, 384, 2500):
         keys = keys_of("u4", kind, count)
         values = columns_of(count)
-        values = values[:1] + values[3:4] if strategy in {"direct", "warp"} else values
         for low, high in ((31, 32), (2, 5), (0, 5)):
             function = buckets.bits(low, high)
             own = (keys >> low & (function.count - 1)).astype("i8")
-            shapes = LARGE if strategy == "reduced_bit" else SMALL  # labels of a byte have 256 digits
+            shapes = LARGE if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
             found = launched(keys, values, function, strategy=strategy, shapes=shapes, order=order, seed=count)
             check(keys, values, own, function.count, found)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])
+def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
+    keys = wide_keys_of("near", 1300) if dtype == "V16" else keys_of(dtype, "skewed", 1300)
+    values = columns_of(1300)
+    most = {"direct": 32, "warp": 32, "iterative": 256}.get(strategy, 2**24)
+    for function, own in wide_cases(keys) if dtype == "V16" else cases(keys):
+        if function.count <= min(most, 3000):
+            found = launched(keys, values, function, strategy=strategy)
+            check(keys, values, own, function.count, found)
+        elif function.count > most:
+            with pytest.raises(OptionError, match="is for up to"):
+                launched(keys, values, function, strategy=strategy)
 
 
 @pytest.mark.parametrize("strategy", ["block", "look_back"])

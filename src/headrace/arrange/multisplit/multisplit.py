@@ -19,7 +19,7 @@ from headrace.core.placement import empty_like, placed, same_device
 _CELLS = 4096
 _DIGIT_BITS = 16
 _WIDTHS = (1, 2, 4, 8, 16)
-STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive")
+STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
 
 
 class Split(NamedTuple):
@@ -63,10 +63,11 @@ def multisplit(
         go where their keys go.
     strategy
         How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places, by
-        up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way (keys of 4 bytes by
-        `bits`). ``"warp"`` and ``"direct"``: a warp does as a block does, with and without bringing keys of a bucket together
-        first (those keys too, up to 32 buckets). ``"reduced_bit"``: labels are sorted, whatever the function.
-        ``"recursive"``: by halves, a bit of the bucket at a time.
+        up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way. ``"warp"`` and
+        ``"direct"``: a warp does as a block does, with and without bringing keys of a bucket together first (up to 32
+        buckets). ``"reduced_bit"``: labels are sorted, whatever the function. ``"recursive"``: by halves, a bit of the bucket
+        at a time. ``"iterative"``: a bucket at a time (up to 256). A strategy without kernels for the keys as they are splits
+        labels of them.
     context
         Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
 

@@ -13,7 +13,17 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.bucket.buckets import Edges
 from headrace.arrange.bucket.functions import Computing, Rule, key_type, word_of
 from headrace.arrange.multisplit.multisplit import strays_error
-from headrace.arrange.multisplit.split_gpu import DIGIT_BITS, LOOK_BACK_KEYS, Column, Pass, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.split_gpu import (
+    DIGIT_BITS,
+    LOOK_BACK_KEYS,
+    MOST_BY_WARPS,
+    Column,
+    Pass,
+    Shapes,
+    Splitter,
+    bits_pass,
+)
+from headrace.arrange.multisplit.split_iteratively import split_iteratively
 from headrace.arrange.multisplit.wide_keys import new_like
 from headrace.core.arrays import Array
 from headrace.core.context import Context
@@ -85,13 +95,16 @@ def split(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offse
         key = word_of(key)
     if splitter.count == 0:
         return splitter.launcher.fill(offsets, 0)
+    _check_strategy(splitter, rule, strategy)
     passes = _direct(key, rule)
-    if passes is not None and strategy not in {"reduced_bit", "recursive"}:
-        strays = _by_keys(splitter, passes, rule, columns, (offsets, _runner(splitter, passes, columns, strategy)))
-    elif strategy in {None, "reduced_bit", "recursive"}:
-        strays = _by_labels(splitter, (key, rule), columns, offsets, recursive=strategy == "recursive")
+    if passes is not None and _splits_keys(strategy, passes):
+        strays = _by_keys(splitter, passes, rule, columns, (offsets, _runner(splitter, strategy)))
     else:
-        raise OptionError(f"strategy {strategy!r} is for functions of keys of 4 and 8 bytes, and up to 256 buckets")
+        labelled, strays = _labelled(splitter, (key, rule), columns, strategy)
+        if strategy == "iterative":
+            split_iteratively(splitter, labelled, rule.count, offsets)
+        else:
+            _by_labels(splitter, labelled, rule.count, (offsets, strategy))
     if not rule.is_total:
         found = int(splitter.launcher.fetch(strays).view(np.uint64)[0])
         if found:
@@ -99,17 +112,30 @@ def split(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offse
     return None
 
 
-def _runner(splitter: Splitter, passes: Sequence[Pass], columns: Sequence[Column], strategy: str | None) -> Run:
-    """What runs a pass by a strategy."""
-    of_words = all(by.key == "u32" and by.rule == "BitsOf" for by in passes)
+def _check_strategy(splitter: Splitter, rule: Rule, strategy: str | None) -> None:
+    if strategy in {"direct", "warp"} and rule.count > MOST_BY_WARPS:
+        raise OptionError(f"strategy {strategy!r} is for up to {MOST_BY_WARPS} buckets, not {rule.count}")
+    if strategy == "iterative" and rule.count > 1 << DIGIT_BITS:
+        raise OptionError(f"strategy 'iterative' is for up to {1 << DIGIT_BITS} buckets, not {rule.count}")
+    if strategy == "look_back" and splitter.count > LOOK_BACK_KEYS:
+        raise OptionError(f"strategy 'look_back' is for up to 2**30 keys, not {splitter.count:_}")
+
+
+def _splits_keys(strategy: str | None, passes: Sequence[Pass]) -> bool:
+    """Whether a strategy has kernels for keys as they are; otherwise it splits their labels."""
+    if strategy in {None, "block"}:
+        return True
+    by_bits = all(by.rule == "BitsOf" for by in passes)
     if strategy == "look_back":
-        if not of_words or splitter.count > LOOK_BACK_KEYS:
-            raise OptionError("strategy 'look_back' is for bits() of up to 2**30 keys of 4 bytes")
+        return by_bits
+    return strategy in {"direct", "warp"} and by_bits and passes[0].key == "u32"
+
+
+def _runner(splitter: Splitter, strategy: str | None) -> Run:
+    """What runs a pass by a strategy."""
+    if strategy == "look_back":
         return splitter.run_by_look_back
     if strategy in {"direct", "warp"}:
-        fits = all(column.width in {4, 8} for column in columns) and all(by.bits <= 5 for by in passes)
-        if not of_words or not fits:
-            raise OptionError(f"strategy {strategy!r} is for bits() of up to 32 buckets, keys of 4 bytes, values of 4 and 8")
         reorders = strategy == "warp"
         return lambda by, moved, offsets: splitter.run_by_warps(by, moved, offsets, reorders=reorders)
     return splitter.run
@@ -160,12 +186,12 @@ def _run_all(splitter: Splitter, passes: list[Pass], columns: list[Column], run:
     return totals
 
 
-def _by_labels(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, *, recursive: bool) -> Room:
-    """Labels are made and sorted, digit by digit; keys and values go with them."""
+def _labelled(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: str | None) -> tuple[list[Column], Room]:
+    """The bucket of each key as a column before the others; and how many keys are in none."""
     key, rule = by
-    each = 1 if recursive else DIGIT_BITS
     bits = max(1, (rule.count - 1).bit_length())
-    width = 4 if recursive or bits > 16 else 2 if bits > DIGIT_BITS else 1
+    # Those that are not split by blocks are words of 4 bytes, for which there are kernels of every strategy.
+    width = 4 if strategy not in {None, "block", "reduced_bit"} or bits > 16 else 2 if bits > DIGIT_BITS else 1
     launcher = splitter.launcher
     labels, ordered = (launcher.room(splitter.count * width) for _ in range(2))
     strays = launcher.room(8, fill=0)
@@ -174,16 +200,22 @@ def _by_labels(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], 
     shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), _LABEL_THREADS)
     args = (columns[0].source, splitter.count, digit, labels, width, strays)
     launcher.launch(_entry("label", f"PQ{len(digit)}sPIP"), shape, args)
-    word = f"u{8 * width}"
+    return [Column(labels, ordered, width), *columns], strays
+
+
+def _by_labels(splitter: Splitter, columns: list[Column], count: int, how: tuple[Room, str | None]) -> None:
+    """Labels, the first of `columns`, are sorted digit by digit; keys and values go with them."""
+    offsets, strategy = how
+    each = 1 if strategy == "recursive" else DIGIT_BITS
+    bits = max(1, (count - 1).bit_length())
+    word = f"u{8 * columns[0].width}"
     passes = [bits_pass(word, at, min(bits, at + each)) for at in range(0, bits, each)]
     if len(passes) == 1:
-        passes = [replace(passes[0], count=rule.count)]
-    all_columns = [Column(labels, ordered, width), *columns]
-    _run_all(splitter, passes, all_columns, splitter.run, offsets if len(passes) == 1 else None)
+        passes = [replace(passes[0], count=count)]
+    _run_all(splitter, passes, columns, _runner(splitter, strategy), offsets if len(passes) == 1 else None)
     if len(passes) > 1:
-        by_label = struct.pack("<Q4I2I", 0, 0, 0, rule.count, 0, rule.count - 1, 0)
-        _find_buckets(splitter, (word, "AnyOf", by_label), ordered, rule.count, offsets)
-    return strays
+        by_label = struct.pack("<Q4I2I", 0, 0, 0, count, 0, count - 1, 0)
+        _find_buckets(splitter, (word, "AnyOf", by_label), columns[0].target, count, offsets)
 
 
 def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]:
