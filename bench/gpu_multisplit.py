@@ -98,9 +98,9 @@ def padded(values: tuple[float, ...], count: int) -> list[float | None]:
 def targets(place: Place) -> None:
     head(
         f"{place.n:_} keys, or pairs, of 4 bytes: 10^9 a second",
-        f"A copy: {place.copied / 1e9:.0f} GB/s, so at most {limit_of(place, 'keys'):.0f} keys and {limit_of(place, 'pairs'):.0f} "
-        "pairs; percent: of that. Stable, by the highest bits. CUB: a radix sort by these bits alone, uniform keys; of 2 also its "
-        "partition.",
+        f"A copy: {place.copied / 1e9:.0f} GB/s, so at most {limit_of(place, 'keys'):.0f} keys and "
+        f"{limit_of(place, 'pairs'):.0f} pairs; percent: of that. Stable, by the highest bits. CUB: a radix sort by these bits "
+        "alone, uniform keys; of 2 also its partition.",
         [*KINDS, "asked for", "CUB"],
     )
     for mode in MODES:
@@ -185,7 +185,7 @@ def digits(place: Place) -> None:
     for mode in MODES:
         head(
             f"Table 3.7: {count:_} {mode} by digits of 1 to 8 bits, beside a sort limited to them, 10^9 a second",
-            "Uniform; percent: of the limit. `identity`: keys are their buckets.",
+            "Uniform; percent: of the limit.",
             [f"{bits} bits" for bits in range(1, 9)],
         )
         values, limit = values_of(place, mode, count), limit_of(place, mode)
@@ -218,6 +218,18 @@ def sorts(place: Place) -> None:
             row.append(place.rate(work, count))
         say(f"| {mode} | {cells([*row, *place.cub([('sort', mode, 32, 0, count)])])} |")
         say(f"| {mode}, GTX 1080, paper | {cells(list(PAPER_SORT[mode]))} |")
+
+
+def unordered(place: Place) -> None:
+    head(
+        "Partition by the highest 8 bits in no order within: 10^9 keys a second",
+        "The pass alone (a call less its counting, which is timed as a call of the histogram of 256 parts), and the whole call.",
+        ["uniform, pass", "constant, pass", "uniform, call", "constant, call", "pass asked for", "pass, limit"],
+    )
+    for width, asked in ((32, 300), (64, 200)):
+        found = [place.unordered(width, kind) for kind in ("uniform", "constant")]
+        rates = [found[0][0], found[1][0], found[0][1], found[1][1]]
+        say(f"| u{width} | {cells([*rates])} | {asked} | {place.copied / (width / 4) / 1e9:.0f} |")
 
 
 TABLES = {

@@ -1,4 +1,4 @@
-"""Where bench.gpu_multisplit makes its tables: a GPU beside CUB, or the fiber harness, which shows that a table is made to its end.
+"""Where bench.gpu_multisplit makes its tables: a GPU beside CUB; or the fiber harness, to see that they are made to their end.
 
 A place has arrays of its own, gives keys, splits them, checks an answer, and tells rates. Times of the harness are of this
 machine's processor, which follows every thread of a GPU one by one: they say nothing of a GPU.
@@ -50,7 +50,7 @@ class Place(Protocol):
     def keys(self, kind: str, m: int, count: int) -> Any: ...
     def values(self, count: int) -> Any: ...
     def split(self, keys: Any, function: BucketFunction, values: Any, strategy: str | None) -> Split: ...
-    def partition(self, keys: Any, low: int, high: int) -> tuple[Any, Any]: ...
+    def unordered(self, width: int, kind: str) -> tuple[float, float]: ...
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None: ...
     def rate(self, work: Work, count: int) -> float: ...
     def stages(self, keys: Any, function: BucketFunction, values: Any, strategy: str) -> dict[str, float]: ...
@@ -107,16 +107,22 @@ class Harness:
         found = [launcher.fetch(room) for room in rooms]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
-    def partition(self, keys: Any, low: int, high: int) -> tuple[Any, Any]:
-        """A partition in no order."""
+    def unordered(self, width: int, kind: str) -> tuple[float, float]:
+        """10^9 keys a second that a partition by the highest 8 bits has, twice the call."""
+        keys = self.keys(kind, 256, self.n).astype(f"u{width // 8}") << np.uint64(width - 32).astype(f"u{width // 8}")
+        begin = perf_counter()
         launcher = FiberLauncher()
-        by = replace(bits_pass(f"u{8 * keys.itemsize}", low, high), least_bits=DIGIT_BITS)
-        given, made = launcher.put(keys), launcher.room(keys.nbytes)
-        offsets = launcher.room((by.count + 1) * 8)
+        by = replace(bits_pass(f"u{width}", width - 8, width), least_bits=DIGIT_BITS)
+        given, made, offsets = launcher.put(keys), launcher.room(keys.nbytes), launcher.room(257 * 8)
         splitter = Splitter(launcher, len(keys), SMALL)
         starts, _ = splitter.starts(by, given, offsets)
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
-        return launcher.fetch(made).view(keys.dtype), launcher.fetch(offsets).view("i8")
+        found, digits = launcher.fetch(made).view(keys.dtype), keys >> keys.dtype.type(width - 8)
+        counts = np.diff(launcher.fetch(offsets).view("i8"))
+        if (np.sort(found) != np.sort(keys)).any() or (counts != np.bincount(digits.astype("i8"), minlength=256)).any():
+            raise RuntimeError("partition: wrong")
+        seen = len(keys) / (perf_counter() - begin) / 1e9
+        return seen, seen
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:
         """Raise RuntimeError unless it is what a stable sort gives."""
@@ -200,11 +206,24 @@ class Card:
         """The public multisplit."""
         return headrace.multisplit(keys, function, values, strategy=strategy)
 
-    def partition(self, keys: Any, low: int, high: int) -> tuple[Any, Any]:
-        """The public partition."""
+    def unordered(self, width: int, kind: str) -> tuple[float, float]:
+        """10^9 keys a second that a partition by the highest 8 bits has, the pass alone, and the call with its counting."""
         from headrace.arrange.multisplit.partition import partition
 
-        return partition(keys, low, high)
+        torch = self._torch
+        dtype, given = (torch.int32, torch.uint32) if width == 32 else (torch.int64, torch.uint64)
+        count = self.n * 32 // width
+        keys = self.drawn(dtype, count, 5) if kind == "uniform" else torch.full((count,), 0x12345678, dtype=dtype, device="cuda")
+        work = partial(partition, keys.view(given), width - 8, width)
+        found, offsets = work()
+        digits = (found.view(dtype) >> (width - 8)) & 255
+        counts = torch.bincount(((keys >> (width - 8)) & 255).int(), minlength=256)
+        same = found.view(dtype).sum() == keys.sum()
+        if not same or not (digits[1:] >= digits[:-1]).all() or not torch.equal(offsets.diff(), counts):
+            raise RuntimeError("partition: wrong")
+        ms = self._median_ms(work, 9, busy=3_000_000)
+        counting = self._median_ms(partial(headrace.histogram, keys.view(given), 256), 9, busy=3_000_000)
+        return count / (ms - counting) / 1e6, count / ms / 1e6
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:
         """Raise RuntimeError unless it is what a stable sort gives."""

@@ -62,7 +62,8 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
 
 // Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none), the first row, bytes
 // of a value or an offset, floats or not.
-using RowsColumn = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
+using RowsColumn =
+    std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
 
 void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bool alone, unsigned threads) {
     const auto& [values, offsets, validity, data, words, first, width, is_float] = column;
@@ -106,7 +107,8 @@ u64 place_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offs
     return place_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<void*>(offsets), threads);
 }
 
-void take_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, std::uintptr_t to, unsigned threads) {
+void take_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, std::uintptr_t to,
+                   unsigned threads) {
     const nb::gil_scoped_release release;
     take_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<const void*>(offsets), reinterpret_cast<u8*>(to),
                threads);

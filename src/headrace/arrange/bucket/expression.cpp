@@ -74,12 +74,13 @@ public:
     }
 
     Find begin() const override {
-        return [this, room = std::vector<Value>((most_ + words_) * piece)](const void* keys, u64 n, u32* buckets) mutable {
-            Value* const leaves = room.data() + most_ * piece;
-            for (u32 word = 0; word < words_; ++word) widen_(keys, n, words_, word, leaves + word * piece);
-            const Value* const found = values_of(leaves, n, room);
-            for (u64 i = 0; i < n; ++i) buckets[i] = bucket_of(found[i]);
-        };
+        return
+            [this, room = std::vector<Value>((most_ + words_) * piece)](const void* keys, u64 n, u32* buckets) mutable {
+                Value* const leaves = room.data() + most_ * piece;
+                for (u32 word = 0; word < words_; ++word) widen_(keys, n, words_, word, leaves + word * piece);
+                const Value* const found = values_of(leaves, n, room);
+                for (u64 i = 0; i < n; ++i) buckets[i] = bucket_of(found[i]);
+            };
     }
 
 private:

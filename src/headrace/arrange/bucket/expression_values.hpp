@@ -48,18 +48,24 @@ HR_FN Value multiplied(Value a, Value b) {
 
 template <class Value>
 HR_FN Value conjoined(Value a, Value b) {
-    if constexpr (Modular<Value>::whole) return a & b;
-    else return a * b;
+    if constexpr (Modular<Value>::whole)
+        return a & b;
+    else
+        return a * b;
 }
 template <class Value>
 HR_FN Value disjoined(Value a, Value b) {
-    if constexpr (Modular<Value>::whole) return a | b;
-    else return a > b ? a : b;
+    if constexpr (Modular<Value>::whole)
+        return a | b;
+    else
+        return a > b ? a : b;
 }
 template <class Value>
 HR_FN Value differing(Value a, Value b) {
-    if constexpr (Modular<Value>::whole) return a ^ b;
-    else return a == b ? Value(0) : Value(1);
+    if constexpr (Modular<Value>::whole)
+        return a ^ b;
+    else
+        return a == b ? Value(0) : Value(1);
 }
 
 template <class Value>

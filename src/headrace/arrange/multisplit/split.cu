@@ -7,7 +7,7 @@
 // multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
-#include "arrange/multisplit/split_tile.cuh"
+#include "arrange/multisplit/split_write.cuh"
 
 using namespace headrace;
 
@@ -85,7 +85,8 @@ private:
 };
 
 // What a tile needs later, and the next one's keys, asked of the second cache by one thread.
-static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work& work, [[maybe_unused]] const Tile& tile) {
+static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work& work,
+                                                     [[maybe_unused]] const Tile& tile) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     const auto ask = [](const void* from, u64 begin, u32 width) {
         const u8* const at = static_cast<const u8*>(from) + begin * width;

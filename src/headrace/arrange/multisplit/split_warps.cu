@@ -108,7 +108,8 @@ static __device__ __forceinline__ void move_columns(const Columns& columns, cons
         void* const to = columns.to[c];
         const u32 width = columns.width[c];
         const auto move_as = [&]<class Item>(Item) {
-            move_items(static_cast<const Item*>(from), static_cast<Item*>(to), move, key, rank, static_cast<Item*>(room));
+            move_items(static_cast<const Item*>(from), static_cast<Item*>(to), move, key, rank,
+                       static_cast<Item*>(room));
         };
         if (width == 4) move_as(u32{});
         if (width == 8) move_as(u64{});

@@ -1,4 +1,5 @@
-// Hashes of rows, a thread a row: arrange/rows/hash_rows.cpp's twin. Bytes moved per row: its value, and 16 of the hash.
+// Hashes of rows, a thread a row: arrange/rows/hash_rows.cpp's twin. Bytes moved per row: its value, and 16 of the
+// hash.
 #include "arrange/rows/hash_rows.hpp"
 
 using namespace headrace;

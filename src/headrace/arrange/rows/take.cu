@@ -27,8 +27,7 @@ extern "C" __global__ void __launch_bounds__(threads) number_rows(Row* rows, u64
 }
 
 // `outside` is added to: numbers that are not below `there`.
-extern "C" __global__ void __launch_bounds__(threads)
-    check_rows(const Row* rows, u64 count, u64 there, u64* outside) {
+extern "C" __global__ void __launch_bounds__(threads) check_rows(const Row* rows, u64 count, u64 there, u64* outside) {
     u32 found = 0;
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = row_of_turn(turn);

@@ -18,7 +18,8 @@ static_assert(sizeof(Texts) == 32);
 // Where the text of a row begins; of the one behind the last, where the last ends.
 HR_FN u64 text_begin(const Texts& texts, u64 row) {
     const u8* const at = static_cast<const u8*>(texts.offsets) + (texts.first + row) * texts.width;
-    return texts.width == 8 ? item_at_any(reinterpret_cast<const u64*>(at)) : item_at_any(reinterpret_cast<const u32*>(at));
+    return texts.width == 8 ? item_at_any(reinterpret_cast<const u64*>(at))
+                            : item_at_any(reinterpret_cast<const u32*>(at));
 }
 
 HR_FN u64 text_size(const Texts& texts, u64 row) { return text_begin(texts, row + 1) - text_begin(texts, row); }
