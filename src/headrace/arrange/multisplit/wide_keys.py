@@ -32,12 +32,13 @@ def as_words(keys: Any) -> tuple[Any, Restored | None]:
     >>> words, restored(words).shape
     (array([1, 2, 3, 4], dtype=uint64), (2, 2))
     """
-    shape, dtype = getattr(keys, "shape", ()), getattr(keys, "dtype", None)
+    shape: tuple[int, ...] = tuple(getattr(keys, "shape", ()))
+    dtype: Any = getattr(keys, "dtype", None)
     if len(shape) == 2 and shape[1] == 2 and str(dtype).rpartition(".")[2] == "uint64":
         if not _is_contiguous(keys):
             raise OptionError("keys have gaps between their items; pass a contiguous copy")
         return keys.reshape(-1), _as_pairs
-    if getattr(dtype, "kind", "") == "V" and dtype.itemsize == 16 and len(shape) == 1 and not dtype.hasobject:  # type: ignore[union-attr]
+    if getattr(dtype, "kind", "") == "V" and dtype.itemsize == 16 and len(shape) == 1 and not dtype.hasobject:
         if not _is_contiguous(keys):
             raise OptionError("keys have gaps between their items; pass a contiguous copy")
         return keys.view("<u8"), lambda words: _as_items(words) if isinstance(words, DeviceArray) else words.view(dtype)

@@ -90,7 +90,8 @@ def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int,
     if is_all_null(column):
         none: np.ndarray[Any, Any] = np.zeros(len(column) // 8 + 1, np.uint8)
         return (0, 0, none.__array_interface__["data"][0], 0, 0, 0, 1, False), none
-    data = words = None
+    data: np.ndarray[Any, Any] | None = None
+    words: np.ndarray[Any, Any] | None = None
     if column.type.name == "string_view":
         data = np.array([*map(address_of, column.data), 0], np.uint64)
     if column.dictionary is not None:

@@ -113,7 +113,7 @@ class Taker:
         given = struct.pack("<3Q2I", offsets.address, values.address, first, width, 0)
         sizes = launcher.room(self._blocks * 8)
         self._launch(_MEASURE, self.rows, self.count, given, sizes)
-        begins = np.zeros(self._blocks + 1, np.uint64)
+        begins: np.ndarray[Any, Any] = np.zeros(self._blocks + 1, np.uint64)
         np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
         nbytes = int(begins[-1])
         if width == 4 and nbytes > MOST_INT32:
