@@ -227,4 +227,10 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
     return table;
 }
 
+void keep_first_raised(LoadResult& result) {
+    const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
+    const auto first = std::find_if(result.faults.begin(), result.faults.end(), raises);
+    result.faults = {std::move(*first)};
+}
+
 }  // namespace headrace

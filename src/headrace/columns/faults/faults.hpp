@@ -21,6 +21,9 @@ std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, con
 // The line that each position, ascending, lies in; lines count from the byte `first`, where one begins.
 std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first = 0);
 
+// Whoever raises shows the first fault that raises: the others go.
+void keep_first_raised(LoadResult& result);
+
 std::string fault_name(Fault fault);
 std::string type_name(const ColumnType& type);
 
