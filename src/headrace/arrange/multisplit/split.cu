@@ -94,8 +94,10 @@ static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(tile_keys * width) : "memory");
     };
     if (threadIdx.x != 0) return;
-    for (u32 c = 0; c < (with_values ? work.columns.count : 0); ++c) {
-        ask(work.columns.from[c], tile.begin, work.columns.width[c]);
+    if constexpr (with_values) {
+        for (u32 c = 0; c < work.columns.count; ++c) {
+            ask(work.columns.from[c], tile.begin, work.columns.width[c]);
+        }
     }
     if (tile.begin + 2 * tile_keys <= work.count) ask(work.in, tile.begin + tile_keys, sizeof(Key));
 #endif

@@ -24,7 +24,8 @@ constexpr u32 tile_keys = threads * items;
 // loads and stores of local memory a tile.
 constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
-constexpr bool may_be(u32 width) { return only == 0 || only == width; }
+template <u32 width>
+constexpr bool may_be = only == 0 || only == width;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
 
 // Whether a warp counts its digits while it ranks them, not before: an addition in shared memory less for each key, and

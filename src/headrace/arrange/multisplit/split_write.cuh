@@ -99,11 +99,11 @@ static __device__ __forceinline__ void move_columns(const Work& work, const Tile
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         const u32 width = only == 0 ? work.columns.width[column] : only;
-        if (may_be(4) && width == 4) move_values<whole, u32>(work, column, tile, place, kept);
-        if (may_be(8) && width == 8) move_values<whole, u64>(work, column, tile, place, kept);
-        if (may_be(1) && width == 1) move_values<whole, u8>(work, column, tile, place, kept);
-        if (may_be(2) && width == 2) move_values<whole, u16>(work, column, tile, place, kept);
-        if (may_be(16) && width == 16) move_values<whole, uint4>(work, column, tile, place, kept);
+        if (may_be<4> && width == 4) move_values<whole, u32>(work, column, tile, place, kept);
+        if (may_be<8> && width == 8) move_values<whole, u64>(work, column, tile, place, kept);
+        if (may_be<1> && width == 1) move_values<whole, u8>(work, column, tile, place, kept);
+        if (may_be<2> && width == 2) move_values<whole, u16>(work, column, tile, place, kept);
+        if (may_be<16> && width == 16) move_values<whole, uint4>(work, column, tile, place, kept);
     }
 }
 
