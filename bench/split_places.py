@@ -107,14 +107,14 @@ class Harness:
         found = [launcher.fetch(room) for room in rooms]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
-    def unordered(self, width: int, kind: str) -> tuple[float, float]:
+    def unordered(self, width: int, kind: str, shapes: Shapes = SMALL) -> tuple[float, float]:
         """10^9 keys a second that a partition by the highest 8 bits has, twice the call."""
         keys = self.keys(kind, 256, self.n).astype(f"u{width // 8}") << np.uint64(width - 32).astype(f"u{width // 8}")
         begin = perf_counter()
         launcher = FiberLauncher()
         by = replace(bits_pass(f"u{width}", width - 8, width), least_bits=DIGIT_BITS)
         given, made, offsets = launcher.put(keys), launcher.room(keys.nbytes), launcher.room(257 * 8)
-        splitter = Splitter(launcher, len(keys), SMALL)
+        splitter = Splitter(launcher, len(keys), shapes)
         starts, _ = splitter.starts(by, given, offsets)
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
         found, digits = launcher.fetch(made).view(keys.dtype), keys >> keys.dtype.type(width - 8)

@@ -5,7 +5,7 @@ stable sort before it is timed. A row: threads of a block, keys of a thread, blo
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs] [--out FILE] [--harness]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--out FILE] [--harness]
 """
 
 from __future__ import annotations
@@ -57,13 +57,16 @@ _OF_PAIRS = [
     Ways(alone=True, to="u32", keep=2, ahead=2, rank=1),
 ]
 _LONG = [(512, 12, 2), (384, 12, 2), (256, 12, 4), (256, 8, 5)]
+_ANY_ORDER = [Ways(), Ways(to="u32"), Ways(to="u32", ahead=2)]
 SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
     "keys": (4, False, _KEYS, _OF_KEYS),
     "pairs": (4, True, _PAIRS, _OF_PAIRS),
     "long": (8, False, _LONG, _OF_KEYS),
     "long_pairs": (8, True, [(512, 12, 1), *_LONG], _OF_PAIRS),
+    "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),
+    "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)], _ANY_ORDER),
 }
-"""Bytes of a key, whether with values of 4 bytes, shapes and ways."""
+"""Bytes of a key, whether with values of 4 bytes, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
 
 
 def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
@@ -71,8 +74,16 @@ def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
     tile = shape[0] * shape[1]
     tiles = tuple(max(1, round(3 * 4096 * each / tile)) for each in (3, 4, 1))
     return replace(
-        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, ways=ways, tiles_of_chunk=tiles
-    )
+        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, reserving=shape, reserving_long=shape,
+        ways=ways, tiles_of_chunk=tiles,
+    )  # fmt: skip
+
+
+def highest(width: int, bits: int) -> Any:
+    """By the highest bits of keys of so many bytes; of 8 bits by the kernels of 8."""
+    from headrace.arrange.multisplit.split_gpu import bits_pass
+
+    return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), least_bits=bits)
 
 
 class Tuner:
@@ -112,6 +123,33 @@ class Tuner:
         split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets, "block")
         return made[0].owner, made[-1].owner if values is not None else None
 
+    def reserved(self, keys: Any, shapes: Shapes) -> Any:
+        from headrace.arrange.multisplit.split_gpu import Column, Splitter
+        from headrace.core.arrays import take
+        from headrace.core.gpu.launcher import GpuLauncher
+        from headrace.core.placement import empty_like
+
+        context, given = headrace.Context(), take(keys)
+        launcher = GpuLauncher(self.card, stream=given.stream, budget=context.new_budget(), crossings=context.crossings)
+        made, splitter = empty_like(given, given.length), Splitter(launcher, given.length, shapes)
+        starts, _ = splitter.starts(highest(given.width, BITS[-1]), given)
+        splitter.run_by_reserving(highest(given.width, BITS[-1]), Column(given, made, given.width), starts)
+        return made.owner
+
+    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
+        torch = __import__("torch")
+        dtype = torch.int32 if width == 4 else torch.int64
+        keys = self.keys(width, "uniform", CHECKED)
+        found = self.reserved(keys, shapes).view(dtype)
+        digits = found >> (8 * width - 8) & 255
+        if not torch.equal(torch.sort(found)[0], torch.sort(keys.view(dtype))[0]) or not (digits[1:] >= digits[:-1]).all():
+            raise RuntimeError("by reserving: wrong")
+        rates, count = [], self.place.n * 4 // width
+        for kind in ("uniform", "constant"):
+            keys = self.keys(width, kind, count)
+            rates.append(f"{self.place.rate(partial(self.reserved, keys, shapes), count):.0f}")
+        return [" ".join(rates)]
+
     def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
         torch = __import__("torch")
         keys = self.keys(width, "uniform", CHECKED)
@@ -137,7 +175,7 @@ class Tuner:
 
     def compile(self, sets: list[str]) -> None:
         """All programs, on all cores, into the cache of kernels."""
-        from headrace.arrange.multisplit.split_gpu import Column, Splitter, bits_pass
+        from headrace.arrange.multisplit.split_gpu import Column, Splitter
         from headrace.core.gpu.card import ARCHITECTURES
         from headrace.core.gpu.kernel_source import Variant
         from headrace.core.gpu.kernels import cubin_of
@@ -160,7 +198,10 @@ class Tuner:
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape, way))
                 columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), 4)] * pairs)]
-                splitter.run(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), columns, None)
+                if name.startswith("reserving"):
+                    splitter.run_by_reserving(highest(width, BITS[-1]), columns[0], columns[0].source)
+                else:
+                    splitter.run(highest(width, bits), columns, None)
         own = "sm_{}{}".format(*self.card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -191,6 +232,10 @@ class SmallTuner:
             raise RuntimeError("wrong")
         return ["right"]
 
+    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
+        self.place.unordered(8 * width, "uniform", replace(SMALL, ways=shapes.ways))
+        return ["right"]
+
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -212,7 +257,9 @@ def main() -> None:
         for ways, shape in itertools.product(all_ways, shapes):
             try:
                 base = SMALL if isinstance(tuner, SmallTuner) else tuner.base
-                found = "; ".join(tuner.row(width, pairs, shapes_with(base, shape, ways)))
+                wanted = shapes_with(base, shape, ways)
+                by_reserving = name.startswith("reserving")
+                found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
             told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}{', alone' * ways.alone}"

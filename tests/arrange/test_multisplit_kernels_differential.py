@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from headrace import buckets, key
 from headrace.arrange.bucket.functions import key_type, rule_for
 from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
 from headrace.arrange.multisplit.multisplit_gpu import split
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, wide_cases, wide_keys_of
@@ -112,13 +113,14 @@ def test_more_columns_than_a_launch_takes() -> None:
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
-def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
+@pytest.mark.parametrize("ways", [None, Ways(to="u32", ahead=2)], ids=str)
+def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str, ways: Ways | None) -> None:
     for count in (1, 1023, 1024, 1025, 9001):
         keys = keys_of(dtype, kind, count)
         launcher = FiberLauncher("random", count)
         given, made = launcher.put(keys), launcher.room(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
-        splitter = Splitter(launcher, count, LARGE)
+        splitter = Splitter(launcher, count, replace(LARGE, ways=ways))
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

@@ -112,10 +112,11 @@ class Ways:
     to: str = "u64"
     alone: bool = False
 
-    def defines(self, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
-        """Macros."""
+    def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
+        """Macros, as far as they have a meaning for what is done."""
         keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 2)
-        return ("HR_RANK", self.rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
+        rank = self.rank if how == BY_CHUNKS else 0
+        return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class Shapes:
     tiles_of_chunk: tuple[int, int, int] = (3, 4, 1)
     """By bits of a digit: 1, 5, 8. Keys of one digit should go where those of chunks do that are split at the same time."""
     ways: Ways | None = None
-    """How tiles are split by chunks; None for the programs that are listed."""
+    """How tiles are split by chunks and by reserving; None for the programs that are listed."""
 
     def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
         """Threads of a block, keys of a thread, and blocks of a multiprocessor."""
@@ -249,9 +250,9 @@ class Splitter:
         threads, items, resident = self.shapes.split(by, how, has_values=bool(moved))
         sizes: tuple[tuple[str, Any], ...] = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
         item_bytes, values = KEY_BYTES[by.key] + VALUE_BYTES * bool(moved), int(bool(moved))
-        ways = self.shapes.ways if how == BY_CHUNKS else None
+        ways = self.shapes.ways if how != BY_LOOK_BACK else None
         if ways is not None:
-            sizes += ways.defines(has_values=bool(moved))
+            sizes += ways.defines(how, has_values=bool(moved))
             widths = {column.width for column in moved}
             if ways.alone and widths in ({4}, {8}):
                 values = widths.pop()
