@@ -168,6 +168,19 @@ def columns_of(count: int) -> list[Array]:
     ]
 
 
+def odd_columns_of(count: int) -> list[Array]:
+    """Values that are no single numbers, of widths that there are kernels for, and of others."""
+    words = np.arange(count * 6, dtype="u4")
+    return [
+        words[: count * 3].reshape(count, 3),
+        words.reshape(count, 6).view("u8"),
+        words[: count * 2].reshape(count, 2),
+        words[: count * 2].view([("a", "u2"), ("b", "u4"), ("c", "u2")]),
+        (np.arange(count * 5) % 251).astype("u1").view("V5"),
+        (np.arange(count * 7) % 3 == 0).reshape(count, 7),
+    ]
+
+
 def check(keys: Array, values: list[Array], own: Array, m: int, split: Any) -> None:
     """Against NumPy's stable sort."""
     order = np.argsort(own, kind="stable")

@@ -12,7 +12,7 @@ from headrace import buckets, key
 from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
-from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, wide_cases, wide_keys_of
+from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -56,6 +56,16 @@ def test_instruction_sets_agree(isa: str) -> None:
         pytest.skip(f"no {isa} here")
     for function, own in cases(keys):
         check(keys, [], own, function.count, headrace.multisplit(keys, function, [], context=headrace.Context(isa=isa)))
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 5001)
+    order = np.argsort(keys % 300, kind="stable")
+    for values in odd_columns_of(5001):
+        for threads in (1, 3):
+            found = headrace.multisplit(keys, buckets.modulo(300), values, context=headrace.Context(threads=threads)).values
+            assert found.dtype == values.dtype and found.shape == values.shape
+            assert found.tobytes() == values[order].tobytes()
 
 
 def test_values_come_as_they_are_given() -> None:
@@ -113,6 +123,11 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (np.zeros((3, 2), "u4"), lambda: buckets.hash(9), None, "one dimension"),
         (np.zeros(3, "?"), lambda: buckets.hash(3), None, "keys are of type"),
         (U4, lambda: buckets.hash(3), np.zeros(2), "2 items for 3 keys"),
+        (U4, lambda: buckets.hash(3), np.zeros((2, 3)), "2 items for 3 keys"),
+        (U4, lambda: buckets.hash(3), np.zeros((2, 3)).T, "gaps"),
+        (U4, lambda: buckets.hash(3), np.zeros((3, 1, 1)), "one dimension"),
+        (U4, lambda: buckets.hash(3), np.zeros((3, 0)), "one dimension"),
+        (U4, lambda: buckets.hash(3), np.zeros(3, object), "items of type"),
         (U4, lambda: buckets.even(0, 0, 2), None, "two whole numbers"),
         (U4, lambda: buckets.splitters([3, 1, 2]), None, "must ascend"),
     ],

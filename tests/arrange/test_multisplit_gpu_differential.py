@@ -11,7 +11,7 @@ from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
-from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, wide_cases, wide_keys_of
+from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.gpu
 
@@ -67,6 +67,15 @@ def test_keys_of_16_bytes(kind: str) -> None:
             split = fetched(headrace.multisplit(given, function, [on_card(column) for column in columns_of(count)]))
             split = split._replace(keys=split.keys.view("u8").reshape(-1, 2))
             check(keys, columns_of(count), own, function.count, split)
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 50_001)
+    order = np.argsort(keys % 300, kind="stable")
+    values = odd_columns_of(50_001)
+    split = headrace.multisplit(keys, buckets.modulo(300), values, context=headrace.Context(device="cuda"))
+    for column, given in zip(split.values, values, strict=True):
+        assert column.to_numpy().tobytes() == given[order].tobytes()
 
 
 def test_more_columns_than_a_launch_takes() -> None:

@@ -11,11 +11,11 @@ import pytest
 from headrace import buckets, key
 from headrace.arrange.bucket.functions import key_type, rule_for
 from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
-from headrace.arrange.multisplit.multisplit_gpu import split
+from headrace.arrange.multisplit.multisplit_gpu import split_any
 from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, wide_cases, wide_keys_of
+from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.fibers
 
@@ -33,9 +33,9 @@ def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="rand
     given = [launcher.put(array) for array in (keys, *values)]
     made = [launcher.room(array.nbytes) for array in (keys, *values)]
     offsets = launcher.room((rule.count + 1) * 8)
-    widths = [dtype.itemsize, *(array.itemsize for array in values)]
+    widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
     columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
-    split(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
+    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
     found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))
 
@@ -104,6 +104,15 @@ def test_many_digits(strategy: str, bits: int) -> None:
             own = (keys >> 3 & ((1 << bits) - 1)).astype("i8")
             found = launched(keys, values, buckets.bits(3, 3 + bits), strategy=strategy, seed=bits)
             check(keys, values, own, 1 << bits, found)
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 1100)
+    order = np.argsort(keys % 200, kind="stable")
+    values = [columns_of(1100)[0], *odd_columns_of(1100)]
+    found = launched(keys, values, buckets.modulo(200)).values
+    for column, given in zip(found, values, strict=True):
+        assert column.tobytes() == given[order].tobytes()
 
 
 def test_more_columns_than_a_launch_takes() -> None:

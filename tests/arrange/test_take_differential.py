@@ -11,6 +11,7 @@ from headrace.arrange.rows.take import take, take_rows
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from tests.arrange.columns_cases import table_of
+from tests.arrange.multisplit_cases import odd_columns_of
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "i8", "longdouble", "?"])
@@ -23,6 +24,14 @@ def test_take(dtype: str, places: str) -> None:
             found = take(items, rows, context=Context(threads=threads))
             assert found.dtype == items.dtype
             np.testing.assert_array_equal(found, items[rows.astype("i8")])
+
+
+def test_items_of_any_width() -> None:
+    rows = np.random.default_rng(3).integers(0, 700, 3000)
+    for items in odd_columns_of(700):
+        for threads in (1, 3):
+            found = take(items, rows, context=Context(threads=threads))
+            assert found.dtype == items.dtype and found.tobytes() == items[rows].tobytes()
 
 
 @given(st.data(), st.integers(1, 60), st.integers(1, 3))

@@ -138,13 +138,16 @@ void scan_counts(std::vector<u64>& counts, u64 chunks, u32 digits, u64* starts) 
     starts[digits] = at;
 }
 
+// Items of a width that there is no kernel for, to their places.
+void put_bytes(const SplitColumn& column, const u8* from, u64 n, const u64* places) {
+    auto* const to = static_cast<u8*>(column.to);
+    for (u64 i = 0; i < n; ++i) std::memcpy(to + places[i] * column.width, from + i * column.width, column.width);
+}
+
 }  // namespace
 
 u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector<SplitColumn>& columns, u64* starts,
                Isa isa, unsigned threads) {
-    for (const SplitColumn& column : columns) {
-        if (!std::has_single_bit(column.width) || column.width > 16) throw std::invalid_argument("no such width");
-    }
     const Finder finder(by, isa);
     const Chunks chunks(count, threads);
     const u32 digits = std::min((by.buckets - 1) >> by.shift, by.mask) + 1;
@@ -172,7 +175,11 @@ u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector
             for (u64 i = 0; i < n; ++i) places[i] = own[(buckets[i] >> by.shift) & by.mask]++;
             for (const SplitColumn& column : columns) {
                 const auto* const from = static_cast<const u8*>(column.from) + first * column.width;
-                kernels.put[std::countr_zero(column.width)](from, n, places.data(), column.to);
+                if (std::has_single_bit(column.width) && column.width <= 16) {
+                    kernels.put[std::countr_zero(column.width)](from, n, places.data(), column.to);
+                } else {
+                    put_bytes(column, from, n, places.data());
+                }
             }
         });
     });

@@ -24,7 +24,7 @@ struct SplitBy {
 struct SplitColumn {
     const void* from;
     void* to;
-    unsigned width;  // bytes of an item: 1, 2, 4, 8 or 16
+    unsigned width;  // bytes of an item
 };
 
 // `columns`: the keys, and what goes with them. `starts`: where each digit begins in the result, and the end. Returns

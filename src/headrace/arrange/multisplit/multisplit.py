@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.bucket.functions import WIDE, BucketFunction, Computing, Rule, key_type, rule_for, word_of
+from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, key_type, rule_for, word_of
 from headrace.arrange.histogram.histogram import on_host
-from headrace.arrange.multisplit.wide_keys import as_words, new_like
+from headrace.arrange.rows.any_items import is_pairs, new_like, placed_items
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -18,7 +17,6 @@ from headrace.core.placement import empty_like, placed, same_device
 
 _CELLS = 4096
 _DIGIT_BITS = 16
-_WIDTHS = (1, 2, 4, 8, 16)
 STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
 
 
@@ -59,8 +57,8 @@ def multisplit(
     buckets
         Which bucket a key is in: a function of `headrace.buckets`, of 1 to 2**24 buckets.
     values
-        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes, which
-        go where their keys go.
+        An array, or a list of arrays, as long as `keys` and on the same device, which go where their keys go. Items have any
+        width: numbers, rows of an array of two dimensions, NumPy's voids and structures.
     strategy
         How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places, by
         up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way. ``"warp"`` and
@@ -102,16 +100,19 @@ def multisplit(
     budget = context.new_budget()
     if strategy is not None and strategy not in STRATEGIES:
         raise OptionError.unknown("strategy", strategy, STRATEGIES)
-    words, restored = as_words(keys)
-    source = placed(words, "keys", context, budget)
-    if restored is not None:
-        source = replace(source, typestr=WIDE, length=source.length // 2)
+    how = context, budget
+    source, restored = placed_items(keys, "keys", *how) if is_pairs(keys) else (placed(keys, "keys", *how), None)
     key_type(source.typestr)
     given = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
-    columns = [placed(column, "values", context, budget) for column in given]
+    columns, ways_back = [], [restored]
+    for column in given:
+        array, restored = placed_items(column, "values", *how)
+        columns.append(array)
+        ways_back.append(restored)
     same_device(source, *columns)
     for column in columns:
-        _check_column(source, column)
+        if column.length != source.length:
+            raise OptionError(f"values has {column.length} items for {source.length} keys")
     edges = None
     if isinstance(buckets, BucketFunction) and buckets.kind == "splitters":
         edges = on_host(buckets.parameters[0], source, context, budget)
@@ -122,9 +123,9 @@ def multisplit(
         from headrace.arrange.multisplit.multisplit_gpu import split_on_gpu  # not needed on the host
 
         results, offsets = split_on_gpu([source, *columns], rule, strategy, context, budget)
-    moved = [result.owner for result in results]
-    if restored is not None:
-        moved[0] = restored(moved[0])
+    moved = [
+        result.owner if restored is None else restored(result.owner) for result, restored in zip(results, ways_back, strict=True)
+    ]
     if values is None:
         return Split(moved[0], None, offsets.owner)
     return Split(moved[0], moved[1:] if isinstance(values, (list, tuple)) else moved[1], offsets.owner)
@@ -134,13 +135,6 @@ def strays_error(rule: Rule, strays: int) -> OptionError:
     """What is said of keys that are in no bucket."""
     keys = "1 key is" if strays == 1 else f"{strays:_} keys are"
     return OptionError(f"{keys} in none of the {rule.count} buckets (outside of their range, or NaN); nothing was split")
-
-
-def _check_column(source: Array, column: Array) -> None:
-    if column.length != source.length:
-        raise OptionError(f"values has {column.length} items for {source.length} keys")
-    if column.width not in _WIDTHS:
-        raise OptionError(f"values have items of {column.width} bytes; 1, 2, 4, 8 and 16 can be taken")
 
 
 def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budget) -> tuple[list[Array], Array]:

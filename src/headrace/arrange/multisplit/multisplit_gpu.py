@@ -24,7 +24,9 @@ from headrace.arrange.multisplit.split_gpu import (
     bits_pass,
 )
 from headrace.arrange.multisplit.split_iteratively import split_iteratively
-from headrace.arrange.multisplit.wide_keys import new_like
+from headrace.arrange.rows.any_items import new_like
+from headrace.arrange.rows.take import WIDTHS
+from headrace.arrange.rows.take_gpu import Taker
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -46,8 +48,8 @@ def split_on_gpu(
     """Results for the keys and each array of values, and the offsets."""
     source = arrays[0]
     for array in arrays:
-        if array.width == 16 and array.length and array.address % 16:
-            raise OptionError("items of 16 bytes must begin at a multiple of 16 in memory; pass a copy")
+        if array.width in WIDTHS and array.length and array.address % array.width:
+            raise OptionError(f"items of {array.width} bytes must begin at a multiple of that in memory; pass a copy")
     results = [new_like(array, budget) for array in arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
     with in_stream_of(source, *arrays[1:]):
@@ -55,7 +57,7 @@ def split_on_gpu(
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
-        split(splitter, (key_type(source.typestr), rule), columns, offsets, strategy)
+        split_any(splitter, (key_type(source.typestr), rule), columns, offsets, strategy)
     return results, offsets
 
 
@@ -80,6 +82,27 @@ def partition_on_gpu(
 def shapes_of(multiprocessors: int) -> Shapes:
     """Sizes for a card of so many multiprocessors."""
     return replace(Shapes(), multiprocessors=multiprocessors)
+
+
+def split_any(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, strategy: str | None) -> None:
+    """As `split`, of columns of any width: of widths that kernels do not move, rows are taken by their numbers.
+
+    Raises
+    ------
+    OptionError
+        As there.
+    """
+    moved = [column for column in columns if column.width in WIDTHS]
+    taken = [column for column in columns if column.width not in WIDTHS]
+    if not taken:
+        return split(splitter, by, columns, offsets, strategy)
+    rows = Taker.of_all(splitter.launcher, splitter.count)
+    ordered = splitter.launcher.room(rows.rows.nbytes)
+    split(splitter, by, [*moved, Column(rows.rows, ordered, rows.width)], offsets, strategy)
+    taker = Taker(splitter.launcher, ordered, splitter.count, rows.width)
+    for column in taken:
+        taker.items(column.source, column.width, column.target)
+    return None
 
 
 def split(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, strategy: str | None) -> None:

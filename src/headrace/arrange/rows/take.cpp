@@ -1,5 +1,4 @@
 #include <cstring>
-#include <stdexcept>
 #include <vector>
 
 #include "arrange/rows/take_host.hpp"
@@ -21,6 +20,16 @@ void take_of(const RowNumbers& rows, const void* from, void* to, unsigned thread
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
         for (u64 i = begin; i < end; ++i) put_item(out + i, item_at(in + rows.number[i]));
+    });
+}
+
+void take_bytes(const RowNumbers& rows, const void* from, void* to, unsigned width, unsigned threads) {
+    const auto* const in = static_cast<const u8*>(from);
+    auto* const out = static_cast<u8*>(to);
+    const Pieces pieces(rows.count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        for (u64 i = begin; i < end; ++i) std::memcpy(out + i * width, in + rows.number[i] * width, width);
     });
 }
 
@@ -54,7 +63,7 @@ void take_items(const RowNumbers& rows, const void* from, void* to, unsigned wid
         case 16:
             return take_of<Sixteen>(rows, from, to, threads);
         default:
-            throw std::invalid_argument("no such width");
+            return take_bytes(rows, from, to, width, threads);
     }
 }
 

@@ -65,6 +65,27 @@ extern "C" __global__ void __launch_bounds__(threads)
     take<uint4>(rows, count, from, to);
 }
 
+template <class Word>
+static __device__ __forceinline__ void take_words(const Row* rows, u64 words, const void* from, void* to, u32 each) {
+    const Word* const in = static_cast<const Word*>(from);
+    Word* const out = static_cast<Word*>(to);
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = row_of_turn(turn);
+        if (i < words) out[i] = in[static_cast<u64>(rows[i / each]) * each + i % each];
+    }
+}
+
+// Items of `each` words of `width` bytes; a thread takes words.
+extern "C" __global__ void __launch_bounds__(threads)
+    take_long_items(const Row* rows, u64 count, const void* from, void* to, u32 each, u32 width) {
+    const u64 words = count * each;
+    if (width == 1) return take_words<u8>(rows, words, from, to, each);
+    if (width == 2) return take_words<u16>(rows, words, from, to, each);
+    if (width == 4) return take_words<u32>(rows, words, from, to, each);
+    if (width == 8) return take_words<u64>(rows, words, from, to, each);
+    take_words<uint4>(rows, words, from, to, each);
+}
+
 // Bits as take_bits of take_host.hpp, in words; how many are set is added to `set`.
 extern "C" __global__ void __launch_bounds__(threads)
     take_bits(const Row* rows, u64 count, const u8* bits, u64 first, u32* to, u64* set) {

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
+from headrace.arrange.rows.any_items import new_like, placed_items
 from headrace.columns.column import Column
 from headrace.core.arrays import Array
 from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError
-from headrace.core.placement import empty_like, placed, same_device
+from headrace.core.placement import placed, same_device
 
 try:
     import numpy as np
@@ -19,7 +20,7 @@ except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "take()") from None
 
 WIDTHS = (1, 2, 4, 8, 16)
-"""Bytes of items that are taken."""
+"""Bytes of items that kernels take as they are."""
 MOST_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 
@@ -30,7 +31,7 @@ def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
     Parameters
     ----------
     items
-        Array of one dimension, items of 1, 2, 4, 8 or 16 bytes. Work runs where it lies.
+        Array of one dimension, or of two, whose rows are the items, or NumPy's of voids or structures. Work runs where it lies.
     rows
         Places from 0 on: an array of whole numbers of 4 or 8 bytes, on the same device.
     context
@@ -56,14 +57,12 @@ def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
     """
     context = context or Context()
     budget = context.new_budget()
-    source = placed(items, "items", context, budget)
+    source, restored = placed_items(items, "items", context, budget)
     places = placed(rows, "rows", context, budget)
     same_device(source, places)
-    if source.width not in WIDTHS:
-        raise OptionError(f"items have {source.width} bytes; 1, 2, 4, 8 and 16 can be taken")
     if places.typestr not in _NUMBERS:
         raise OptionError(f"rows are of type {places.typestr!r}; whole numbers of 4 or 8 bytes tell places")
-    result = empty_like(source, places.length, source.typestr, budget)
+    result = new_like(replace(source, length=places.length), budget)
     if source.device.kind == "cpu":
         numbers = places.as_numpy().astype(np.uint64, copy=False)  # a negative one becomes one that is outside
         check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
@@ -73,7 +72,7 @@ def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
         from headrace.arrange.rows.take_gpu import take_on_gpu  # not needed on the host
 
         take_on_gpu(source, places, result, context, budget)
-    return result.owner
+    return result.owner if restored is None else restored(result.owner)
 
 
 def check_outside(outside: int, there: int) -> None:

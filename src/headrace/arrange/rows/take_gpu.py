@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.rows.take import MOST_INT32, check_outside, most_places, too_long
+from headrace.arrange.rows.take import MOST_INT32, WIDTHS, check_outside, most_places, too_long
 from headrace.columns.column import Column
 from headrace.core.arrays import Array
 from headrace.core.context import Context
@@ -23,6 +24,7 @@ _FILE = "arrange/rows/take.cu"
 _NUMBER = Entry(_FILE, "number_rows", "PQ")
 _CHECK = Entry(_FILE, "check_rows", "PQQP")
 _ITEMS = Entry(_FILE, "take_items", "PQPPI")
+_LONG = Entry(_FILE, "take_long_items", "PQPPII")
 _BITS = Entry(_FILE, "take_bits", "PQPQPP")
 _MEASURE = Entry(_FILE, "measure_texts", "PQ32sP")
 _PLACE = Entry(_FILE, "place_texts", "PQ32sPP")
@@ -90,9 +92,15 @@ class Taker:
         check_outside(int(self.launcher.fetch(outside).view(np.uint64)[0]), there)
 
     def items(self, source: Room, width: int, target: Room | None = None) -> Room:
-        """Items of 1, 2, 4, 8 or 16 bytes."""
+        """Items of so many bytes."""
         made = self.launcher.room(self.count * width) if target is None else target
-        self._launch(_ITEMS, self.rows, self.count, source, made, width)
+        if width in WIDTHS:
+            self._launch(_ITEMS, self.rows, self.count, source, made, width)
+        elif self.count:
+            word = math.gcd(width, 16, source.address, made.address)
+            each = width // word
+            shape = Shape(self._defines, -(-self.count * each // (self._threads * _TURNS)), self._threads)
+            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, made, each, word))
         return made
 
     def bits(self, source: Room, first: int, is_set: Room) -> Room:

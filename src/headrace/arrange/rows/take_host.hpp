@@ -9,7 +9,7 @@ struct RowNumbers {
     u64 count;
 };
 
-// Items of 1, 2, 4, 8 or 16 bytes. Bytes moved per row of width w: 8 + 2 w.
+// Items of any width. Bytes moved per row of width w: 8 + 2 w.
 void take_items(const RowNumbers& rows, const void* from, void* to, unsigned width, unsigned threads);
 
 // Bits, the first of which is bit `first` of `bits`, least significant first; what is behind the last is 0. Returns how
