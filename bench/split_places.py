@@ -18,7 +18,8 @@ import numpy as np
 
 import headrace
 from headrace import buckets
-from headrace.arrange.bucket.functions import BucketFunction, key_type, rule_for
+from headrace.arrange.bucket.functions import BucketFunction, rule_for
+from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit import multisplit_gpu
 from headrace.arrange.multisplit.multisplit import Split
 from headrace.arrange.multisplit.split_gpu import DIGIT_BITS, Column, Shapes, Splitter, bits_pass

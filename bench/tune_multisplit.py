@@ -104,7 +104,8 @@ class Tuner:
         return (words.view(torch.int32).long() << 32).view(torch.uint64)
 
     def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
-        from headrace.arrange.bucket.functions import key_type, rule_for
+        from headrace.arrange.bucket.functions import rule_for
+        from headrace.arrange.bucket.key_types import key_type
         from headrace.arrange.multisplit.multisplit_gpu import split
         from headrace.arrange.multisplit.split_gpu import Column, Splitter
         from headrace.core.arrays import take

@@ -58,6 +58,21 @@ def test_instruction_sets_agree(isa: str) -> None:
         check(keys, [], own, function.count, headrace.multisplit(keys, function, [], context=headrace.Context(isa=isa)))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 8, 9, 12, 15])
+def test_keys_of_any_width(width: int) -> None:
+    items = np.random.default_rng(width).integers(0, 256, (3001, width), np.uint8)
+    plain = [int.from_bytes(row.tobytes(), "little") for row in items]
+    for keys in (items, items.view(f"V{width}").reshape(-1)):
+        for function, own in (
+            (buckets.modulo(77), [k % 77 for k in plain]),
+            (buckets.bits(8 * width - 5, 8 * width), [k >> (8 * width - 5) for k in plain]),
+        ):
+            order = np.argsort(own, kind="stable")
+            found = headrace.multisplit(keys, function, np.arange(3001))
+            assert found.keys.dtype == keys.dtype and found.keys.shape == keys.shape
+            assert found.keys.tobytes() == items[order].tobytes() and found.values.tolist() == order.tolist()
+
+
 def test_values_of_any_width() -> None:
     keys = keys_of("u4", "uniform", 5001)
     order = np.argsort(keys % 300, kind="stable")
@@ -120,7 +135,9 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (np.zeros((3, 2), "u8"), lambda: buckets.splitters([0, 7, 5]), None, "must ascend"),
         (np.zeros((3, 2), "u8") + 9, lambda: buckets.identity(9), None, "3 keys are in none"),
         (np.zeros((2, 3), "u8").T, lambda: buckets.hash(9), None, "gaps"),
-        (np.zeros((3, 2), "u4"), lambda: buckets.hash(9), None, "one dimension"),
+        (np.zeros((3, 2), "i8"), lambda: buckets.hash(9), None, "one dimension"),
+        (np.zeros((3, 3), "u8"), lambda: buckets.hash(9), None, "keys have 24 bytes"),
+        (np.zeros((3, 3), "u4"), lambda: buckets.bits(95, 97), None, "have 96 bits"),
         (np.zeros(3, "?"), lambda: buckets.hash(3), None, "keys are of type"),
         (U4, lambda: buckets.hash(3), np.zeros(2), "2 items for 3 keys"),
         (U4, lambda: buckets.hash(3), np.zeros((2, 3)), "2 items for 3 keys"),

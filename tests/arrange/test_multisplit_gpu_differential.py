@@ -69,6 +69,14 @@ def test_keys_of_16_bytes(kind: str) -> None:
             check(keys, columns_of(count), own, function.count, split)
 
 
+@pytest.mark.parametrize("width", [2, 8, 3, 12])
+def test_keys_of_any_width(width: int) -> None:
+    keys = np.random.default_rng(width).integers(0, 256, (30_001, width), np.uint8)
+    own = np.array([int.from_bytes(row.tobytes(), "little") % 77 for row in keys])
+    split = headrace.multisplit(keys, buckets.modulo(77), context=headrace.Context(device="cuda"))
+    assert split.keys.to_numpy().tobytes() == keys[np.argsort(own, kind="stable")].tobytes()
+
+
 def test_values_of_any_width() -> None:
     keys = keys_of("u4", "uniform", 50_001)
     order = np.argsort(keys % 300, kind="stable")

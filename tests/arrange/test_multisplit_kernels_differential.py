@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.bucket.functions import key_type, rule_for
+from headrace.arrange.bucket.functions import rule_for
+from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
 from headrace.arrange.multisplit.multisplit_gpu import split_any
 from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
@@ -28,8 +29,8 @@ SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 
 
 def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="random", seed=0):
     launcher = FiberLauncher(order, seed)
-    dtype = keys.dtype if keys.ndim == 1 else np.dtype("V16")
-    rule = rule_for(function, dtype, function.parameters[0] if function.kind == "splitters" else None)
+    dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
+    rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
     given = [launcher.put(array) for array in (keys, *values)]
     made = [launcher.room(array.nbytes) for array in (keys, *values)]
     offsets = launcher.room((rule.count + 1) * 8)
@@ -104,6 +105,14 @@ def test_many_digits(strategy: str, bits: int) -> None:
             own = (keys >> 3 & ((1 << bits) - 1)).astype("i8")
             found = launched(keys, values, buckets.bits(3, 3 + bits), strategy=strategy, seed=bits)
             check(keys, values, own, 1 << bits, found)
+
+
+@pytest.mark.parametrize("width", [2, 8, 3, 12])
+def test_keys_of_any_width(width: int) -> None:
+    keys = np.random.default_rng(width).integers(0, 256, (1100, width), np.uint8)
+    own = np.array([int.from_bytes(row.tobytes(), "little") % 77 for row in keys])
+    values = columns_of(1100)[:1]
+    check(keys, values, own, 77, launched(keys, values, buckets.modulo(77)))
 
 
 def test_values_of_any_width() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from headrace import buckets
-from headrace.arrange.bucket.functions import key_type, rule_for
+from headrace.arrange.bucket.functions import rule_for
+from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.arrange.rows.rows import take_rows
 from headrace.arrange.rows.rows_gpu import partition_columns, partition_columns_by_hash

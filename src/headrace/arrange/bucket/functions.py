@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.buckets import KEYS, MOST, Edges, between, between_wide
+from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
 from headrace.arrange.bucket.buckets import even as even_parts
 from headrace.arrange.bucket.expression import Expression
+from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
@@ -24,8 +25,6 @@ __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "mo
 MOST_BITS = 24
 """Of a bucket's number."""
 
-WIDE = "|V16"
-"""Keys of 16 bytes, as NumPy writes their type."""
 _KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
 """As rules.hpp has them."""
 
@@ -252,8 +251,9 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
     kind, count = function.kind, function.count
     if kind == "computed":
         expression = function.parameters[0]
-        expression.check(dtype.str[1:])
-        return Rule("Computed", count, count > 1 and expression.is_truth, Computing(expression, dtype.str[1:]))
+        keys = WIDE[1:] if dtype.kind == "V" else dtype.str[1:]
+        expression.check(keys)
+        return Rule("Computed", count, count > 1 and expression.is_truth, Computing(expression, keys))
     if kind == "splitters":
         found = between_wide(edges) if dtype.kind == "V" else between(dtype, edges)
         return Rule("BetweenOf", len(found.given) - 1, False, found)
@@ -314,25 +314,3 @@ def _checked(m: object, most: int = 1 << MOST_BITS) -> int:
     if not isinstance(m, int) or isinstance(m, bool) or not 1 <= m <= most:
         raise OptionError(f"buckets are counted by a whole number from 1 to {most}, not {m!r}")
     return m
-
-
-def key_type(typestr: str) -> str:
-    """The name of keys' type in the sources.
-
-    Raises
-    ------
-    OptionError
-        There are no such keys.
-    """
-    if typestr == WIDE:
-        return "Wide"
-    if typestr not in KEYS:
-        raise OptionError(
-            f"keys are of type {typestr!r}; taken are whole numbers of 1 to 8 bytes, float32, float64, and words of 16 bytes"
-        )
-    return KEYS[typestr]
-
-
-def word_of(key: str) -> str:
-    """The word of the same width: what kernels know of keys whose bits or expressions they look at."""
-    return {"float": "u32", "double": "u64"}.get(key, key)

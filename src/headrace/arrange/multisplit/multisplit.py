@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, key_type, rule_for, word_of
+from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, rule_for
+from headrace.arrange.bucket.key_types import key_dtype, key_type, word_of
 from headrace.arrange.histogram.histogram import on_host
-from headrace.arrange.rows.any_items import is_pairs, new_like, placed_items
+from headrace.arrange.rows.any_items import are_items, new_like, placed_items
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -17,6 +18,8 @@ from headrace.core.placement import empty_like, placed, same_device
 
 _CELLS = 4096
 _DIGIT_BITS = 16
+_WIDTHS = {1, 2, 4, 8, 16}
+"""Of keys that are looked at as they are."""
 STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
 
 
@@ -51,9 +54,9 @@ def multisplit(
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Or keys of 16 bytes, unsigned
-        numbers of two words with the lower first: a uint64 array of shape ``(n, 2)``, or NumPy's of 16-byte voids or
-        structures. Work runs where it lies.
+        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Or items of 1 to 16 bytes, which are
+        unsigned numbers with the lowest byte first: rows of a uint64 array of shape ``(n, 2)``, say, or of uint32 of
+        ``(n, 3)``, or NumPy's voids or structures. Work runs where it lies.
     buckets
         Which bucket a key is in: a function of `headrace.buckets`, of 1 to 2**24 buckets.
     values
@@ -94,14 +97,12 @@ def multisplit(
     >>> split.offsets
     array([0, 1, 4, 5])
     """
-    import numpy as np  # arrays are optional in this package
-
     context = context or Context()
     budget = context.new_budget()
     if strategy is not None and strategy not in STRATEGIES:
         raise OptionError.unknown("strategy", strategy, STRATEGIES)
     how = context, budget
-    source, restored = placed_items(keys, "keys", *how) if is_pairs(keys) else (placed(keys, "keys", *how), None)
+    source, restored = placed_items(keys, "keys", *how) if are_items(keys) else (placed(keys, "keys", *how), None)
     key_type(source.typestr)
     given = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
     columns, ways_back = [], [restored]
@@ -116,7 +117,7 @@ def multisplit(
     edges = None
     if isinstance(buckets, BucketFunction) and buckets.kind == "splitters":
         edges = on_host(buckets.parameters[0], source, context, budget)
-    rule = rule_for(buckets, np.dtype(source.typestr), edges)
+    rule = rule_for(buckets, key_dtype(source.typestr), edges)
     if source.device.kind == "cpu":
         results, offsets = _on_cpu([source, *columns], rule, context, budget)
     else:
@@ -139,7 +140,9 @@ def strays_error(rule: Rule, strays: int) -> OptionError:
 
 def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budget) -> tuple[list[Array], Array]:
     """By digits of 16 bits, the lowest first, since each pass is stable."""
-    source = arrays[0]
+    source, is_padded = arrays[0], arrays[0].width not in _WIDTHS
+    if is_padded:
+        arrays = [_padded(source, budget), *arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
     described = _described(rule)
     name = word_of(key_type(source.typestr)) if rule.name == "Computed" else key_type(source.typestr)
@@ -157,7 +160,17 @@ def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budge
     if passes > 1:
         by = name, *described, rule.count, 0, 2**32 - 1
         _native.find_buckets(by, results[0].address, source.length, offsets.address, *how)
-    return results, offsets
+    return results[is_padded:], offsets
+
+
+def _padded(keys: Array, budget: Budget) -> Array:
+    """Keys of the host as numbers of 16 bytes."""
+    import numpy as np
+
+    budget.charge(16 * keys.length)
+    wide: np.ndarray[Any, Any] = np.zeros((keys.length, 16), np.uint8)
+    wide[:, : keys.width] = keys.as_numpy().view(np.uint8).reshape(-1, keys.width)
+    return placed_items(wide, "keys", Context(), budget)[0]
 
 
 def _described(rule: Rule) -> tuple[str, bytes, int]:

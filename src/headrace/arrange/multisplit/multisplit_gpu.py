@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.arrange.bucket.buckets import Edges
-from headrace.arrange.bucket.functions import Computing, Rule, key_type, word_of
+from headrace.arrange.bucket.functions import Computing, Rule
+from headrace.arrange.bucket.key_types import key_type, word_of
 from headrace.arrange.multisplit.multisplit import strays_error
 from headrace.arrange.multisplit.split_gpu import (
     DIGIT_BITS,
@@ -39,6 +40,8 @@ _CELLS = 14_500
 _LABEL_THREADS = 256
 _BLOCKS_OF_MULTIPROCESSOR = 16
 _CELLS_THREADS = 1024
+_PAD = Entry("arrange/rows/take.cu", "pad_items", "PQIP")
+_PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": _LABEL_THREADS}
 Run = Callable[[Pass, Sequence[Column], Room | None], Room]
 
 
@@ -48,7 +51,7 @@ def split_on_gpu(
     """Results for the keys and each array of values, and the offsets."""
     source = arrays[0]
     for array in arrays:
-        if array.width in WIDTHS and array.length and array.address % array.width:
+        if array.length and array.width in WIDTHS and array.address % array.width:
             raise OptionError(f"items of {array.width} bytes must begin at a multiple of that in memory; pass a copy")
     results = [new_like(array, budget) for array in arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
@@ -92,6 +95,13 @@ def split_any(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], o
     OptionError
         As there.
     """
+    if columns[0].width not in WIDTHS:  # numbers of 16 bytes tell the buckets, and the keys go with them
+        keys = columns[0]
+        wide, ordered = (splitter.launcher.room(16 * splitter.count) for _ in range(2))
+        if splitter.count:
+            shape = Shape(_PAD_DEFINES, -(-splitter.count // _LABEL_THREADS), _LABEL_THREADS)
+            splitter.launcher.launch(_PAD, shape, (keys.source, splitter.count, keys.width, wide))
+        columns = [Column(wide, ordered, 16), *columns]
     moved = [column for column in columns if column.width in WIDTHS]
     taken = [column for column in columns if column.width not in WIDTHS]
     if not taken:

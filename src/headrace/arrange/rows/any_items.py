@@ -50,14 +50,14 @@ def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tup
     return replace(array, typestr=f"|V{width}", length=array.length // width), restored
 
 
-def is_pairs(value: Any) -> bool:
-    """Whether it is an array of items of 16 bytes: rows of two uint64, or voids."""
-    if isinstance(value, DeviceArray):
-        return value.typestr == "|V16"
-    shape, dtype = _shape(value), getattr(value, "dtype", None)
+def are_items(keys: Any) -> bool:
+    """Whether keys are items of several numbers: rows of unsigned whole numbers, or voids."""
+    if isinstance(keys, DeviceArray):
+        return keys.typestr[1] == "V"
+    shape, dtype = _shape(keys), getattr(keys, "dtype", None)
     if len(shape) == 2:
-        return shape[1] == 2 and str(dtype).rpartition(".")[2] == "uint64"
-    return len(shape) == 1 and _is_void(dtype) and dtype.itemsize == 16  # type: ignore[union-attr]
+        return str(dtype).rpartition(".")[2].startswith("uint")
+    return len(shape) == 1 and _is_void(dtype)
 
 
 def new_like(array: Array, budget: Budget) -> Array:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.bucket.functions import BucketFunction, Rule, key_type, rule_for
+from headrace.arrange.bucket.functions import BucketFunction, Rule, rule_for
+from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.multisplit.multisplit_gpu import shapes_of, split
 from headrace.arrange.multisplit.split_gpu import Column as Moved

@@ -65,6 +65,18 @@ extern "C" __global__ void __launch_bounds__(threads)
     take<uint4>(rows, count, from, to);
 }
 
+// Items of less than 16 bytes with zeros behind them.
+extern "C" __global__ void __launch_bounds__(threads) pad_items(const u8* items, u64 count, u32 width, uint4* to) {
+    const u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
+    if (i >= count) return;
+    u32 word[4] = {};
+#pragma unroll
+    for (u32 k = 0; k < 16; ++k) {
+        if (k < width) word[k / 4] |= static_cast<u32>(items[i * width + k]) << (k % 4 * 8);
+    }
+    to[i] = {word[0], word[1], word[2], word[3]};
+}
+
 template <class Word>
 static __device__ __forceinline__ void take_words(const Row* rows, u64 words, const void* from, void* to, u32 each) {
     const Word* const in = static_cast<const Word*>(from);
