@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
-from headrace.arrange.bucket.buckets import even as even_parts
+from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.expression import Expression
 from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError
@@ -24,9 +24,6 @@ __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "mo
 
 MOST_BITS = 24
 """Of a bucket's number."""
-
-_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
-"""As rules.hpp has them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,46 +261,12 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
     if count == 1 and kind == "modulo":  # nothing to be divided by
         kind = "hash"
-    if dtype.kind == "V":
-        return _wide_rule(kind, count)
+    if dtype.kind == "V" and kind == "even":
+        raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
     if dtype.kind == "f" and kind in {"identity", "modulo"}:
         raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
-    description = _described(kind, count, function.parameters, dtype)
+    description = described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
-
-
-def _wide_rule(kind: str, count: int) -> Rule:
-    if kind == "even":
-        raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
-    return Rule("AnyOf", count, kind != "identity", struct.pack("<Q2I", 2**64 % count, count, _KINDS[kind]))
-
-
-def _described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
-    """An ``AnyOf``."""
-    number = _KINDS[kind]
-    if kind == "even":
-        if count == 1:
-            raise OptionError("even() has 2 parts or more; all keys are in one bucket of hash(1)")
-        part = even_parts(dtype, count, parameters)
-        if dtype.kind == "f":
-            return part + struct.pack("<II", count, number)
-        if dtype.itemsize == 8:
-            high, below, low, shift = struct.unpack("<4Q", part)
-            return struct.pack("<3Q4I", high, below, low, shift, count, number, 0)
-        return struct.pack("<Q4I", *struct.unpack("<QII", part), count, number)
-    if dtype.kind == "f":
-        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", 0, 0, 0, 0) + struct.pack("<II", count, number)
-    flip = plus = 0
-    width = max(32, dtype.itemsize * 8)
-    multiplier = 0
-    if kind == "modulo":
-        multiplier = -(-(1 << 2 * width) // count)
-        if dtype.kind == "i":
-            flip = 1 << (dtype.itemsize * 8 - 1)
-            plus = -flip % count
-    if dtype.itemsize == 8:
-        return struct.pack("<3Q4I", multiplier >> 64, multiplier % 2**64, flip, plus, count, number, 0)
-    return struct.pack("<Q4I", multiplier, flip, plus, count, number)
 
 
 def _is_whole(value: object) -> bool:

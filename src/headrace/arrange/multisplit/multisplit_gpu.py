@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.bucket.buckets import Edges
-from headrace.arrange.bucket.functions import Computing, Rule
+from headrace.arrange.bucket.functions import Rule
 from headrace.arrange.bucket.key_types import key_type, word_of
+from headrace.arrange.multisplit.labels_gpu import find_buckets, labelled, text_of
 from headrace.arrange.multisplit.multisplit import strays_error
 from headrace.arrange.multisplit.split_gpu import (
     DIGIT_BITS,
@@ -36,12 +36,9 @@ from headrace.core.gpu.device_memory import Budget
 from headrace.core.gpu.launcher import Entry, GpuLauncher, Part, Room, Shape
 from headrace.core.placement import empty_like, in_stream_of
 
-_CELLS = 14_500
-_LABEL_THREADS = 256
-_BLOCKS_OF_MULTIPROCESSOR = 16
-_CELLS_THREADS = 1024
+_PAD_THREADS = 256
 _PAD = Entry("arrange/rows/take.cu", "pad_items", "PQIP")
-_PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": _LABEL_THREADS}
+_PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": _PAD_THREADS}
 Run = Callable[[Pass, Sequence[Column], Room | None], Room]
 
 
@@ -99,7 +96,7 @@ def split_any(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], o
         keys = columns[0]
         wide, ordered = (splitter.launcher.room(16 * splitter.count) for _ in range(2))
         if splitter.count:
-            shape = Shape(_PAD_DEFINES, -(-splitter.count // _LABEL_THREADS), _LABEL_THREADS)
+            shape = Shape(_PAD_DEFINES, -(-splitter.count // _PAD_THREADS), _PAD_THREADS)
             splitter.launcher.launch(_PAD, shape, (keys.source, splitter.count, keys.width, wide))
         columns = [Column(wide, ordered, 16), *columns]
     moved = [column for column in columns if column.width in WIDTHS]
@@ -133,11 +130,11 @@ def split(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offse
     if passes is not None and _splits_keys(strategy, passes):
         strays = _by_keys(splitter, passes, rule, columns, (offsets, _runner(splitter, strategy)))
     else:
-        labelled, strays = _labelled(splitter, (key, rule), columns, strategy)
+        with_labels, strays = labelled(splitter, (key, rule), columns, strategy)
         if strategy == "iterative":
-            split_iteratively(splitter, labelled, rule.count, offsets)
+            split_iteratively(splitter, with_labels, rule.count, offsets)
         else:
-            _by_labels(splitter, labelled, rule.count, (offsets, strategy))
+            _by_labels(splitter, with_labels, rule.count, (offsets, strategy))
     if not rule.is_total:
         found = int(splitter.launcher.fetch(strays).view(np.uint64)[0])
         if found:
@@ -187,13 +184,8 @@ def _direct(key: str, rule: Rule) -> list[Pass] | None:
     if rule.name == "AnyOf" and key in {"u32", "u64"} and isinstance(what, bytes):
         return [Pass(key, "AnyOf", what + tail, rule.count)]
     if rule.name == "Computed" and key in {"u32", "u64"}:
-        return [Pass(key, "Computed", struct.pack("<2I", rule.count, 0) + tail, rule.count, _text(rule))]
+        return [Pass(key, "Computed", struct.pack("<2I", rule.count, 0) + tail, rule.count, text_of(rule))]
     return None
-
-
-def _text(rule: Rule) -> str:
-    assert isinstance(rule.description, Computing)
-    return rule.description.as_c()
 
 
 def _by_keys(splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[Column], how: tuple[Room, Run]) -> Room:
@@ -203,7 +195,7 @@ def _by_keys(splitter: Splitter, passes: list[Pass], rule: Rule, columns: list[C
     if len(passes) > 1:
         assert isinstance(rule.description, bytes)
         digit = rule.description + struct.pack("<2I", rule.count - 1, 0)
-        _find_buckets(splitter, (passes[0].key, "BitsOf", digit), columns[0].target, rule.count, offsets)
+        find_buckets(splitter, (passes[0].key, "BitsOf", digit), columns[0].target, rule.count, offsets)
     return Part(totals, totals.nbytes - 8)
 
 
@@ -219,23 +211,6 @@ def _run_all(splitter: Splitter, passes: list[Pass], columns: list[Column], run:
     return totals
 
 
-def _labelled(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: str | None) -> tuple[list[Column], Room]:
-    """The bucket of each key as a column before the others; and how many keys are in none."""
-    key, rule = by
-    bits = max(1, (rule.count - 1).bit_length())
-    # Those that are not split by blocks are words of 4 bytes, for which there are kernels of every strategy.
-    width = 4 if strategy not in {None, "block", "reduced_bit"} or bits > 16 else 2 if bits > DIGIT_BITS else 1
-    launcher = splitter.launcher
-    labels, ordered = (launcher.room(splitter.count * width) for _ in range(2))
-    strays = launcher.room(8, fill=0)
-    digit, _held = _digit(splitter, key, rule)
-    bucket = _text(rule) if rule.name == "Computed" else ""
-    shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), _LABEL_THREADS)
-    args = (columns[0].source, splitter.count, digit, labels, width, strays)
-    launcher.launch(_entry("label", f"PQ{len(digit)}sPIP"), shape, args)
-    return [Column(labels, ordered, width), *columns], strays
-
-
 def _by_labels(splitter: Splitter, columns: list[Column], count: int, how: tuple[Room, str | None]) -> None:
     """Labels, the first of `columns`, are sorted digit by digit; keys and values go with them."""
     offsets, strategy = how
@@ -248,53 +223,4 @@ def _by_labels(splitter: Splitter, columns: list[Column], count: int, how: tuple
     _run_all(splitter, passes, columns, _runner(splitter, strategy), offsets if len(passes) == 1 else None)
     if len(passes) > 1:
         by_label = struct.pack("<Q4I2I", 0, 0, 0, count, 0, count - 1, 0)
-        _find_buckets(splitter, (word, "AnyOf", by_label), columns[0].target, count, offsets)
-
-
-def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]:
-    """A ``Digit``, and what must be held as long as it is used."""
-    what, tail = rule.description, struct.pack("<2I", rule.count - 1, 0)
-    if isinstance(what, bytes):
-        return what + tail, []
-    if not isinstance(what, Edges):
-        return struct.pack("<2I", rule.count, 0) + tail, []
-    edges = splitter.launcher.put(what.wide)
-    if key == "Wide":
-        return struct.pack("<Q2I", edges.address, rule.count, 0) + tail, [edges]
-    cells = what.cells(_CELLS)
-    words = splitter.launcher.room((_CELLS + 1) * 4)
-    shape = Shape(_cells_defines(key), _CELLS // _CELLS_THREADS + 1, _CELLS_THREADS)
-    splitter.launcher.launch(_cells_entry(len(cells)), shape, (cells, edges, words))
-    return cells + struct.pack("<2Q", words.address, edges.address) + tail, [edges, words]
-
-
-def _find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: Room, count: int, offsets: Room) -> None:
-    key, rule, digit = by
-    shape = Shape(_label_defines(key, rule, ""), _blocks(splitter, count + 1), _LABEL_THREADS)
-    args = (keys, splitter.count, digit, count, offsets)
-    splitter.launcher.launch(_entry("find_buckets", f"PQ{len(digit)}sIP"), shape, args)
-
-
-def _blocks(splitter: Splitter, items: int) -> int:
-    return min(-(-items // _LABEL_THREADS), splitter.shapes.multiprocessors * _BLOCKS_OF_MULTIPROCESSOR)
-
-
-@cache
-def _entry(name: str, signature: str) -> Entry:
-    return Entry("arrange/multisplit/label.cu", name, signature)
-
-
-@cache
-def _cells_entry(nbytes: int) -> Entry:
-    return Entry("arrange/histogram/histogram_between.cu", "histogram_cells", f"{nbytes}sPP")
-
-
-@cache
-def _cells_defines(key: str) -> dict[str, Any]:
-    return {"HR_KEY": key, "HR_THREADS": _CELLS_THREADS, "HR_ROWS": 2 if key == "u8" else 4}
-
-
-@lru_cache(256)
-def _label_defines(key: str, rule: str, bucket: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": _LABEL_THREADS}
-    return {**found, "HR_BUCKET": bucket} if bucket else found
+        find_buckets(splitter, (word, "AnyOf", by_label), columns[0].target, count, offsets)
