@@ -15,6 +15,8 @@ SHARED = (
     "arrange/bucket/bucket.hpp",
     "arrange/bucket/cells.hpp",
     "arrange/bucket/rules.hpp",
+    "arrange/rows/hash_rows.hpp",
+    "arrange/rows/take.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",
