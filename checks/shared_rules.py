@@ -15,6 +15,7 @@ SHARED = (
     "arrange/bucket.hpp",
     "arrange/cells.hpp",
     "arrange/rules.hpp",
+    "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",
