@@ -4,9 +4,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrange/hash_rows.hpp"
-#include "arrange/histogram.hpp"
-#include "arrange/multisplit.hpp"
+#include "arrange/histogram/histogram.hpp"
+#include "arrange/multisplit/multisplit.hpp"
+#include "arrange/rows/hash_rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

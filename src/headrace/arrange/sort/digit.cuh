@@ -4,7 +4,7 @@
 // is made wherever a digit is asked for (sort_key.hpp).
 #pragma once
 #include "arrange/sort/sort_key.hpp"
-#include "core/operators.hpp"
+#include "core/primitives/operators.hpp"
 
 namespace headrace {
 
@@ -28,7 +28,7 @@ struct SortDigit {
 }  // namespace headrace
 
 #define HR_RULE SortDigit
-#include "arrange/split_rank.cuh"
+#include "arrange/multisplit/split_rank.cuh"
 
 namespace headrace {
 

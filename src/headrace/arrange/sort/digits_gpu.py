@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
-from headrace.core.launcher import Entry, Part, Room, Shape
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
 _STRAIGHT_DEFINES: dict[str, int] = {}
 VALUE_BYTES = 4
-"""Of shared memory for each key of a tile that has values (arrange/split_tile.cuh)."""
+"""Of shared memory for each key of a tile that has values (arrange/multisplit/split_tile.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class DigitSort:
 
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
-    """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/split_tile.cuh."""
+    """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/multisplit/split_tile.cuh."""
     shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 8
     return -(-shared // 16) * 16
 

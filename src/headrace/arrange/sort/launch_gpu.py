@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.core.launcher import Entry, Launcher, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 MOST_COLUMNS = 8
 """As plan.cuh has it."""

@@ -2,7 +2,7 @@
 // came from, which is read from nowhere.
 #pragma once
 #include "arrange/sort/plan.cuh"
-#include "arrange/split_tile.cuh"
+#include "arrange/multisplit/split_tile.cuh"
 
 namespace headrace {
 

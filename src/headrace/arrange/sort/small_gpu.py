@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from headrace.arrange.sort.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
-from headrace.core.launcher import Entry, Launcher, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 SOURCE, TARGET, BETWEEN = 0, 1, 2
 """A ``Place`` of plan.cuh."""

@@ -1,6 +1,6 @@
 // All digits of all keys, counted in one reading, and whether neighbours are in order; then what is to be done.
 // (Adinets and Merrill 2022, "Onesweep", section 4.1: one histogram kernel for all passes.) Counters are in shared
-// memory, in replicas against contention, as in arrange/count.cuh.
+// memory, in replicas against contention, as in arrange/histogram/count.cuh.
 //
 // Bytes moved per key of width w: w.
 #include "arrange/sort/digit.cuh"

@@ -1,7 +1,7 @@
 // Keys, and what goes with them, in the order of one digit, stable, in one reading: a step of a sort from the lowest
 // digit up. (Adinets and Merrill 2022, "Onesweep: A faster least significant digit radix sort for GPUs", sections 3 and
 // 4: all digits' counts known beforehand, places of tiles by decoupled look-back.) Tiles are counted, ranked and written
-// as a multisplit's are (arrange/split.cu).
+// as a multisplit's are (arrange/multisplit/split.cu).
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/digit.cuh"
