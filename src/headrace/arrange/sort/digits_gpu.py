@@ -91,7 +91,7 @@ class Plan:
     def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, portions: int) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        self._totals = common.launcher.room(self.table_bytes + 8, fill=0)
+        self.totals = common.launcher.room(self.table_bytes + 8, fill=0)
         self.starts = common.launcher.room(self.table_bytes * portions)
         self.plan = common.launcher.room(PLAN_BYTES)
 
@@ -103,12 +103,12 @@ class Plan:
         blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
         shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
-        disorder = Part(self._totals, self.table_bytes)
-        args = (source, common.count, keys.rule, int(case.keeps_equals), self._totals, disorder)
+        disorder = Part(self.totals, self.table_bytes)
+        args = (source, common.count, keys.rule, int(case.keeps_equals), self.totals, disorder)
         common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         alike = Keys(keys.width, keys.rule)
         shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
-        common.launcher.launch(_PLAN, shape, (self._totals, disorder, case.packed(common.count), self.starts, self.plan))
+        common.launcher.launch(_PLAN, shape, (self.totals, disorder, case.packed(common.count), self.starts, self.plan))
 
 
 class DigitSort:

@@ -1,6 +1,9 @@
-// Work lists of a sort by parts, made on the device: buckets that are still to be split, the blocks of their keys, and
-// parts that one block sorts. (Stehle and Jacobsen 2017, section 4.2; positions are 32 bits wide, so keys are fewer
-// than 2^32.)
+// A sort by parts, from the highest digit down (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix
+// sort on GPUs", section 4): work lists made on the device, so that a step is the same few launches however many
+// buckets there are, and the host waits for nothing. Positions have 32 bits, so keys are fewer than 2^32.
+//
+// A bucket of more keys than a block sorts is split by its next digit; a sub-bucket that fits becomes a part, small
+// neighbours of one bucket together, and is finished by one block whatever digits it has left.
 #pragma once
 #include "arrange/sort/plan.cuh"
 
@@ -31,5 +34,30 @@ struct Counts {
     u32 parts[size_classes];
     u32 unused[3];
 };
+
+// Lists of a step are `[step % 2]`, those of the next one the other.
+struct Lists {
+    const Plan* plan;
+    Counts* counts;       // of each step
+    Block* blocks[2];     // of keys
+    u32* bucket_begin[2];
+    u32* cursors;         // for each bucket and digit: how many keys; then where the next one goes
+    u32* block_counts;    // for each block and digit; null: not kept
+    Part* parts;          // those of class 0 from the front, of class 1 from the back
+    Part* large_parts;    // of class 2
+    u32 most_parts;
+    u32 keys_of_block;
+    u32 most_in_one;    // keys of a part
+    u32 merged_below;   // neighbours are put together below this, and then have less than twice as many keys
+    u32 class_most[2];  // keys of a part of class 0, and of class 1
+    u32 reduces;        // whether equal digits of a thread are added at once
+    u32 looks_ahead;    // whether a thread takes up to three places at once, where a block's keys are skewed
+};
+
+// Part `i` of a class.
+static __device__ __forceinline__ Part* part_of(const Lists& lists, u32 size_class, u32 i) {
+    if (size_class == 2) return lists.large_parts + i;
+    return lists.parts + (size_class == 0 ? i : lists.most_parts - 1 - i);
+}
 
 }  // namespace headrace
