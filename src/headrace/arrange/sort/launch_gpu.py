@@ -111,8 +111,8 @@ class Common:
         """Blocks of a grid that strides over so many items."""
         return max(1, min(-(-items // each), self.multiprocessors * _BLOCKS_OF_MULTIPROCESSOR))
 
-    def gather(self, rows: Room, source: Room, target: Room, width: int) -> None:
-        """Put the items of `rows` side by side."""
+    def gather(self, rows: Room | None, source: Room, target: Room, width: int) -> None:
+        """Put the items of `rows` side by side; of all, where there are none."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_GATHER, shape, (rows, row_bytes(self.count), self.count, source, target, width))
 

@@ -20,8 +20,10 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
+// `out_rule` makes what is moved what is written: the sort's rule in its last step, before that the one that changes
+// nothing. (A test of that for each key, or for all of them, has the compiler keep a tile's words for both cases.)
 template <bool whole>
-static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, bool is_last) {
+static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, const KeyRule<Key>& out_rule) {
     if (work.out == nullptr) return;
     Key* const mine = work.out + threadIdx.x;
 #pragma unroll
@@ -30,28 +32,25 @@ static __device__ __forceinline__ void write_keys(const Work& work, const Tile& 
         if (!whole && at >= tile.count) continue;
         const Key key = work.room[at];
         const u64 to = work.shared.to[work.digit.of(key)];
-        (mine + to)[j * threads] = is_last ? work.digit.rule.given(key) : key;
+        (mine + to)[j * threads] = with_equals ? key : out_rule.key(key);
     }
 }
 
 // Numbers of rows, of which the tile's first is `begin`, as a column of which nothing is read.
-template <bool whole, class Row>
+template <bool whole>
 static __device__ __forceinline__ void move_rows(const Work& work, u32 column, const Tile& tile,
-                                                 const u32 (&place)[items / 2], u64 begin) {
-    constexpr bool all = sizeof(Row) <= value_bytes;
-    constexpr u32 held = all ? tile_keys : tile_keys * value_bytes / sizeof(Row);
-    Row* const there = reinterpret_cast<Row*>(work.room + tile_keys);
-#pragma unroll 1
-    for (u32 first = 0; first < tile_keys; first += held) {
-        if (!all || column != 0) __syncthreads();
+                                                 const u32 (&place)[items / 2], u32 begin) {
+    u32 own[items / 2];
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            const u32 at = half_of(place, j) - first;
-            if ((all || at < held) && (whole || item_place(j) < tile.count)) there[at] = static_cast<Row>(begin + item_place(j));
-        }
-        __syncthreads();
-        write_out<whole, all>(work, there, static_cast<Row*>(work.columns.to[column]), tile, first, first + held);
+    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
+    u32* const there = reinterpret_cast<u32*>(work.room + tile_keys);
+    if (column != 0) __syncthreads();
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || item_place(j) < tile.count) there[half_of(own, j)] = begin + item_place(j);
     }
+    __syncthreads();
+    write_out<whole, true>(work, there, static_cast<u32*>(work.columns.to[column]), tile, 0, tile_keys);
 }
 
 template <bool whole>
@@ -61,8 +60,7 @@ static __device__ __forceinline__ void move_all(const Work& work, const Tile& ti
     for (u32 c = 0; c < work.columns.count; ++c) {
         const u32 width = work.columns.width[c];
         if (work.columns.from[c] == nullptr) {
-            if (width == 4) move_rows<whole, u32>(work, c, tile, place, begin + tile.begin);
-            if (width == 8) move_rows<whole, u64>(work, c, tile, place, begin + tile.begin);
+            move_rows<whole>(work, c, tile, place, static_cast<u32>(begin + tile.begin));
             continue;
         }
         if (width == 4) move_values<whole, u32>(work, c, tile, place);

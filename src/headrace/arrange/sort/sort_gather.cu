@@ -9,7 +9,9 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
+// Without rows, a copy.
 static __device__ __forceinline__ u64 row_at(const void* rows, u32 row_bytes, u64 at) {
+    if (rows == nullptr) return at;
     return row_bytes == 4 ? static_cast<const u32*>(rows)[at] : static_cast<const u64*>(rows)[at];
 }
 

@@ -27,15 +27,14 @@ struct Pass {
     const Portion& portion;
     LookBack& look_back;
     u64* next_starts;
-    bool is_first, is_last;
+    const KeyRule<Key>&in_rule, &out_rule;  // in shared memory; which change keys in the first step, and in the last
 };
 
 template <bool whole>
 static __device__ __forceinline__ void load_codes(Key (&key)[items], const Pass& pass, const Tile& tile) {
     load_items<whole>(key, pass.work.in, tile);
-    if (!pass.is_first) return;
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) key[j] = pass.work.digit.rule.moved(key[j]);
+    for (u32 j = 0; j < items && !with_equals; ++j) key[j] = pass.in_rule.code(key[j]);
 }
 
 static __device__ __forceinline__ Tile tile_of(u32 number, u64 count) {
@@ -78,7 +77,7 @@ static __device__ __forceinline__ void sort_tile(Key (&key)[items], const Pass& 
     if (whole && !with_values && next.count == tile_keys) load_codes<true>(key, pass, next);
     find_places(pass, own, tile, found);
     __syncthreads();
-    write_keys<whole>(work, tile, pass.is_last);
+    write_keys<whole>(work, tile, pass.out_rule);
     if constexpr (with_values) move_all<whole>(work, tile, place, pass.portion.begin);
     __syncthreads();
 }
@@ -108,6 +107,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_pass(const Plan* plan, u32 number, KeyRule<Key> rule, Arrays arrays, Portion portion) {
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
+    __shared__ KeyRule<Key> rules[2];
     if (plan->how != How::by_digits || number >= plan->steps) return;
     const Step step = plan->step[number];
     const bool is_last = number + 1 == plan->steps;
@@ -119,7 +119,11 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     choose_columns(columns, arrays, step, portion.begin);
     const u64 own = static_cast<u64>(step.digit) * digits;
     if (threadIdx.x < digits) shared.base[threadIdx.x] = portion.starts[own + threadIdx.x];
-    if (threadIdx.x == 0) shared.tile = look_back.take_tile();
+    if (threadIdx.x == 0) {
+        shared.tile = look_back.take_tile();
+        rules[0] = rule_or_none(rule, number == 0);
+        rules[1] = rule_or_none(rule, is_last);
+    }
     __syncthreads();
     const u32 first = shared.tile;
     const Digit digit = digit_by_number(rule, step.digit);
@@ -127,6 +131,6 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
     const Work work{in, out, portion.count, digit, places, columns, shared, room};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
-    sort_tiles({work, portion, look_back, next_starts, number == 0, is_last}, first);
+    sort_tiles({work, portion, look_back, next_starts, rules[0], rules[1]}, first);
     if (threadIdx.x == 0) look_back.end();
 }
