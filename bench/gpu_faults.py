@@ -20,7 +20,7 @@ import numpy as np
 import headrace
 from bench.machine import description
 from headrace import Context, Device, DeviceArray
-from headrace.core.gpu import gpu
+from headrace.core.gpu.card import gpu
 
 TYPES = {"a": "int32", "b": "float64", "c": "date32", "d": "string", "e": "int64"}
 HEADER = b"a,b,c,d,e\n"

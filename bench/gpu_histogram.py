@@ -2,7 +2,7 @@
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
 events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
-is not in it. The limit is core/copy.cu's read of as many bytes in the same run. Half a minute.
+is not in it. The limit is core/primitives/copy.cu's read of as many bytes in the same run. Half a minute.
 
     python -m bench.gpu_histogram [--out bench/results/h200/NAME.md] [--profile]
 """
@@ -22,11 +22,11 @@ import torch
 
 import headrace
 from bench.gpu_timing import Cub, median_ms
-from headrace.arrange.buckets import between, even
-from headrace.arrange.histogram import launcher
+from headrace.arrange.bucket.buckets import between, even
+from headrace.arrange.histogram.histogram import launcher
 from headrace.core.arrays import take
-from headrace.core.copy import fold_buffer, start_reading
-from headrace.core.gpu import gpu
+from headrace.core.gpu.card import gpu
+from headrace.core.primitives.copy import fold_buffer, start_reading
 
 HERE = Path(__file__).resolve().parent
 N = 1 << 28
@@ -126,7 +126,7 @@ def prepared(keys: torch.Tensor, way: str, bins: int) -> Callable[[], None]:
 
 
 def read_rate(count: int) -> float:
-    """Bytes a second of core/copy.cu's read of so many words."""
+    """Bytes a second of core/primitives/copy.cu's read of so many words."""
     words = take(keys_of("uniform", torch.int32, count), "words")
     folded = fold_buffer(gpu(words.device), words.stream)
     return count * 4 / median_ms(lambda: start_reading(words, folded)) * 1e3

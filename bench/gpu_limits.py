@@ -20,7 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from headrace.core.copy import (
+from headrace.core.gpu.card import checked, driver, gpu
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.device_array import DeviceArray
+from headrace.core.gpu.device_memory import device_pool
+from headrace.core.gpu.event import Event
+from headrace.core.gpu.kernel_cache import PREBUILT
+from headrace.core.gpu.kernels import compiler_release, kernel
+from headrace.core.gpu.staging import staging
+from headrace.core.primitives.copy import (
     COPY_THREADS,
     COPY_TILE,
     FILL_THREADS,
@@ -32,14 +40,6 @@ from headrace.core.copy import (
     fold_buffer,
     read_kernel,
 )
-from headrace.core.crossings import Crossings
-from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import device_pool
-from headrace.core.event import Event
-from headrace.core.gpu import checked, driver, gpu
-from headrace.core.kernel_cache import PREBUILT
-from headrace.core.kernels import compiler_release, kernel
-from headrace.core.staging import staging
 
 SIZES = (1 << 30, 4 << 30)
 REPEAT = 21
@@ -59,14 +59,14 @@ ready = time.perf_counter()
 import headrace
 package = time.perf_counter()
 from pathlib import Path
-from headrace.core import kernels
-from headrace.core.device_memory import device_pool
-from headrace.core.gpu import gpu
+from headrace.core.gpu import kernels
+from headrace.core.gpu.device_memory import device_pool
+from headrace.core.gpu.card import gpu
 if "NOTHING_SHIPPED" in os.environ:
     kernels.PREBUILT = Path("nowhere")
 card = gpu()
 buffer = device_pool(card).take(1024)
-kernels.kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 128, (buffer.address, 256, 7))
+kernels.kernel("core/primitives/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 128, (buffer.address, 256, 7))
 card.synchronize()
 done = time.perf_counter()
 print(imported - begin, ready - imported, package - ready, done - package)
@@ -146,7 +146,7 @@ def launch_table() -> list[dict]:
     rows.append(
         (
             "kernel(...) found again, then launch",
-            lambda: kernel("core/copy.cu", "fill_items", "PqI", defines, card).launch(1, 128, args),
+            lambda: kernel("core/primitives/copy.cu", "fill_items", "PqI", defines, card).launch(1, 128, args),
         )
     )
     rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 128, (buffer.address, 256, 7))))

@@ -2,7 +2,7 @@
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
 events around a whole call, counting and allocations included; the stream is kept busy before, so that what the host takes to
-launch is not in it. The limit is core/copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and
+launch is not in it. The limit is copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and
 written once, values read and written. One to two minutes.
 
     python -m bench.gpu_multisplit [--out bench/results/h200/NAME.md]
@@ -22,8 +22,8 @@ import torch
 import headrace
 from bench.gpu_timing import Cub, median_ms
 from headrace import buckets
-from headrace.arrange.multisplit_sort import multisplit_sort
-from headrace.arrange.partition import partition
+from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
+from headrace.arrange.multisplit.partition import partition
 
 HERE = Path(__file__).resolve().parent
 N, PAPER_N = 1 << 28, 1 << 25

@@ -24,11 +24,11 @@ from bench.data import pieces
 from bench.machine import description
 from headrace.api.csv_options import parse_options
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.load_gpu import load_on_gpu
-from headrace.columns.place_gpu import GpuShape, Place
+from headrace.columns.load.load_gpu import load_on_gpu
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.core.context import Context
-from headrace.core.gpu import gpu
-from headrace.core.launcher import GpuLauncher
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.launcher import GpuLauncher
 from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape
 

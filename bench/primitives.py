@@ -28,7 +28,7 @@ import numpy as np
 import headrace
 from bench.machine import description
 from headrace import _native
-from headrace.arrange.histogram import histogram
+from headrace.arrange.histogram.histogram import histogram
 
 ITEMS = 1 << 26
 SLOW = 1 << 3

@@ -124,7 +124,7 @@ def soak(given: argparse.Namespace) -> Iterator[str]:
 
 def gpu_in_use() -> float:
     """MB of the card that are taken, by anyone."""
-    from headrace.core.gpu import checked, driver
+    from headrace.core.gpu.card import checked, driver
 
     free, total = checked(driver().cuMemGetInfo())
     return float((total - free) / 1e6)

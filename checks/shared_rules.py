@@ -10,11 +10,11 @@ from checks.tree import Finding, files, name_of, without_comments
 
 SHARED = (
     "core/portable.hpp",
-    "core/operators.hpp",
-    "core/float_sum.hpp",
-    "arrange/bucket.hpp",
-    "arrange/cells.hpp",
-    "arrange/rules.hpp",
+    "core/primitives/operators.hpp",
+    "core/primitives/float_sum.hpp",
+    "arrange/bucket/bucket.hpp",
+    "arrange/bucket/cells.hpp",
+    "arrange/bucket/rules.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

@@ -11,7 +11,7 @@ import pytest
 def gpu_is_missing() -> str:
     """Why there is no GPU to test on; empty if there is one."""
     from headrace.core.errors import HeadraceError
-    from headrace.core.gpu import gpu
+    from headrace.core.gpu.card import gpu
 
     try:
         return "" if gpu().architecture else "no architecture"

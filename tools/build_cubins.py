@@ -14,7 +14,7 @@ def main(folder: str) -> None:
     package = types.ModuleType("headrace")
     package.__path__ = [str(Path(__file__).parent.parent / "src" / "headrace")]
     sys.modules["headrace"] = package
-    from headrace.core.kernel_build import build_kernels
+    from headrace.core.gpu.kernel_build import build_kernels
 
     built = list(build_kernels(folder=folder))
     print(f"{len(built)} programs, {sum(each.nbytes for each in built):_} bytes")

@@ -34,26 +34,26 @@ from headrace.structure.dialect import Dialect
 if TYPE_CHECKING:
     from headrace.api.scan import Scan
     from headrace.api.scan_csv import scan_csv
-    from headrace.arrange import functions as buckets
-    from headrace.arrange.expression import Expression, key
-    from headrace.arrange.histogram import histogram
-    from headrace.arrange.multisplit import multisplit
-    from headrace.core.device_array import DeviceArray
-    from headrace.core.scan import reduce, scan
-    from headrace.core.select import select
+    from headrace.arrange.bucket import functions as buckets
+    from headrace.arrange.bucket.expression import Expression, key
+    from headrace.arrange.histogram.histogram import histogram
+    from headrace.arrange.multisplit.multisplit import multisplit
+    from headrace.core.gpu.device_array import DeviceArray
+    from headrace.core.primitives.scan import reduce, scan
+    from headrace.core.primitives.select import select
 
 _LATER = {
-    "DeviceArray": "headrace.core.device_array",
-    "Expression": "headrace.arrange.expression",
+    "DeviceArray": "headrace.core.gpu.device_array",
+    "Expression": "headrace.arrange.bucket.expression",
     "Scan": "headrace.api.scan",
-    "buckets": "headrace.arrange.functions",
-    "histogram": "headrace.arrange.histogram",
-    "key": "headrace.arrange.expression",
-    "multisplit": "headrace.arrange.multisplit",
-    "reduce": "headrace.core.scan",
-    "scan": "headrace.core.scan",
+    "buckets": "headrace.arrange.bucket.functions",
+    "histogram": "headrace.arrange.histogram.histogram",
+    "key": "headrace.arrange.bucket.expression",
+    "multisplit": "headrace.arrange.multisplit.multisplit",
+    "reduce": "headrace.core.primitives.scan",
+    "scan": "headrace.core.primitives.scan",
     "scan_csv": "headrace.api.scan_csv",
-    "select": "headrace.core.select",
+    "select": "headrace.core.primitives.select",
 }
 """What not everybody needs, and where it is: imported when it is first asked for."""
 

@@ -15,7 +15,7 @@ import pytest
 import headrace
 from headrace import Device, DeviceArray
 from headrace.columns.column import Column
-from headrace.core.gpu import checked, driver, gpu
+from headrace.core.gpu.card import checked, driver, gpu
 from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS, around
 
 pytestmark = pytest.mark.gpu

@@ -17,8 +17,8 @@ import pytest
 import headrace
 from headrace.api import scan_state
 from headrace.api.scan_gpu import GpuParts, why_not
-from headrace.columns.cut_text import cuts
-from headrace.core.launcher import Room
+from headrace.columns.load.cut_text import cuts
+from headrace.core.gpu.launcher import Room
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import buckets, key
-from headrace.arrange.functions import BucketFunction
+from headrace.arrange.bucket.functions import BucketFunction
 
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 Array = NDArray[Any]

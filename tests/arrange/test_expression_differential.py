@@ -38,7 +38,7 @@ def test_expression(name: str) -> None:
     defines = {"HR_KEY": "u32", "HR_THREADS": 64, "HR_ROWS": 2, "HR_BUCKET": expression.as_c()}
     result = np.zeros(256, "u8")
     args = [KEYS, len(KEYS), result, 256, 1, bytes(16)]
-    fibers.program(source="arrange/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=257 * 4)
+    fibers.program(source="arrange/histogram/histogram.cu", defines=defines).launch("histogram", 2, 64, args, shared=257 * 4)
     np.testing.assert_array_equal(result, expected)
 
 

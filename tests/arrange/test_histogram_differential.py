@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.arrange.histogram import plan_for
+from headrace.arrange.histogram.histogram import plan_for
 from headrace.core.errors import OptionError
 from tests.arrange.test_histogram_kernels_differential import (
     edge_keys,

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace.arrange.buckets import KEYS, Edges, between, even
+from headrace.arrange.bucket.buckets import KEYS, Edges, between, even
 from headrace.testing import fibers
 
 CELLS = 1450
-BETWEEN = "arrange/histogram_between.cu"
+BETWEEN = "arrange/histogram/histogram_between.cu"
 THREADS, ROWS = 64, 2
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 Array = NDArray[Any]
@@ -68,7 +68,7 @@ def expected_between(keys: Array, edges: Array) -> NDArray[np.int64]:
     return np.bincount(places[inside], minlength=len(edges) - 1)
 
 
-def program(dtype: str, source: str = "arrange/histogram.cu") -> Any:
+def program(dtype: str, source: str = "arrange/histogram/histogram.cu") -> Any:
     defines = {"HR_KEY": KEYS[np.dtype(dtype).str], "HR_THREADS": THREADS, "HR_ROWS": ROWS}
     return fibers.program(source=source, defines=defines)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import headrace
 from headrace import buckets, key
-from headrace.arrange.multisplit_sort import multisplit_sort
-from headrace.arrange.partition import partition
+from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
+from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
 from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of
 

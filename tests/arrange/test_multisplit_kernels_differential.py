@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.functions import key_type, rule_for
-from headrace.arrange.multisplit import Split
-from headrace.arrange.multisplit_gpu import split
-from headrace.arrange.split_gpu import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.bucket.functions import key_type, rule_for
+from headrace.arrange.multisplit.multisplit import Split
+from headrace.arrange.multisplit.multisplit_gpu import split
+from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.arrange.split_gpu import Column, Pass, Shapes, Splitter, bits_pass
-from headrace.core.kernel_source import Variant
+from headrace.arrange.multisplit.split_gpu import Column, Pass, Shapes, Splitter, bits_pass
+from headrace.core.gpu.kernel_source import Variant
 
 pytestmark = pytest.mark.pure
 

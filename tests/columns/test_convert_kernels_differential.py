@@ -1,4 +1,4 @@
-"""columns/convert.cu under the fiber harness against `read_csv` on the CPU, to the bit: values, nulls, strings, faults, kinds."""
+"""convert.cu under the fiber harness against `read_csv` on the CPU, to the bit: values, nulls, strings, faults, kinds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import headrace
 from headrace.columns.column import Column
-from headrace.columns.convert_gpu import FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, ConvertShape
+from headrace.columns.convert.convert_gpu import FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, ConvertShape
 from headrace.testing.convert_fibers import Converted, convert
 
 pytestmark = pytest.mark.fibers

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.load_gpu import GpuShape
+from headrace.columns.load.load_gpu import GpuShape
 from headrace.structure.find_gpu import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of

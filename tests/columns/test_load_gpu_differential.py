@@ -14,10 +14,10 @@ from headrace import _native
 from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.decoded_gpu import decoded_place
-from headrace.columns.load_gpu import GpuShape, Place, load_on_gpu
-from headrace.columns.rows_gpu import RowShape
-from headrace.core.launcher import Part
+from headrace.columns.convert.rows_gpu import RowShape
+from headrace.columns.load.decoded_gpu import decoded_place
+from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu
+from headrace.core.gpu.launcher import Part
 from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns import load_gpu, splice_gpu
+from headrace.columns.finish import splice_gpu
+from headrace.columns.load import load_gpu
 from tests.columns.test_load_gpu_dialects_differential import outcome
 from tests.columns.test_load_gpu_differential import read_on_fibers
 from tests.columns.test_load_gpu_forms_differential import SHAPE, check

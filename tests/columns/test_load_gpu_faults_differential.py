@@ -11,12 +11,12 @@ import pytest
 
 import headrace
 from headrace import _native
-from headrace.columns import drop_gpu, faults_gpu
-from headrace.columns.columns_gpu import Taken
-from headrace.columns.drop_gpu import drop_rows
-from headrace.columns.lines_gpu import lines_on_gpu
+from headrace.columns.faults import drop_gpu, faults_gpu
+from headrace.columns.faults.drop_gpu import drop_rows
+from headrace.columns.faults.lines_gpu import lines_on_gpu
+from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.types import parse_type
-from headrace.core.launcher import Part
+from headrace.core.gpu.launcher import Part
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 from tests.columns.test_load_gpu_differential import read_on_fibers

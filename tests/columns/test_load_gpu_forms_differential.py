@@ -78,7 +78,7 @@ def test_long_text_is_mended(seed):
 
 
 def test_more_text_is_mended_than_faults_are_listed_at_first(monkeypatch):
-    from headrace.columns import faults_gpu
+    from headrace.columns.faults import faults_gpu
 
     monkeypatch.setattr(faults_gpu, "_MOST_FAULTS", 8)
     data = b"a,b\n" + b"".join(b"%d,t\xff%d\n" % (number, number) for number in range(60))

@@ -8,14 +8,14 @@ import threading
 import numpy as np
 import pytest
 
-from headrace.core.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
-from headrace.core.crossings import Crossings
-from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.event import Event
-from headrace.core.gpu import gpu
-from headrace.core.staging import Staging, staging
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.device_array import DeviceArray
+from headrace.core.gpu.device_memory import Budget, device_pool
+from headrace.core.gpu.event import Event
+from headrace.core.gpu.staging import Staging, staging
+from headrace.core.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
 
 
 def test_a_budget_counts_and_refuses():

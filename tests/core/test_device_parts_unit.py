@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import device_memory, device_parts
-from headrace.core.device_memory import Budget, DeviceBuffer
-from headrace.core.device_parts import ALIGNMENT, LARGE, SLAB, take_together
+from headrace.core.gpu import device_memory, device_parts
+from headrace.core.gpu.device_memory import Budget, DeviceBuffer
+from headrace.core.gpu.device_parts import ALIGNMENT, LARGE, SLAB, take_together
 
 
 class Pool:
@@ -25,8 +25,8 @@ class Pool:
         )
         for module in (device_memory, device_parts):
             monkeypatch.setattr(module, "driver", lambda: driver)
-        monkeypatch.setattr("headrace.core.gpu.driver", lambda: driver)
-        from headrace.core.gpu import Gpu
+        monkeypatch.setattr("headrace.core.gpu.card.driver", lambda: driver)
+        from headrace.core.gpu.card import Gpu
 
         self.gpu = object.__new__(Gpu)
         self.gpu._context = 7

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import gpu as gpus
 from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
-from headrace.core.gpu import ARCHITECTURES, architecture_of
+from headrace.core.gpu import card as gpus
+from headrace.core.gpu.card import ARCHITECTURES, architecture_of
 
 
 def in_process(code, **environment):
@@ -41,7 +41,7 @@ def test_other_cards_are_refused_with_what_would_do(capability):
 
 
 def test_without_the_package_the_extra_is_named():
-    code = "import sys; sys.modules['cuda'] = None\nfrom headrace.core.gpu import gpu, has_gpu\nprint(has_gpu())\ngpu()"
+    code = "import sys; sys.modules['cuda'] = None\nfrom headrace.core.gpu.card import gpu, has_gpu\nprint(has_gpu())\ngpu()"
     said = in_process(code)
     assert said.startswith("False") and "MissingDependencyError: work on a GPU needs cuda-core" in said
     assert "pip install 'headrace[cuda13]'" in said
@@ -50,13 +50,13 @@ def test_without_the_package_the_extra_is_named():
 
 def test_without_a_card_the_cpu_is_named():
     pytest.importorskip("cuda.core", reason="the driver is reached through the extra cuda13", exc_type=ImportError)
-    said = in_process("from headrace.core.gpu import gpu, has_gpu\nprint(has_gpu())\ngpu()", CUDA_VISIBLE_DEVICES="")
+    said = in_process("from headrace.core.gpu.card import gpu, has_gpu\nprint(has_gpu())\ngpu()", CUDA_VISIBLE_DEVICES="")
     assert said.startswith("False") and "UnsupportedDeviceError: " in said and "use device='cpu'" in said
 
 
 def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
     code = (
-        "import sys, headrace.core.kernels, headrace.core.kernel_build, headrace.core.gpu\n"
+        "import sys, headrace.core.gpu.kernels, headrace.core.gpu.kernel_build, headrace.core.gpu.card\n"
         "print([name for name in sys.modules if name.partition('.')[0] in {'cuda', 'numpy'}])"
     )
     assert in_process(code).strip() == "[]"

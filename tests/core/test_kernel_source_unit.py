@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import headrace
-from headrace.core import kernel_source
 from headrace.core.errors import OptionError
-from headrace.core.kernel_source import KernelSourceError, Variant, all_variants, joined_source
+from headrace.core.gpu import kernel_source
+from headrace.core.gpu.kernel_source import KernelSourceError, Variant, all_variants, joined_source
 
 PACKAGE = Path(headrace.__file__).parent
 
@@ -97,8 +97,8 @@ def test_nothing_compiles_but_what_takes_a_listed_variant():
             if name in {"compile_source", "ProgramOptions", "nvrtc", "cuLibraryLoadData"}:
                 callers.add((path.relative_to(PACKAGE).as_posix(), name))
     assert callers == {
-        ("core/kernels.py", "compile_source"),
-        ("core/kernels.py", "ProgramOptions"),
-        ("core/kernels.py", "cuLibraryLoadData"),
-        ("core/kernel_build.py", "compile_source"),
+        ("core/gpu/kernels.py", "compile_source"),
+        ("core/gpu/kernels.py", "ProgramOptions"),
+        ("core/gpu/kernels.py", "cuLibraryLoadData"),
+        ("core/gpu/kernel_build.py", "compile_source"),
     }

@@ -10,10 +10,10 @@ import threading
 import numpy as np
 import pytest
 
-from headrace.core.device_array import DeviceArray
-from headrace.core.gpu import GpuError, driver, gpu
-from headrace.core.kernel_source import KernelSourceError
-from headrace.core.kernels import kernel
+from headrace.core.gpu.card import GpuError, driver, gpu
+from headrace.core.gpu.device_array import DeviceArray
+from headrace.core.gpu.kernel_source import KernelSourceError
+from headrace.core.gpu.kernels import kernel
 
 pytestmark = pytest.mark.gpu
 
@@ -21,26 +21,26 @@ FOUR = {"HR_WIDTH": 4}
 
 
 def test_a_kernel_is_loaded_once():
-    first = kernel("core/copy.cu", "copy_items", "PPq", FOUR, gpu())
-    assert kernel("core/copy.cu", "copy_items", "PPq", FOUR, gpu()) is first
-    assert kernel("core/copy.cu", "copy_items", "PPq", {"HR_WIDTH": 8}, gpu()) is not first
+    first = kernel("core/primitives/copy.cu", "copy_items", "PPq", FOUR, gpu())
+    assert kernel("core/primitives/copy.cu", "copy_items", "PPq", FOUR, gpu()) is first
+    assert kernel("core/primitives/copy.cu", "copy_items", "PPq", {"HR_WIDTH": 8}, gpu()) is not first
 
 
 @pytest.mark.parametrize("signature", ["", "PP", "PPi", "PPqq", "PP16s"])
 def test_a_wrong_signature_is_found_when_the_kernel_is_loaded(signature):
     with pytest.raises(KernelSourceError, match="signature"):
-        kernel("core/copy.cu", "copy_items", signature, FOUR, gpu())
+        kernel("core/primitives/copy.cu", "copy_items", signature, FOUR, gpu())
 
 
 def test_a_kernel_that_is_not_there_is_named():
     with pytest.raises(KernelSourceError, match="no kernel 'copy_it'"):
-        kernel("core/copy.cu", "copy_it", "PPq", FOUR, gpu())
+        kernel("core/primitives/copy.cu", "copy_it", "PPq", FOUR, gpu())
 
 
 @pytest.mark.parametrize(("grid", "block", "shared"), [(1, 2048, 0), (0, 32, 0), (1, 32, 300 << 10)])
 def test_a_launch_that_cannot_be_says_so_and_the_next_one_works(grid, block, shared):
     array = DeviceArray.from_host(np.zeros(4, np.uint32), gpu())
-    fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
     with pytest.raises(GpuError):
         fill.launch(grid, block, (array.address, 4, 7), shared=shared)
     fill.launch(1, 128, (array.address, 4, 7), shared=64 << 10)
@@ -50,14 +50,14 @@ def test_a_launch_that_cannot_be_says_so_and_the_next_one_works(grid, block, sha
 def test_arguments_of_the_wrong_number_or_kind_raise():
     import struct
 
-    fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
     for args in [(0, 0), (0, 0, 0, 0), (0, 0, 1.5), (0, 0, -1)]:
         with pytest.raises(struct.error):
             fill.launch(1, 256, args)
 
 
 def test_many_threads_launch_one_kernel():
-    fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
     arrays = [DeviceArray.from_host(np.zeros(8, np.uint32), gpu()) for _ in range(8)]
 
     def work(number):
@@ -74,7 +74,7 @@ def test_many_threads_launch_one_kernel():
 
 def test_a_thread_without_a_context_may_launch():
     array = DeviceArray.from_host(np.zeros(4, np.uint32), gpu())
-    fill = kernel("core/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
     driver().cuCtxSetCurrent(0)
     fill.launch(1, 128, (array.address, 4, 9))
     assert array.to_numpy().tolist() == [9] * 4
@@ -84,9 +84,9 @@ def test_a_fault_on_the_card_is_an_error_of_the_call_that_meets_it():
     # In a process of its own: the context is of no use afterwards.
     code = """
 import numpy as np
-from headrace.core.gpu import gpu
-from headrace.core.kernels import kernel
-kernel("core/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, gpu()).launch(1, 128, (64, 1000, 7))
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.kernels import kernel
+kernel("core/primitives/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, gpu()).launch(1, 128, (64, 1000, 7))
 try:
     gpu().synchronize()
 except Exception as error:

@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from headrace.core.errors import OptionError
-from headrace.core.gpu import ARCHITECTURES
-from headrace.core.kernel_arguments import signature_codes
-from headrace.core.kernel_build import build_kernels
-from headrace.core.kernel_source import KernelSourceError, all_variants
+from headrace.core.gpu.card import ARCHITECTURES
+from headrace.core.gpu.kernel_arguments import signature_codes
+from headrace.core.gpu.kernel_build import build_kernels
+from headrace.core.gpu.kernel_source import KernelSourceError, all_variants
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
-from headrace.core import kernels
+from headrace.core.gpu import kernels
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,9 @@ def test_an_unknown_architecture_is_refused(tmp_path):
 
 def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
     # Two processes: the first compiles, the second could not.
-    take = (
-        "from headrace.core.kernels import *; v = Variant.of('core/copy.cu', {'HR_WIDTH': 4}); print(len(cubin_of(v, 'sm_90')))"
-    )
-    forbid = "import headrace.core.kernels as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
+    variant = "Variant.of('core/primitives/copy.cu', {'HR_WIDTH': 4})"
+    take = f"from headrace.core.gpu.kernels import *; print(len(cubin_of({variant}, 'sm_90')))"
+    forbid = "import headrace.core.gpu.kernels as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
     environment = os.environ | {"HEADRACE_KERNEL_CACHE": str(tmp_path)}
     sizes = []
     for code in (take, forbid + take):
@@ -92,7 +91,7 @@ def test_signatures(signature, codes):
 
 @pytest.mark.usefixtures("built")
 def test_what_came_with_the_package_is_taken_first(folder, monkeypatch):
-    variant = kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 2})
+    variant = kernels.Variant.of("core/primitives/copy.cu", {"HR_WIDTH": 2})
     monkeypatch.setattr(kernels, "PREBUILT", folder)
     monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
     assert len(kernels.cubin_of(variant, "sm_90")) > 0

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import gpu, kernels
-from headrace.core.gpu import GpuError
-from headrace.core.kernels import Kernel
+from headrace.core.gpu import card as gpu
+from headrace.core.gpu import kernels
+from headrace.core.gpu.card import GpuError
+from headrace.core.gpu.kernels import Kernel
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
@@ -86,5 +87,7 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
     driver.cuGetErrorString = lambda status: (0, b"device kernel image is invalid")
     for version, said in [(12040, r"for CUDA 12\.4 \(13\.0 or newer is needed\)"), (13010, r"for CUDA 13\.1")]:
         driver.cuDriverGetVersion = lambda version=version: (0, version)
-        with pytest.raises(GpuError, match=rf"core/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"):
-            kernels._loaded(kernels.Variant.of("core/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")
+        with pytest.raises(
+            GpuError, match=rf"primitives/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"
+        ):
+            kernels._loaded(kernels.Variant.of("core/primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")

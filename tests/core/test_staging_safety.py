@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import staging as staged
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu import GpuError
-from headrace.core.staging import Staging
+from headrace.core.gpu import staging as staged
+from headrace.core.gpu.card import GpuError
+from headrace.core.gpu.staging import Staging
 
 PIECES = [(number, 0, 1) for number in range(40)]
 

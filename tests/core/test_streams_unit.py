@@ -7,12 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import copy as device_copy
-from headrace.core import device_memory, event, gpu, placement
+from headrace.core import placement
 from headrace.core.arrays import Array
 from headrace.core.device import Device
-from headrace.core.device_memory import DeviceBuffer
-from headrace.core.event import Event
+from headrace.core.gpu import card as gpu
+from headrace.core.gpu import device_memory, event
+from headrace.core.gpu.device_memory import DeviceBuffer
+from headrace.core.gpu.event import Event
+from headrace.core.primitives import copy as device_copy
 
 
 class Notes:

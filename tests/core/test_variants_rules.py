@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headrace.core.kernel_source import Variant, all_variants, joined_source
+from headrace.core.gpu.kernel_source import Variant, all_variants, joined_source
 from headrace.testing import fibers
 
 

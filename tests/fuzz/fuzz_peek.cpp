@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "columns/faults.hpp"
-#include "columns/load.hpp"
+#include "columns/faults/faults.hpp"
+#include "columns/load/load.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
 #include "structure/survey.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/join.hpp"
+#include "columns/finish/join.hpp"
 
 using namespace headrace;
 

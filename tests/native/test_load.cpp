@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/faults.hpp"
-#include "columns/load.hpp"
+#include "columns/faults/faults.hpp"
+#include "columns/load/load.hpp"
 #include "structure/scan.hpp"
 
 using namespace headrace;

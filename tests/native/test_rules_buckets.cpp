@@ -1,5 +1,5 @@
 // Remainders by multiplication, at every place where they could be off by one, and hashes.
-#include "arrange/rules.hpp"
+#include "arrange/bucket/rules.hpp"
 #include "check.hpp"
 
 using namespace headrace;

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "arrange/histogram.hpp"
+#include "arrange/histogram/histogram.hpp"
 #include "check.hpp"
-#include "core/operators.hpp"
-#include "core/scan.hpp"
-#include "core/select.hpp"
+#include "core/primitives/operators.hpp"
+#include "core/primitives/scan.hpp"
+#include "core/primitives/select.hpp"
 
 using namespace headrace;
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headrace import Dialect
-from headrace.core.launcher import Launcher
+from headrace.core.gpu.launcher import Launcher
 from headrace.structure.find_gpu import FindShape, find_tiles
 from headrace.structure.gpu_tables import ENTRY, Found
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -64,8 +64,8 @@ def test_entries_under_the_harness(data: bytes, dialect: Dialect, form: str, ord
 @pytest.mark.parametrize(("data", "dialect", "form"), cases(150_000))
 def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
     from headrace.core.context import Context
-    from headrace.core.gpu import gpu
-    from headrace.core.launcher import GpuLauncher
+    from headrace.core.gpu.card import gpu
+    from headrace.core.gpu.launcher import GpuLauncher
 
     launcher = GpuLauncher(gpu(), stream=None, budget=Context().new_budget(), crossings=Context().crossings)
     check(launcher, data, dialect, form, FindShape())

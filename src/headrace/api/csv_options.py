@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from headrace.columns.date_format import date_options
-from headrace.columns.extent import ExtentOptions, header_indexes
-from headrace.columns.load import Progress, ValueOptions
-from headrace.columns.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
+from headrace.columns.load.extent import ExtentOptions, header_indexes
+from headrace.columns.load.load import Progress, ValueOptions
+from headrace.columns.load.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context
-from headrace.core.crossings import Crossings
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.gpu.crossings import Crossings
 from headrace.core.options import PLAIN, Given, frozen
 from headrace.core.quick import quick
 from headrace.core.recent import Recent

@@ -11,8 +11,8 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.reading import Prepared, skipped_records
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
-from headrace.columns.extent import Beginning, find_beginning
-from headrace.columns.load import Loaded, LoadPlan
+from headrace.columns.load.extent import Beginning, find_beginning
+from headrace.columns.load.load import Loaded, LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.device import Device
 from headrace.core.errors import ParseError

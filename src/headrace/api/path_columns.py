@@ -9,9 +9,9 @@ from dataclasses import replace
 from headrace.api.csv_options import CsvOptions, FilesOptions
 from headrace.api.reading import load_plan, prepare
 from headrace.columns.column import Column
-from headrace.columns.extent import ExtentOptions
-from headrace.columns.load import Evidence, load
-from headrace.columns.rows import RowOptions
+from headrace.columns.load.extent import ExtentOptions
+from headrace.columns.load.load import Evidence, load
+from headrace.columns.load.rows import RowOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError

@@ -10,10 +10,10 @@ from headrace.api.file_parts import FilePart, SourceFile, file_of_row
 from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
 from headrace.api.reading import Prepared, load_plan
 from headrace.columns.column import Column
-from headrace.columns.extent import find_extent
-from headrace.columns.join import SharedLoads
-from headrace.columns.load import Evidence, LoadPlan, check_header
-from headrace.columns.rows import COLLECTED
+from headrace.columns.finish.join import SharedLoads
+from headrace.columns.load.extent import find_extent
+from headrace.columns.load.load import Evidence, LoadPlan, check_header
+from headrace.columns.load.rows import COLLECTED
 from headrace.columns.schema import PlannedColumns
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType

@@ -10,12 +10,12 @@ from headrace.api.reading import load_plan, prepare, table_columns
 from headrace.api.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
-from headrace.columns.extent import ExtentOptions
-from headrace.columns.load import ValueOptions, load
-from headrace.columns.rows import RowOptions
+from headrace.columns.infer.sniff import Judged, judge
+from headrace.columns.infer.sniff_header import TableBegin, find_table
+from headrace.columns.load.extent import ExtentOptions
+from headrace.columns.load.load import ValueOptions, load
+from headrace.columns.load.rows import RowOptions
 from headrace.columns.schema import SchemaOptions
-from headrace.columns.sniff import Judged, judge
-from headrace.columns.sniff_header import TableBegin, find_table
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, ParseError
 from headrace.sources.open import OpenSource, SourceOptions

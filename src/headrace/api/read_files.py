@@ -24,8 +24,8 @@ from headrace.api.report import ColumnReport, Evidence
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.join import locate
-from headrace.columns.load import (
+from headrace.columns.finish.join import locate
+from headrace.columns.load.load import (
     SECONDS_OF_PROGRESS,
     Progress,
 )

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from headrace.api.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
-from headrace.columns.extent import Beginning, Extent, find_beginning, find_extent
-from headrace.columns.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
-from headrace.columns.rows import COLLECTED, RowRules, row_rules
+from headrace.columns.load.extent import Beginning, Extent, find_beginning, find_extent
+from headrace.columns.load.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
+from headrace.columns.load.rows import COLLECTED, RowRules, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.value_forms import PlannedForms
@@ -118,7 +118,7 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan), prepared, options)
-    from headrace.columns.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
+    from headrace.columns.load.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
 
     launcher = launcher_for(source, options.context, device)
     loaded = load_text(source, options.dialect, plan, launcher, device)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.sniffed import Sniffed
-from headrace.columns.load import Evidence
+from headrace.columns.load.load import Evidence
 from headrace.columns.types import DataType
-from headrace.core.crossings import Crossings
+from headrace.core.gpu.crossings import Crossings
 
 __all__ = ["ColumnReport", "Evidence", "FileReport", "Position", "Report", "Skipped"]
 

@@ -16,7 +16,7 @@ from headrace.api.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.load import LoadPlan
+from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.timeline import Timeline

@@ -1,6 +1,6 @@
 """The parts of a scan on a GPU: while one is converted, the next is read and copied in.
 
-A part ends where a record does (columns/cut_text.py), so that nothing is carried over: its text goes from the file through pinned
+A part ends where a record does (cut_text.py), so that nothing is carried over: its text goes from the file through pinned
 memory into one of two buffers of the card, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is
 that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a part holds whole records. What is ordered:
 
@@ -26,14 +26,14 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan_parts import BatchCut, Change
 from headrace.api.scanned_files import ScannedFile
-from headrace.columns.cut_text import cuts
-from headrace.columns.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
-from headrace.columns.load_gpu import load_on_gpu
-from headrace.columns.place_gpu import GpuShape, Place
+from headrace.columns.load.cut_text import cuts
+from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
+from headrace.columns.load.load_gpu import load_on_gpu
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.types import ENCODED
 from headrace.core.errors import HeadraceError
-from headrace.core.launcher import Launcher, Part, Room
-from headrace.core.pinned import Read
+from headrace.core.gpu.launcher import Launcher, Part, Room
+from headrace.core.gpu.pinned import Read
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -161,7 +161,7 @@ class GpuParts:
     def _buffers(self) -> TextBuffers:
         if self._make_buffers is not None:
             return self._make_buffers()
-        from headrace.core.text_buffers import CardBuffers
+        from headrace.core.gpu.text_buffers import CardBuffers
 
         return CardBuffers(self._options.context)
 

@@ -75,8 +75,8 @@ class _Fetch:
     """The way from a GPU to the host."""
 
     def __init__(self, device: Device, context: Context) -> None:
-        from headrace.core.gpu import gpu  # of a GPU alone
-        from headrace.core.pinned import take_ring
+        from headrace.core.gpu.card import gpu  # of a GPU alone
+        from headrace.core.gpu.pinned import take_ring
 
         self._card = gpu(device)
         self._ring = take_ring(self._card)
@@ -84,8 +84,8 @@ class _Fetch:
 
     def of(self, batch: Table) -> Callable[[], Table]:
         """Fetches a batch that the work given to the card so far has filled."""
-        from headrace.columns.fetch_gpu import fetch_columns
-        from headrace.core.event import Event
+        from headrace.columns.load.fetch_gpu import fetch_columns
+        from headrace.core.gpu.event import Event
 
         filled = Event(self._card).record(self._card.stream)
 
@@ -96,7 +96,7 @@ class _Fetch:
         return fetched
 
     def close(self) -> None:
-        from headrace.core.pinned import give_ring
+        from headrace.core.gpu.pinned import give_ring
 
         give_ring(self._ring)
 

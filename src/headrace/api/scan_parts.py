@@ -19,7 +19,7 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.reading import Prepared
 from headrace.api.report import Position
 from headrace.api.scanned_files import ScannedFile
-from headrace.columns.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.load.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window

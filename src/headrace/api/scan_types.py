@@ -15,7 +15,7 @@ from headrace.api.file_parts import FilePart, same_type
 from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan_parts import Change
-from headrace.columns.load import LoadPlan
+from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import SourceFile
-from headrace.columns.extent import Beginning, find_beginning
+from headrace.columns.load.extent import Beginning, find_beginning
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions
 from headrace.sources.pieces import Pieces, comes_in_order

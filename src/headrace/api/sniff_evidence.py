@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import islice
 
 from headrace.columns.column import Column
-from headrace.columns.sniff import Judged, is_typed
-from headrace.columns.sniff_header import TableBegin
+from headrace.columns.infer.sniff import Judged, is_typed
+from headrace.columns.infer.sniff_header import TableBegin
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
 from headrace.structure.sample import LINE_END, Sample

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from headrace.arrange.functions import BucketFunction
+    from headrace.arrange.bucket.functions import BucketFunction
 
 
 class Table:
@@ -221,7 +221,7 @@ class Table:
         OptionError
             It holds no such values, some of them are in no bucket, or the table lies on a GPU.
         """
-        from headrace.arrange.rows import partition_rows  # not needed to read
+        from headrace.arrange.rows.rows import partition_rows  # not needed to read
 
         self[by]
         columns, offsets = partition_rows(self._columns, by, buckets, context or Context())
@@ -264,7 +264,7 @@ class Table:
         >>> sorted(parted["city"].to_pylist()), int(offsets[-1])
         (['Oslo', 'Rome', 'Rome'], 3)
         """
-        from headrace.arrange.rows import partition_rows_by_hash  # not needed to read
+        from headrace.arrange.rows.rows import partition_rows_by_hash  # not needed to read
 
         by = [columns] if isinstance(columns, str) else list(columns)
         for name in by:

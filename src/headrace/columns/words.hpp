@@ -1,7 +1,7 @@
 // The texts that mean something of their own: whether a field's is one of them.
 #pragma once
 
-#include "columns/convert.hpp"
+#include "columns/convert/convert.hpp"
 #include "columns/rules/text_match.hpp"
 
 HR_BEGIN_NAMESPACE

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.core.device import Device
-from headrace.core.device_array import DeviceArray
 from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.core.gpu import gpu
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.quick import quick
 
 CPU = Device()
@@ -192,7 +192,7 @@ def _device_of(address: int, value: Any) -> Device:
         return Device("cuda", index)
     if address == 0:
         return Device("cuda", 0)
-    from headrace.core.gpu import checked, driver, gpu_count
+    from headrace.core.gpu.card import checked, driver, gpu_count
 
     gpu_count()
     functions = driver()

@@ -15,8 +15,8 @@
 
 #include "core/cpu.hpp"
 #include "core/pool.hpp"
-#include "core/scan.hpp"
-#include "core/select.hpp"
+#include "core/primitives/scan.hpp"
+#include "core/primitives/select.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

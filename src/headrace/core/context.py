@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace import _native
-from headrace.core.crossings import Crossings
 from headrace.core.device import Device
-from headrace.core.device_memory import Budget
 from headrace.core.errors import OptionError
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.device_memory import Budget
 from headrace.core.options import positive
 
 _MOST_THREADS = 1024

@@ -14,11 +14,11 @@ from headrace import _native
 from headrace.core.arrays import TORCH_TYPES, Array, take, width_of
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.device_array import DeviceArray
-from headrace.core.device_memory import Budget, device_pool
 from headrace.core.errors import OptionError
-from headrace.core.event import Event
-from headrace.core.gpu import gpu
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.device_array import DeviceArray
+from headrace.core.gpu.device_memory import Budget, device_pool
+from headrace.core.gpu.event import Event
 
 _REUSED_FROM = 1 << 20
 """Bytes from which on memory of results is kept for the next ones (core/memory.hpp)."""

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import MOST_VIEWED_BYTES, Column
-from headrace.columns.load import type_named
+from headrace.columns.load.load import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
-from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.encode.texts import wanted_form
 
 PLAIN_TEXTS = np.dtype(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.launcher import Entry, Launcher, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 from headrace.sources.encoding import code_page
 
 _SIZE = Entry("sources/decode.cu", "size_decoded", "PQPIP")

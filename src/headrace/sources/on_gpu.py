@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _native
-from headrace.core.crossings import Crossings
 from headrace.core.errors import OptionError
+from headrace.core.gpu.crossings import Crossings
 
 if TYPE_CHECKING:
     from headrace.core.arrays import Array
     from headrace.core.device import Device
-    from headrace.core.launcher import Room
+    from headrace.core.gpu.launcher import Room
 
 _BYTES = {"|u1", "|i1"}
 
@@ -60,8 +60,8 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     """
     import ctypes
 
-    from headrace.core.gpu import gpu
-    from headrace.core.staging import staging
+    from headrace.core.gpu.card import gpu
+    from headrace.core.gpu.staging import staging
 
     card = gpu(text.device)
     staged = staging(card)

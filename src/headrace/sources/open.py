@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from headrace import _native
-from headrace.core.crossings import Crossings
 from headrace.core.errors import OptionError, SourceError
+from headrace.core.gpu.crossings import Crossings
 from headrace.core.quick import quick
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
 from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.core.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect

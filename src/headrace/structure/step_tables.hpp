@@ -14,8 +14,8 @@ enum Step : u32 {
     STEP_RARE = 128    // Emit has more to say: a stray, a comment's end, a blank line
 };
 
-// The same as the conversion reads it (columns/tile_steps.cuh): a byte ends no field and is dropped, so that is one
-// code of two bits.
+// The same as the conversion reads it (columns/convert/tile_steps.cuh): a byte ends no field and is dropped, so that is
+// one code of two bits.
 enum Read : u32 {
     READ_FIELD = 16,   // a separator ends here
     READ_RECORD = 32,  // a record ends here that is neither a comment nor blank

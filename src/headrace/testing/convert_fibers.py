@@ -1,4 +1,4 @@
-"""columns/convert.cu under the fiber harness: a text to columns, with entries of tiles that the automaton gives byte by byte."""
+"""convert.cu under the fiber harness: a text to columns, with entries of tiles that the automaton gives byte by byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headrace import _native
 from headrace.api.csv_options import parse_options
 from headrace.api.read_csv import read_csv
 from headrace.api.reading import load_plan, prepare
-from headrace.columns.convert_gpu import (
+from headrace.columns.convert.convert_gpu import (
     FAULT,
     SIGHTINGS,
     TOTALS_WORDS,
@@ -24,7 +24,7 @@ from headrace.columns.convert_gpu import (
     pack_steps,
     pack_task,
 )
-from headrace.columns.load import LoadPlan
+from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
@@ -276,7 +276,7 @@ class _Launches:
         return int(totals[0])
 
     def _launch(self, entry: str, args: list[Any], tables: _Tables) -> None:
-        program = fibers.program("columns/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
+        program = fibers.program("columns/convert/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
         order, seed = self.how
         program.launch(
             entry,

@@ -1,7 +1,7 @@
-// Places of keys in order. A code and its key's number go into one word, by which keys are sorted as codes alone are, and
-// stable for free, since no two words are equal (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for
-// both). Where they have more bits together than a word, which takes keys of 8 bytes that vary in most of them, the code's
-// lowest are left out; the few runs that agree in the others are put in order by the keys themselves.
+// Places of keys in order. A code and its key's number go into one word, by which keys are sorted as codes alone are,
+// and stable for free, since no two words are equal (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves
+// once for both). Where they have more bits together than a word, which takes keys of 8 bytes that vary in most of
+// them, the code's lowest are left out; the few runs that agree in the others are put in order by the keys themselves.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -114,8 +114,8 @@ unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith
     return index_bits;
 }
 
-// By digits of the equal codes, from the highest bits that vary: those that agree with the last one's so far are counted,
-// until the last one's code is known.
+// By digits of the equal codes, from the highest bits that vary: those that agree with the last one's so far are
+// counted, until the last one's code is known.
 void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
     if (k == 0) return;
     const SortKernels& kernels = sort_kernels_at(how.isa);
@@ -134,7 +134,8 @@ void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
                                       counts.data() + i * digits);
         });
         const std::vector<u64> begins = scan_shares(counts, shares.number, digits);
-        const u64 chosen = static_cast<u64>(std::lower_bound(begins.begin(), begins.end(), wanted) - begins.begin()) - 1;
+        const u64 chosen =
+            static_cast<u64>(std::lower_bound(begins.begin(), begins.end(), wanted) - begins.begin()) - 1;
         wanted -= begins[chosen];
         prefix |= chosen << digit.shift;
         left -= bits;
@@ -172,9 +173,8 @@ void take_in_order(const u64* order, unsigned index_bits, u64 count, const Moved
     const Take one = items.from == nullptr ? puts[kind] : takes[kind];
     const u64 numbers = (u64{1} << index_bits) - 1;
     const Shares shares(count, threads);
-    for_each_share(shares, threads, [&](u64 i) {
-        one(order + shares.begin(i), numbers, shares.size(i), items, shares.begin(i));
-    });
+    for_each_share(shares, threads,
+                   [&](u64 i) { one(order + shares.begin(i), numbers, shares.size(i), items, shares.begin(i)); });
 }
 
 }  // namespace headrace

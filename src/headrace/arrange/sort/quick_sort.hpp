@@ -1,10 +1,11 @@
-// Codes in the order of their values, in cache: quicksort that parts a register at a time, down to pieces that a network
-// sorts (sort_lanes.hpp). Each item is moved about log2(n / 180) times.
+// Codes in the order of their values, in cache: quicksort that parts a register at a time, down to pieces that a
+// network sorts (sort_lanes.hpp). Each item is moved about log2(n / 180) times.
 //
-// There are two places for each item, at home and away, and a piece of items is in one of them. Parting it writes the lower
-// ones home and the others away, each side one after the other; where the piece itself is, that overwrites what has been
-// read. So the lower ones' home is the piece's, and what is free away, behind the others; the others' home is what is free
-// there. Nothing is copied back, and a register is never written past the piece's end, though fewer lanes may be meant:
+// There are two places for each item, at home and away, and a piece of items is in one of them. Parting it writes the
+// lower ones home and the others away, each side one after the other; where the piece itself is, that overwrites what
+// has been read. So the lower ones' home is the piece's, and what is free away, behind the others; the others' home is
+// what is free there. Nothing is copied back, and a register is never written past the piece's end, though fewer lanes
+// may be meant:
 //
 //   home  [ lower        | (free)      ]
 //   away  [ others     | (free)        ]
@@ -36,9 +37,9 @@ private:
         bool is_home;
         bool has_least;  // no item is below `least`
         T least;
-        unsigned steps;  // so many more by pivots from a sample; then by the middle of all values, at most one for each bit
+        unsigned
+            steps;  // so many more by pivots from a sample; then by the middle of all values, at most one for each bit
     };
-
 
     static void sort_piece(Piece piece) {
         while (piece.count > block_items<T>) {
@@ -84,7 +85,8 @@ private:
         }
         const auto there = first_lanes<T>(piece.count - i);
         const __m512i x = L::load(items + i, there, pivots);
-        const auto is_lower = static_cast<typename L::Mask>((with_equal ? L::up_to(x, pivots) : L::below(x, pivots)) & there);
+        const auto is_lower =
+            static_cast<typename L::Mask>((with_equal ? L::up_to(x, pivots) : L::below(x, pivots)) & there);
         const auto is_other = static_cast<typename L::Mask>(~is_lower & there);
         const u64 found = static_cast<u64>(count_ones(is_lower));
         L::store(piece.home + lower, first_lanes<T>(found), L::packed(is_lower, x));

@@ -3,8 +3,8 @@
 // 2^16 are moved once by a digit of 9 bits, then sorted by networks.
 //
 // A pass reads its piece twice (what varies; which digits) and moves it once, to the other of two places. Equal digits
-// keep their order, so codes whose lowest `ordered` bits rise with their places (numbers of rows) need the others sorted
-// only.
+// keep their order, so codes whose lowest `ordered` bits rise with their places (numbers of rows) need the others
+// sorted only.
 #pragma once
 
 #include "arrange/sort/quick_sort.hpp"
@@ -14,8 +14,8 @@ HR_BEGIN_NAMESPACE
 constexpr int most_digit_bits = 11;
 
 #if defined(HR_ISA_AVX512)
-// A digit should leave so many; below the second number quicksort needs no digits. Its comparisons of 8 bytes cost twice
-// those of 4, a digit's counters do not.
+// A digit should leave so many; below the second number quicksort needs no digits. Its comparisons of 8 bytes cost
+// twice those of 4, a digit's counters do not.
 template <class T>
 constexpr u64 items_left = sizeof(T) == 8 ? 80 : 4096;
 template <class T>

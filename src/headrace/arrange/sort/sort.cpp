@@ -1,5 +1,6 @@
-// Keys alone: one look, which also counts digits by a guess; a pass by the highest bits that vary, each thread's keys to
-// places of its own; then each part in cache (radix_sort.hpp). Parts too large for a cache are passed again by all threads.
+// Keys alone: one look, which also counts digits by a guess; a pass by the highest bits that vary, each thread's keys
+// to places of its own; then each part in cache (radix_sort.hpp). Parts too large for a cache are passed again by all
+// threads.
 #include "arrange/sort/sort.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace headrace {
 
 namespace {
 
-constexpr u64 in_cache = 512 << 10;   // bytes of keys that are sorted without a pass
+constexpr u64 in_cache = 512 << 10;    // bytes of keys that are sorted without a pass
 constexpr u64 part_bytes = 128 << 10;  // what a pass should leave
 constexpr u64 most_of_thread = 4 << 20;
 constexpr int least_bits = 5, most_bits = 10;

@@ -1,4 +1,5 @@
-// What a sort does to runs of keys and codes: the kernels' interface. Tables are by width of a key: 1, 2, 4 and 8 bytes.
+// What a sort does to runs of keys and codes: the kernels' interface. Tables are by width of a key: 1, 2, 4 and 8
+// bytes.
 #pragma once
 
 #include "core/cpu.hpp"

@@ -1,10 +1,10 @@
 // Whole numbers without a sign in a register of AVX-512, and a few registers of them sorted by a network.
 //
 // A block is R registers of N lanes, a matrix of R rows and N columns, and is sorted without a branch: each column down
-// its rows by Batcher's odd-even network (R / 2 comparators at a time, lanes side by side), then neighbouring columns are
-// merged by bitonic networks to runs of 2, 4 .. N columns, and last the matrix, whose columns now follow one another, is
-// transposed. (Columns first as in Bramas 2017 and in the vectorised quicksort of Blacher, Giesen and Kühne 2022.) For
-// 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 for a key.
+// its rows by Batcher's odd-even network (R / 2 comparators at a time, lanes side by side), then neighbouring columns
+// are merged by bitonic networks to runs of 2, 4 .. N columns, and last the matrix, whose columns now follow one
+// another, is transposed. (Columns first as in Bramas 2017 and in the vectorised quicksort of Blacher, Giesen and Kühne
+// 2022.) For 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 for a key.
 #pragma once
 
 #include "core/vectors.hpp"
@@ -16,26 +16,26 @@ HR_BEGIN_NAMESPACE
 template <class T>
 struct LanesOf;
 
-#define HR_LANES_OF(T, bits, Letter)                                                                                   \
-    template <>                                                                                                        \
-    struct LanesOf<T> {                                                                                                \
-        using Mask = __mmask##Letter;                                                                                  \
-        static constexpr int count = 64 / sizeof(T);                                                                   \
-        HR_HOT __m512i every(T x) { return HR_SET1_##bits(x); }                                                        \
-        HR_HOT __m512i least(__m512i a, __m512i b) { return _mm512_min_epu##bits(a, b); }                              \
-        HR_HOT __m512i most(__m512i a, __m512i b) { return _mm512_max_epu##bits(a, b); }                               \
-        HR_HOT __m512i most_where(__m512i other, Mask mask, __m512i a, __m512i b) {                                    \
-            return _mm512_mask_max_epu##bits(other, mask, a, b);                                                       \
-        }                                                                                                              \
-        HR_HOT __m512i moved(__m512i by, __m512i a) { return _mm512_permutexvar_epi##bits(by, a); }                    \
-        HR_HOT __m512i moved(__m512i a, __m512i by, __m512i b) { return _mm512_permutex2var_epi##bits(a, by, b); }     \
-        HR_HOT __m512i packed(Mask mask, __m512i a) { return _mm512_maskz_compress_epi##bits(mask, a); }               \
-        HR_HOT Mask below(__m512i a, __m512i b) { return _mm512_cmplt_epu##bits##_mask(a, b); }                        \
-        HR_HOT Mask up_to(__m512i a, __m512i b) { return _mm512_cmple_epu##bits##_mask(a, b); }                        \
-        HR_HOT __m512i load(const T* p, Mask mask, __m512i other) {                                                    \
-            return _mm512_mask_loadu_epi##bits(other, mask, p);                                                        \
-        }                                                                                                              \
-        HR_HOT void store(T* p, Mask mask, __m512i a) { _mm512_mask_storeu_epi##bits(p, mask, a); }                    \
+#define HR_LANES_OF(T, bits, Letter)                                                                               \
+    template <>                                                                                                    \
+    struct LanesOf<T> {                                                                                            \
+        using Mask = __mmask##Letter;                                                                              \
+        static constexpr int count = 64 / sizeof(T);                                                               \
+        HR_HOT __m512i every(T x) { return HR_SET1_##bits(x); }                                                    \
+        HR_HOT __m512i least(__m512i a, __m512i b) { return _mm512_min_epu##bits(a, b); }                          \
+        HR_HOT __m512i most(__m512i a, __m512i b) { return _mm512_max_epu##bits(a, b); }                           \
+        HR_HOT __m512i most_where(__m512i other, Mask mask, __m512i a, __m512i b) {                                \
+            return _mm512_mask_max_epu##bits(other, mask, a, b);                                                   \
+        }                                                                                                          \
+        HR_HOT __m512i moved(__m512i by, __m512i a) { return _mm512_permutexvar_epi##bits(by, a); }                \
+        HR_HOT __m512i moved(__m512i a, __m512i by, __m512i b) { return _mm512_permutex2var_epi##bits(a, by, b); } \
+        HR_HOT __m512i packed(Mask mask, __m512i a) { return _mm512_maskz_compress_epi##bits(mask, a); }           \
+        HR_HOT Mask below(__m512i a, __m512i b) { return _mm512_cmplt_epu##bits##_mask(a, b); }                    \
+        HR_HOT Mask up_to(__m512i a, __m512i b) { return _mm512_cmple_epu##bits##_mask(a, b); }                    \
+        HR_HOT __m512i load(const T* p, Mask mask, __m512i other) {                                                \
+            return _mm512_mask_loadu_epi##bits(other, mask, p);                                                    \
+        }                                                                                                          \
+        HR_HOT void store(T* p, Mask mask, __m512i a) { _mm512_mask_storeu_epi##bits(p, mask, a); }                \
     };
 #define HR_SET1_16(x) _mm512_set1_epi16(static_cast<short>(x))
 #define HR_SET1_32(x) _mm512_set1_epi32(static_cast<int>(x))

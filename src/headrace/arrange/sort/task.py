@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.arrays import Array
 from headrace.core.context import Context
-from headrace.core.device_memory import Budget
+from headrace.core.gpu.device_memory import Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 // (Harris, Sengupta and Owens 2007, "Parallel prefix sum (scan) with CUDA", in registers: five steps of Hillis and
 // Steele.) Nothing moves through memory.
 #pragma once
-#include "core/operators.hpp"
+#include "core/primitives/operators.hpp"
 
 namespace headrace {
 namespace tile {

@@ -1,4 +1,4 @@
-"""The fiber harness as a place where a stage's kernels run: see `headrace.core.launcher`."""
+"""The fiber harness as a place where a stage's kernels run: see `headrace.core.gpu.launcher`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
-from headrace.core.launcher import Entry, Part, Room, Shape
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
@@ -43,12 +43,12 @@ class HostRooms(list[HostRoom]):
         return [room.address for room in self]
 
     def trim(self, sizes: Sequence[int]) -> None:
-        """As `headrace.core.launcher.Rooms.trim`."""
+        """As `headrace.core.gpu.launcher.Rooms.trim`."""
         for room, nbytes in zip(self, sizes, strict=True):
             room.array = room.array[:nbytes]
 
     def join(self, others: HostRooms) -> None:
-        """As `headrace.core.launcher.Rooms.join`."""
+        """As `headrace.core.gpu.launcher.Rooms.join`."""
         self.extend(others)
 
 
@@ -68,7 +68,7 @@ class FiberLauncher:
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
-        """As `headrace.core.launcher.Launcher.room`; what nobody filled is poison."""
+        """As `headrace.core.gpu.launcher.Launcher.room`; what nobody filled is poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
         room = HostRoom(memory[begin : begin + nbytes])
@@ -77,23 +77,23 @@ class FiberLauncher:
         return room
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
-        """As `headrace.core.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
+        """As `headrace.core.gpu.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
         filled = [self.room(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
         return HostRooms([*filled, *(self.room(nbytes) for nbytes in others)])
 
     def fill(self, room: Room, byte: int) -> None:
-        """As `headrace.core.launcher.Launcher.fill`."""
+        """As `headrace.core.gpu.launcher.Launcher.fill`."""
         _array(room)[:] = byte
 
     def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
-        """As `headrace.core.launcher.Launcher.put`."""
+        """As `headrace.core.gpu.launcher.Launcher.put`."""
         plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         made = self.room(plain.nbytes) if room is None else room
         _array(made)[:] = plain
         return made
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """As `headrace.core.launcher.Launcher.launch`.
+        """As `headrace.core.gpu.launcher.Launcher.launch`.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class FiberLauncher:
         )
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
-        """As `headrace.core.launcher.Launcher.fetch`."""
+        """As `headrace.core.gpu.launcher.Launcher.fetch`."""
         self.waits += 1
         return _array(room).copy()
 

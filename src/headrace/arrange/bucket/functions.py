@@ -1,0 +1,302 @@
+"""Bucket functions as values: which bucket of `count` a key is in, for GPU and CPU alike (rules.hpp).
+
+They are `headrace.buckets`:
+
+>>> import headrace
+>>> headrace.buckets.bits(4, 8)
+BucketFunction('bits', 16, (4, 8))
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.arrange.bucket.buckets import KEYS, MOST, Edges, between
+from headrace.arrange.bucket.buckets import even as even_parts
+from headrace.arrange.bucket.expression import Expression
+from headrace.core.errors import OptionError
+
+__all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
+
+MOST_BITS = 24
+"""Of a bucket's number."""
+
+_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
+"""As rules.hpp has them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BucketFunction:
+    """Which bucket a key is in. Made by the functions of `headrace.buckets`.
+
+    Parameters
+    ----------
+    kind
+        Name of the rule.
+    count
+        How many buckets there are.
+    parameters
+        What the rule needs besides.
+    """
+
+    kind: str
+    count: int
+    parameters: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"BucketFunction({self.kind!r}, {self.count}, {self.parameters})"
+
+
+def identity(m: int) -> BucketFunction:
+    """The key itself.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24. Keys are whole numbers from 0 to below `m`; another one is an error of the split.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+
+    Examples
+    --------
+    >>> identity(4)
+    BucketFunction('identity', 4, ())
+    """
+    return BucketFunction("identity", _checked(m))
+
+
+def bits(low: int, high: int) -> BucketFunction:
+    """Some bits of a key: ``bits(4, 8)`` of 0x1234 is 3. Floats are taken by the bits that they have in memory.
+
+    Parameters
+    ----------
+    low, high
+        From which bit on, and to before which; 24 bits at most.
+
+    Raises
+    ------
+    OptionError
+        There are no such bits.
+    """
+    if not (_is_whole(low) and _is_whole(high) and 0 <= low < high and high - low <= MOST_BITS):
+        raise OptionError(f"bits must be from one number to a higher one, {MOST_BITS} of them at most, not {low!r} to {high!r}")
+    return BucketFunction("bits", 1 << (high - low), (low, high))
+
+
+def even(low: float, high: float, m: int) -> BucketFunction:
+    """Parts of equal width, as in `headrace.histogram`.
+
+    Parameters
+    ----------
+    low, high
+        The lowest key, and the one that is just in no bucket. A key outside, or NaN, is an error of the split.
+    m
+        How many parts, 2 to 65,536.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number; the split tells of a range that its keys' type does not have.
+    """
+    return BucketFunction("even", _checked(m, MOST), (low, high))
+
+
+def splitters(edges: Sequence[float] | Any) -> BucketFunction:
+    """Between which two edges, as in `headrace.histogram`.
+
+    Parameters
+    ----------
+    edges
+        Ascending numbers of the keys' type, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and
+        without, edge `i` + 1. A key outside of all, or NaN, is an error of the split.
+
+    Raises
+    ------
+    OptionError
+        They are not a sequence or an array of one dimension.
+    """
+    if not hasattr(edges, "__len__"):
+        raise OptionError(f"splitters() takes a sequence or an array of edges, not {edges!r}")
+    return BucketFunction("splitters", len(edges) - 1, (edges,))
+
+
+def modulo(m: int) -> BucketFunction:
+    """What is left of a whole number that is divided, from 0 on, as Python's ``%`` has it.
+
+    Parameters
+    ----------
+    m
+        By what: how many buckets, 1 to 2**24.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+    """
+    return BucketFunction("modulo", _checked(m))
+
+
+def hash(m: int) -> BucketFunction:  # noqa: A001 (it is a name in a module of such)
+    """By a hash of the key's value: -0.0 and 0.0 share a bucket, and so do all NaN.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number.
+    """
+    return BucketFunction("hash", _checked(m))
+
+
+def where(predicate: Expression) -> BucketFunction:
+    """Two buckets: keys for which an expression is true, and the others behind them.
+
+    Parameters
+    ----------
+    predicate
+        A function of uint32 keys such as ``headrace.key < 100``; it is true where it is not 0.
+
+    Raises
+    ------
+    OptionError
+        It is no expression.
+    """
+    if not isinstance(predicate, Expression):
+        raise OptionError(f"where() takes an expression such as headrace.key < 100, not {predicate!r}")
+    return BucketFunction("computed", 2, (predicate == 0,))
+
+
+def computed(m: int, expression: Expression) -> BucketFunction:
+    """The value of an expression.
+
+    Parameters
+    ----------
+    m
+        How many buckets, 1 to 2**24; another value is an error of the split.
+    expression
+        A function of uint32 keys such as ``headrace.key % 7``.
+
+    Raises
+    ------
+    OptionError
+        `m` is no such number, or the other no expression.
+    """
+    if not isinstance(expression, Expression):
+        raise OptionError(f"computed() takes an expression such as headrace.key % 7, not {expression!r}")
+    return BucketFunction("computed", _checked(m), (expression,))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A bucket function for keys of one type.
+
+    Parameters
+    ----------
+    name
+        Of its structure in rules.hpp, ``"BitsOf"`` or ``"AnyOf"``; ``"BetweenOf"``, ``"Computed"``.
+    count
+        How many buckets there are.
+    is_total
+        Whether every key is in one.
+    description
+        The structure's bytes; of ``"BetweenOf"`` the edges, of ``"Computed"`` the expression.
+    """
+
+    name: str
+    count: int
+    is_total: bool
+    description: bytes | Edges | Expression
+
+
+def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
+    """The rule of a bucket function; `edges` are those on the host of one that has them.
+
+    Raises
+    ------
+    OptionError
+        It is no function of keys of this type.
+    """
+    if not isinstance(function, BucketFunction):
+        hint = "; give it a number of buckets: buckets.computed(m, expression)" if isinstance(function, Expression) else ""
+        raise OptionError(f"buckets must be a function of headrace.buckets, such as buckets.modulo(7), not {function!r}{hint}")
+    kind, count = function.kind, function.count
+    if kind == "computed":
+        if dtype != "u4":
+            raise OptionError(f"an expression is a function of uint32 keys, not of {dtype}")
+        expression = function.parameters[0]
+        return Rule("Computed", count, count > 1 and expression.is_comparison, expression)
+    if kind == "splitters":
+        found = between(dtype, edges)
+        return Rule("BetweenOf", len(found.given) - 1, False, found)
+    if kind == "bits":
+        low, high = function.parameters
+        if high > dtype.itemsize * 8:
+            raise OptionError(f"keys of {dtype} have {dtype.itemsize * 8} bits; bits({low}, {high}) is beyond")
+        return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
+    if dtype.kind == "f" and kind in {"identity", "modulo"}:
+        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
+    if count == 1 and kind == "modulo":  # nothing to be divided by
+        kind = "hash"
+    description = _described(kind, count, function.parameters, dtype)
+    return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
+
+
+def _described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
+    """An ``AnyOf``."""
+    number = _KINDS[kind]
+    if kind == "even":
+        if count == 1:
+            raise OptionError("even() has 2 parts or more; all keys are in one bucket of hash(1)")
+        part = even_parts(dtype, count, parameters)
+        if dtype.kind == "f":
+            return part + struct.pack("<II", count, number)
+        if dtype.itemsize == 8:
+            high, below, low, shift = struct.unpack("<4Q", part)
+            return struct.pack("<3Q4I", high, below, low, shift, count, number, 0)
+        return struct.pack("<Q4I", *struct.unpack("<QII", part), count, number)
+    if dtype.kind == "f":
+        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", 0, 0, 0, 0) + struct.pack("<II", count, number)
+    flip = plus = 0
+    width = max(32, dtype.itemsize * 8)
+    multiplier = 0
+    if kind == "modulo":
+        multiplier = -(-(1 << 2 * width) // count)
+        if dtype.kind == "i":
+            flip = 1 << (dtype.itemsize * 8 - 1)
+            plus = -flip % count
+    if dtype.itemsize == 8:
+        return struct.pack("<3Q4I", multiplier >> 64, multiplier % 2**64, flip, plus, count, number, 0)
+    return struct.pack("<Q4I", multiplier, flip, plus, count, number)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _checked(m: object, most: int = 1 << MOST_BITS) -> int:
+    if not isinstance(m, int) or isinstance(m, bool) or not 1 <= m <= most:
+        raise OptionError(f"buckets are counted by a whole number from 1 to {most}, not {m!r}")
+    return m
+
+
+def key_type(typestr: str) -> str:
+    """The name of keys' type in the sources.
+
+    Raises
+    ------
+    OptionError
+        There are no such keys.
+    """
+    if typestr not in KEYS:
+        raise OptionError(f"keys are of type {typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
+    return KEYS[typestr]

@@ -1,0 +1,203 @@
+// Bucket functions of a key as values, for CPU and GPU alike; even parts are in bucket.hpp, what is between edges in
+// cells.hpp. `of(key)` is the key's bucket; of a rule that is not `total` it may be `count` or more, for a key that is
+// in none. Signed keys are the unsigned ones of their width with a bit flipped where that matters.
+//
+// (Dissertation of Ashkiani 2017, section 3.6, has delta-buckets, identity and predicates; 3.7.1 the bits of a sort.)
+#pragma once
+#include "arrange/bucket/cells.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// A key's bits as a whole number of 32 or 64 bits.
+template <class Key>
+struct BitsAs {
+    using Type = u32;
+    HR_FN u32 of(Key key) { return key; }
+};
+template <>
+struct BitsAs<u64> {
+    using Type = u64;
+    HR_FN u64 of(u64 key) { return key; }
+};
+template <>
+struct BitsAs<float> {
+    using Type = u32;
+    HR_FN u32 of(float key) { return bits_as<u32>(key); }
+};
+template <>
+struct BitsAs<double> {
+    using Type = u64;
+    HR_FN u64 of(double key) { return bits_as<u64>(key); }
+};
+
+// (key >> shift) & mask: 0x1234 with shift 4 and mask 0xFF is in bucket 0x23.
+template <class Key>
+struct BitsOf {
+    static constexpr bool total = true;
+    u32 shift;
+    u32 mask;
+    HR_MEMBER u32 of(Key key) const { return static_cast<u32>(BitsAs<Key>::of(key) >> shift) & mask; }
+};
+
+// The key itself.
+template <class Key>
+struct IdentityOf {
+    static constexpr bool total = false;
+    u32 count;
+    u32 unused;
+    HR_MEMBER u32 of(Key key) const {
+        const auto bits = BitsAs<Key>::of(key);
+        return bits < count ? static_cast<u32>(bits) : count;
+    }
+};
+
+// The remainder, from 0 on, of a division by d > 1. With M = ceil(2^64 / d) the high word of x M is x / d, since it
+// errs by less than x / 2^64 < 1 / d; of 64 bits the same with 2^128. A signed key k is x - 2^(w - 1) for the x that
+// has its highest bit flipped, so `plus` = -2^(w - 1) mod d belongs to its remainder.
+template <class Key>
+struct ModuloOf {
+    static constexpr bool total = true;
+    u64 multiplier;
+    u32 flip;
+    u32 plus;
+    u32 divisor;
+    u32 unused;
+    HR_MEMBER u32 of(Key key) const {
+        const u32 x = BitsAs<Key>::of(key) ^ flip;
+        const u32 remainder = x - high_word(x, multiplier) * divisor + plus;
+        return remainder < divisor ? remainder : remainder - divisor;
+    }
+};
+template <>
+struct ModuloOf<u64> {
+    static constexpr bool total = true;
+    u64 high;
+    u64 below;  // the low word of M
+    u64 flip;
+    u32 plus;
+    u32 divisor;
+    HR_MEMBER u32 of(u64 key) const {
+        const u64 x = key ^ flip;
+        const u32 remainder = static_cast<u32>(x - high_word(x, high, below) * divisor) + plus;
+        return remainder < divisor ? remainder : remainder - divisor;
+    }
+};
+
+// The finalisers of MurmurHash3 (Appleby 2011): each bit of the key changes half of the result's.
+HR_FN u32 mixed(u32 x) {
+    x = (x ^ (x >> 16)) * 0x85EBCA6Bu;
+    x = (x ^ (x >> 13)) * 0xC2B2AE35u;
+    return x ^ (x >> 16);
+}
+HR_FN u64 mixed(u64 x) {
+    x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDull;
+    x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53ull;
+    return x ^ (x >> 33);
+}
+
+// Keys that compare equal are the same bits: -0.0 is 0.0, and there is one NaN.
+template <class Key>
+HR_FN Key one_of_equals(Key key) {
+    if constexpr (Widened<Key>::whole) return key;
+    if (key == 0) return 0;
+    if constexpr (sizeof(Key) == 4) return key == key ? key : bits_as<Key>(0x7FC00000u);
+    if constexpr (sizeof(Key) == 8) return key == key ? key : bits_as<Key>(u64{0x7FF8000000000000});
+}
+
+// By 32 bits of the key's hash, of which `count` even parts are the buckets.
+template <class Key>
+struct HashOf {
+    static constexpr bool total = true;
+    u32 count;
+    u32 unused;
+    HR_MEMBER u32 of(Key key) const {
+        const auto hash = mixed(BitsAs<Key>::of(one_of_equals(key)));
+        const u32 word = static_cast<u32>(hash >> (sizeof(hash) * 8 - 32));
+        return static_cast<u32>(static_cast<u64>(word) * count >> 32);
+    }
+};
+
+template <class Key>
+struct EvenOf {
+    static constexpr bool total = false;
+    Even<Key> even;
+    u32 count;
+    u32 unused;
+    HR_MEMBER u32 of(Key key) const {
+        return Even<Key>::by_shift(even) ? Even<Key>::template part<true>(even, key, count)
+                                         : Even<Key>::template part<false>(even, key, count);
+    }
+};
+
+// `words`: those of the cells. `edges`: widened keys, one more than there are buckets.
+template <class Key>
+struct BetweenOf {
+    static constexpr bool total = false;
+    using Wide = typename Widened<Key>::Type;
+    Cells<Key> cells;
+    const u32* words;
+    const Wide* edges;
+    HR_MEMBER u32 of(Key key) const {
+        const Wide wide = Widened<Key>::of(key, cells.low);
+        const Spot at = spot(cells, place(cells, wide));
+        const u32 word = words[at.cell];
+        if ((word & crowded) == 0) return (word + at.within) >> cells.fraction;
+        return bucket_in_crowd(word, words[at.cell + 1], cells.fraction, edges, wide);
+    }
+};
+
+// One of the rules above by its number, which all keys of a launch share.
+enum class Kind : u32 { identity, modulo, hash, even };
+
+template <class Key>
+struct AnyOf {
+    static constexpr bool total = false;
+    u64 multiplier;
+    u32 first;   // ModuloOf's flip, Even's low
+    u32 second;  // ModuloOf's plus, Even's shift
+    u32 count;
+    Kind kind;
+    HR_MEMBER u32 of(Key key) const {
+        if (kind == Kind::hash) return HashOf<Key>{count, 0}.of(key);
+        if (kind == Kind::identity) return IdentityOf<Key>{count, 0}.of(key);
+        if (kind == Kind::modulo) return ModuloOf<Key>{multiplier, first, second, count, 0}.of(key);
+        return EvenOf<Key>{{multiplier, first, second}, count, 0}.of(key);
+    }
+};
+template <>
+struct AnyOf<u64> {
+    static constexpr bool total = false;
+    u64 high;
+    u64 below;
+    u64 first;
+    u32 second;
+    u32 count;
+    Kind kind;
+    u32 unused;
+    HR_MEMBER u32 of(u64 key) const {
+        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(key);
+        if (kind == Kind::identity) return IdentityOf<u64>{count, 0}.of(key);
+        if (kind == Kind::modulo) return ModuloOf<u64>{high, below, first, second, count}.of(key);
+        return EvenOf<u64>{{high, below, first, second}, count, 0}.of(key);
+    }
+};
+template <class Float>
+struct AnyOfFloats {
+    static constexpr bool total = false;
+    Float low;
+    Float high;
+    Float parts_per_unit;
+    Float unused;
+    u32 count;
+    Kind kind;
+    HR_MEMBER u32 of(Float key) const {
+        if (kind == Kind::hash) return HashOf<Float>{count, 0}.of(key);
+        return EvenOf<Float>{{{low, high, parts_per_unit, unused}}, count, 0}.of(key);
+    }
+};
+template <>
+struct AnyOf<float> : AnyOfFloats<float> {};
+template <>
+struct AnyOf<double> : AnyOfFloats<double> {};
+
+HR_END_NAMESPACE

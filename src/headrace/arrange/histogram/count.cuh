@@ -1,0 +1,206 @@
+// How a block counts: keys come in tiles, counters are in shared memory and are added to the result at the end.
+//
+// Replicated: a counter of 32 bits has several replicas, of which lanes take different ones, up to one for each bank.
+// Additions of 1 by lanes that meet in one word are one operation of the hardware (ATOMS.POPC.INC), so few replicas
+// are nearly as good as many and equal keys cost nothing.
+//
+// Packed: counters are 16 bits wide, two in a word, and before one can overflow the block moves large ones to the
+// result. Here lanes that meet in a word take their turns, so equal keys that follow each other in a thread are added
+// at once, and the bank depends on all bits of a bucket: of skewed keys the low ones are often the same.
+#pragma once
+#include "arrange/bucket/cells.hpp"
+#include "core/tile/rows.cuh"
+
+namespace headrace {
+
+using Key = HR_KEY;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 per = tile::per_vector<Key>;
+constexpr u32 group = per < 4 ? per : 4;  // so many keys of a vector are looked up together
+constexpr u32 tile_keys = threads * HR_ROWS * per;
+// Blocks that a multiprocessor is to have: registers for 2048 threads, where it can have so many.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+constexpr u32 resident = 1536 / threads;
+#else
+constexpr u32 resident = 2048 / threads;
+#endif
+
+// Calls `add` with groups of the block's keys, or with single ones, and `end` after those of a tile or a single key;
+// all threads come to each `end`. `ahead`: a tile is loaded before the one before it is counted, at the price of its
+// registers.
+template <u32 rows, bool ahead, class Add, class End>
+static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& add, End end) {
+    constexpr u32 tile_keys = threads * rows * per;
+    const i64 misplaced = static_cast<i64>(reinterpret_cast<u64>(keys) % 16) / static_cast<i64>(sizeof(Key));
+    i64 head = misplaced == 0 ? 0 : per - misplaced;
+    if (head > count) head = count;
+    const i64 tiles = (count - head) / tile_keys;
+    const i64 tail = head + tiles * tile_keys;
+    const Key* const whole = keys + head;
+    tile::Rows<Key, rows> mine, next;
+    const auto load = [&](tile::Rows<Key, rows>& items, i64 number) {
+        if (number < tiles) tile::load_rows(items, whole + number * tile_keys, tile_keys, true, Key());
+    };
+    if constexpr (ahead) load(next, blockIdx.x);
+    for (i64 number = blockIdx.x; number < tiles; number += gridDim.x) {
+        if constexpr (ahead) {
+            mine = next;
+            load(next, number + gridDim.x);
+        } else {
+            load(mine, number);
+        }
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+            for (u32 k = 0; k < per; k += group) {
+                Key some[group];
+#pragma unroll
+                for (u32 j = 0; j < group; ++j) some[j] = mine.row[row].item[k + j];
+                add(some);
+            }
+        }
+        end();
+    }
+    // What is before the first tile and behind the last: less than two tiles, shared by all blocks.
+    const i64 rest = head + count - tail;
+    for (i64 i = static_cast<i64>(blockIdx.x) * threads; i < rest; i += static_cast<i64>(gridDim.x) * threads) {
+        const i64 at = i + threadIdx.x;
+        if (at < rest) {
+            const Key one[1] = {keys[at < head ? at : tail + at - head]};
+            add(one);
+        }
+        end();
+    }
+}
+
+// Adds keys to the replicas of a lane.
+template <class Find>
+struct Replicated {
+    u32* mine;
+    u32 shift;
+    const Find& find;
+
+    template <u32 n>
+    __device__ __forceinline__ void operator()(const Key (&some)[n]) const {
+        u32 b[n];
+        find.all(b, some);
+#pragma unroll
+        for (u32 k = 0; k < n; ++k) atomicAdd(&mine[b[k] << shift], 1u);
+    }
+};
+
+// `find.all(b, keys)` gives the buckets of a vector of keys, `buckets` for those that are in none. `replicas`: a power
+// of two; counter b, `buckets` + 1 of them, has its own at b * replicas. A block that is alone writes the result,
+// others add to it.
+template <u32 rows, class Find>
+static __device__ __forceinline__ void count_replicated(const Key* keys, i64 count, u64* result, u32* counters,
+                                                        u32 buckets, u32 replicas, const Find& find) {
+    for (u32 i = threadIdx.x; i < (buckets + 1) * replicas; i += threads) counters[i] = 0;
+    __syncthreads();
+    const Replicated<Find> add{counters + (threadIdx.x & (replicas - 1)), static_cast<u32>(trailing_zeros(replicas)),
+                               find};
+    visit<rows, false>(keys, count, add, [] {});
+    __syncthreads();
+    for (u32 b = threadIdx.x; b < buckets; b += threads) {
+        u32 sum = 0;
+        for (u32 r = 0; r < replicas; ++r) sum += counters[b * replicas + ((r + b) & (replicas - 1))];
+        if (gridDim.x == 1) {
+            result[b] = sum;
+        } else if (sum != 0) {
+            atomicAdd(&result[b], static_cast<u64>(sum));
+        }
+    }
+}
+
+// Counters are swept while none can have come to 2^16: after a sweep all are below this.
+constexpr u32 swept = 0x4000;
+static_assert(tile_keys + swept <= 0x10000);
+
+// The word that has the counters of buckets 2 * word and the next; its own inverse.
+static __device__ __forceinline__ u32 place_of(u32 word) { return word ^ ((word >> 5) * 0x9E37 >> 8 & 31); }
+
+// Moves counters of `swept` and more to the result, with their neighbour in the word.
+static __device__ __forceinline__ void sweep(u32* counters, u64* result, u32 window) {
+    constexpr u32 mask = 0x10001 * (0x10000 - swept);
+    for (u32 i = threadIdx.x * 4; i < window / 2; i += threads * 4) {
+        const uint4 four = *reinterpret_cast<const uint4*>(&counters[i]);
+        if (((four.x | four.y | four.z | four.w) & mask) == 0) continue;
+        for (u32 j = i; j < i + 4; ++j) {
+            const u32 word = counters[j];
+            if ((word & mask) == 0) continue;
+            counters[j] = 0;
+            u64* const pair = result + place_of(j) * 2;
+            if ((word & 0xFFFF) != 0) atomicAdd(pair, static_cast<u64>(word & 0xFFFF));
+            if (word >> 16 != 0) atomicAdd(pair + 1, static_cast<u64>(word >> 16));
+        }
+    }
+}
+
+// Adds keys to counters of the buckets `first` to `first` + `size`, runs of equal ones at once.
+template <class Find>
+struct Packed {
+    u32* counters;
+    u32 first;
+    u32 size;
+    u32 last;  // the run's bucket; first - 1 is in no window
+    u32 run;
+    const Find& find;
+
+    __device__ __forceinline__ void add_run() {
+        const u32 b = last - first;
+        if (b < size) atomicAdd(&counters[place_of(b / 2)], run << (b & 1) * 16);
+        run = 0;
+    }
+    template <u32 n>
+    __device__ __forceinline__ void operator()(const Key (&some)[n]) {
+        u32 b[n];
+        find.all(b, some);
+#pragma unroll
+        for (u32 k = 0; k < n; ++k) {
+            if (b[k] != last) {
+                add_run();
+                last = b[k];
+            }
+            ++run;
+        }
+    }
+    __device__ __forceinline__ void end() {
+        add_run();
+        last = first - 1;
+    }
+};
+
+// The buckets `first` to `first` + `window` of `buckets`; `window` is a multiple of 64. A block that is alone with less
+// than a tile writes the result, others add to it.
+template <class Find>
+static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets,
+                                                    u32 first, u32 window, const Find& find) {
+    const u32 size = buckets - first < window ? buckets - first : window;
+    const bool writes = gridDim.x == 1 && count <= tile_keys;
+    result += first;
+    for (u32 i = threadIdx.x; i < window / 2; i += threads) counters[i] = 0;
+    __syncthreads();
+    u32 added = 0;
+    Packed<Find> add{counters, first, size, first - 1, 0, find};
+    const auto end = [&] {
+        add.end();
+        added += tile_keys;
+        if (added + tile_keys + swept <= 0x10000) return;
+        added = 0;
+        __syncthreads();
+        if (!writes) sweep(counters, result, window);
+        __syncthreads();
+    };
+    visit<HR_ROWS, true>(keys, count, add, end);
+    __syncthreads();
+    for (u32 b = threadIdx.x; b < size; b += threads) {
+        const u32 sum = (counters[place_of(b / 2)] >> ((b & 1) * 16)) & 0xFFFF;
+        if (writes) {
+            result[b] = sum;
+        } else if (sum != 0) {
+            atomicAdd(&result[b], static_cast<u64>(sum));
+        }
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,143 @@
+#include "arrange/histogram/histogram.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "arrange/bucket/cell_words.hpp"
+#include "arrange/bucket/expression.hpp"
+#include "arrange/histogram/histogram_kernels.hpp"
+#include "core/pieces.hpp"
+
+namespace headrace {
+
+HR_FOR_EACH_ISA(CountKeys(KeyType), count_keys)
+
+namespace {
+
+// Eight copies keep up with keys that are all the same; where they would fill L1, which also holds keys on their way,
+// four are half as fast with such keys, and better than one with any. Copies that few keys would pay for are not made.
+constexpr u32 counter_bytes = 32 << 10;
+
+u32 copies_for(u32 buckets, u64 keys) {
+    if (keys < u64{8} * buckets) return 1;
+    return 8 * 4 * buckets <= counter_bytes ? 8 : 4;
+}
+
+constexpr u64 most_of_u32 = u64{1} << 31;
+
+// One thread's counters. They hold 32 bits and are added to the result before one can be full.
+class Tally {
+public:
+    Tally(u32 buckets, u32 copies) : buckets_(buckets) {
+        // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
+        // for the same place.
+        const u32 stride = ((buckets / 16 + 1) | 1) * 16;
+        memory_.resize(static_cast<usize>(copies) * stride);
+        counters_ = {memory_.data(), copies, stride};
+    }
+
+    const Counters& counters_for(u64 keys, u64* result, std::mutex& adding) {
+        if (counted_ + keys > most_of_u32) add_to(result, adding);
+        counted_ += keys;
+        return counters_;
+    }
+
+    void add_to(u64* result, std::mutex& adding) {
+        const std::lock_guard lock(adding);
+        for (u32 copy = 0; copy < counters_.copies; ++copy) {
+            const u32* const own = memory_.data() + copy * counters_.stride;
+            for (u32 bucket = 0; bucket < buckets_; ++bucket) result[bucket] += own[bucket];
+        }
+        std::fill(memory_.begin(), memory_.end(), 0u);
+        counted_ = 0;
+    }
+
+private:
+    u32 buckets_;
+    std::vector<u32> memory_;
+    Counters counters_{};
+    u64 counted_ = 0;
+};
+
+// Calls a thread's count_piece(keys, n, counters) for each piece of keys; `begin` makes it.
+template <class Key, class Begin>
+void count_all(const KeysToCount& input, const BucketsGiven& how, unsigned threads, const Begin& begin) {
+    struct State {
+        Tally tally;
+        decltype(begin()) count_piece;
+    };
+    const auto* const keys = static_cast<const u8*>(input.keys);  // they may lie anywhere
+    const Pieces pieces(input.count, sizeof(Key));
+    const u32 copies = copies_for(how.buckets, input.count);
+    std::mutex adding;
+    std::fill(how.result, how.result + how.buckets, u64{0});
+    for_each_piece(
+        pieces.number(), threads, [&] { return State{Tally(how.buckets, copies), begin()}; },
+        [&](State& state, u64 piece) {
+            const u64 size = pieces.size(piece);
+            const Counters& counters = state.tally.counters_for(size, how.result, adding);
+            state.count_piece(keys + pieces.begin(piece) * sizeof(Key), size, counters);
+        },
+        [&](State& state) { state.tally.add_to(how.result, adding); });
+}
+
+template <class Description>
+Description described(std::string_view bytes) {
+    Description description;
+    if (bytes.size() != sizeof(description)) throw std::invalid_argument("not a description of such buckets");
+    std::memcpy(&description, bytes.data(), sizeof(description));
+    return description;
+}
+
+template <class Key>
+void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const CountKeys kernel = count_keys_for(isa)(type);
+    const auto count_by = [&](const BucketSearch& search) {
+        count_all<Key>(input, how, threads, [&] {
+            return [&](const void* keys, u64 n, const Counters& counters) { kernel(keys, n, search, counters); };
+        });
+    };
+    if (how.edges == nullptr) {
+        const auto even = described<Even<Key>>(how.description);
+        return count_by({&even, how.buckets, nullptr, nullptr});
+    }
+    const auto cells = described<Cells<Key>>(how.description);
+    const auto* const edges = static_cast<const typename Cells<Key>::Wide*>(how.edges);
+    const std::vector<u32> words = words_of(cells, edges);
+    count_by({&cells, how.buckets, edges, words.data()});
+}
+
+// A key's value is its bucket: parts of width 1 from 0 on.
+void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    const Expression expression(how.description, isa);
+    const CountKeys kernel = count_keys_for(isa)(KeyType::u32);
+    const Even<u32> own{};
+    const BucketSearch search{&own, how.buckets, nullptr, nullptr};
+    count_all<u32>(input, how, threads, [&] {
+        return [&, room = expression.room()](const void* source, u64 n, const Counters& counters) mutable {
+            const auto* const keys = static_cast<const u32*>(source);
+            for (u64 i = 0; i < n; i += Expression::piece) {
+                const usize some = std::min<u64>(n - i, Expression::piece);
+                kernel(expression.of(keys + i, some, room), some, search, counters);
+            }
+        };
+    });
+}
+
+}  // namespace
+
+void histogram(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
+    if (how.computed && input.key == "u32") return histogram_computed(input, how, isa, threads);
+    if (input.key == "u8") return histogram_of<u8>(KeyType::u8, input, how, isa, threads);
+    if (input.key == "u16") return histogram_of<u16>(KeyType::u16, input, how, isa, threads);
+    if (input.key == "u32") return histogram_of<u32>(KeyType::u32, input, how, isa, threads);
+    if (input.key == "u64") return histogram_of<u64>(KeyType::u64, input, how, isa, threads);
+    if (input.key == "float") return histogram_of<float>(KeyType::f32, input, how, isa, threads);
+    if (input.key == "double") return histogram_of<double>(KeyType::f64, input, how, isa, threads);
+    throw std::invalid_argument("no such type of keys");
+}
+
+}  // namespace headrace

@@ -1,0 +1,62 @@
+// How many keys are in each bucket. Each block counts in shared memory and adds what it counted to the result when it
+// has seen its keys. (Dissertation of Ashkiani 2017, section 3.7.3: a block's own histogram, added atomically;
+// replicas against contention: Gomez-Luna et al. 2013, "An optimized approach to histogram computation on GPU".)
+//
+// Bytes moved per key of width w: w, and for each block 8 a bucket. Read at the rate of memory a multiprocessor of an
+// H200 gets 4 keys of 4 bytes a clock, so it has 32 instructions for each: even parts take 10 to 14 and an addition
+// without conflicts, and memory is the bound; 16-bit counters take 34 to 38, and are bound by them
+// (docs/decisions/0011-histogram.md).
+#include "arrange/histogram/count.cuh"
+
+using namespace headrace;
+
+#if defined(HR_BUCKET)
+// By an expression of the caller's (expression.py), such as (key >> 24u).
+template <bool>
+struct Parts {
+    Even<Key> unused;
+    u32 count;
+    template <u32 n>
+    __device__ __forceinline__ void all(u32 (&b)[n], const Key (&keys)[n]) const {
+#pragma unroll
+        for (u32 k = 0; k < n; ++k) {
+            const Key key = keys[k];
+            b[k] = at_most(HR_BUCKET, count);
+        }
+    }
+};
+#else
+template <bool by_shift>
+struct Parts {
+    Even<Key> even;
+    u32 count;
+    template <u32 n>
+    __device__ __forceinline__ void all(u32 (&b)[n], const Key (&keys)[n]) const {
+#pragma unroll
+        for (u32 k = 0; k < n; ++k) b[k] = Even<Key>::template part<by_shift>(even, keys[k], count);
+    }
+};
+#endif
+
+// Shared memory: `buckets` + 1 counters of 4 bytes times replicas.
+extern "C" __global__ void __launch_bounds__(threads, resident)
+    histogram(const Key* keys, i64 count, u64* result, u32 buckets, u32 replicas, Even<Key> even) {
+    HR_DYNAMIC_SHARED(u32, counters);
+#if !defined(HR_BUCKET)
+    if (Even<Key>::by_shift(even))
+        return count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, Parts<true>{even, buckets});
+#endif
+    count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, Parts<false>{even, buckets});
+}
+
+// Blocks with the same y count the `window` buckets from y * window on. Shared memory: 2 bytes a bucket of the window.
+extern "C" __global__ void __launch_bounds__(threads)
+    histogram_packed(const Key* keys, i64 count, u64* result, u32 buckets, u32 window, Even<Key> even) {
+    HR_DYNAMIC_SHARED(u32, counters);
+    const u32 first = blockIdx.y * window;
+#if !defined(HR_BUCKET)
+    if (Even<Key>::by_shift(even))
+        return count_packed(keys, count, result, counters, buckets, first, window, Parts<true>{even, buckets});
+#endif
+    count_packed(keys, count, result, counters, buckets, first, window, Parts<false>{even, buckets});
+}

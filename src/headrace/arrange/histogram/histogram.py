@@ -1,0 +1,273 @@
+"""How many keys are in each bucket, counted where they lie: arrange/histogram/histogram.cu and its CPU twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.bucket.buckets import KEYS, Edges, between, check_bins, even
+from headrace.arrange.bucket.expression import Expression
+from headrace.core.arrays import Array, take
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+from headrace.core.gpu.card import Gpu, checked, driver, gpu
+from headrace.core.gpu.device_array import DeviceArray
+from headrace.core.gpu.device_memory import Budget, device_pool
+from headrace.core.gpu.kernels import kernel
+from headrace.core.placement import empty_like, placed, same_device
+
+_CELLS = 4096
+_CELLS_OF_GPU = 14_500
+"""No multiple of a power of two: the low bits of skewed keys are often the same, and would choose the same bank."""
+_CELLS_OF_SMALL = 7001
+"""On cards with 99 KB of shared memory a block, where the counters take most of it."""
+_EDGES_KEPT = 2048
+_THREADS, _ROWS = 1024, 4
+_REPLICAS = 32
+_REPLICATED_BYTES = 33 << 10
+_SINGLE_BYTES = 64 << 10
+_WINDOW_OF_LARGE = 1 << 16
+_WINDOW_OF_SMALL = 1 << 15
+_NO_EVEN = bytes(16)
+"""What the kernel of an expression does not look at."""
+_LARGE = {(8, 0), (9, 0), (10, 0)}
+"""Compute capabilities whose blocks may have more than 128 KB of shared memory."""
+_OF_EVERY_CARD = 99 << 10
+_ALONE_BYTES = 128 << 10
+"""Keys that one block counts, which then writes the result: nothing has to be cleared before."""
+
+
+def histogram(
+    keys: Any,
+    bins: int = 256,
+    *,
+    range: tuple[float, float] | None = None,  # noqa: A002 (NumPy's name)
+    splitters: Sequence[float] | Any | None = None,
+    bucket: Expression | None = None,
+    context: Context | None = None,
+) -> Any:
+    """How many keys are in each bucket. Keys outside of all buckets, and NaN, are not counted.
+
+    Parameters
+    ----------
+    keys
+        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Work runs where it lies.
+    bins
+        Buckets of equal width, 2 to 65,536; not used with `splitters`.
+    range
+        The lowest key, and the one that is just not counted. None for all values of an integer type; floats need it. A range of
+        whole numbers has at least `bins` of them. Buckets of whole numbers are exact; those of floats are ``(key - low) * (bins /
+        (high - low))``, each step rounded to the keys' type.
+    splitters
+        Ascending edges, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and without, edge `i` + 1.
+        The host looks at them: those on the keys' GPU are copied to it, and it waits for them.
+    bucket
+        A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
+        counted.
+    context
+        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+
+    Returns
+    -------
+    array
+        Counts, int64, of the library of `keys`.
+
+    Raises
+    ------
+    OptionError
+        `keys` is no such array, or there are no such buckets.
+    MemoryLimitError
+        The result, and on a GPU the table of the edges, do not fit the context's limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> keys = np.array([1, 2, 2, 7, 9], np.uint32)
+    >>> histogram(keys, 4, range=(0, 8))
+    array([1, 2, 0, 1])
+    >>> histogram(keys, splitters=[0, 2, 7, 100])
+    array([1, 2, 2])
+    >>> from headrace.arrange.bucket.expression import key
+    >>> histogram(keys, 3, bucket=key % 3)
+    array([1, 2, 2])
+    """
+    import numpy as np  # arrays are optional in this package
+
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(keys, "keys", context, budget)
+    if source.typestr not in KEYS:
+        raise OptionError(f"keys are of type {source.typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
+    dtype = np.dtype(source.typestr)
+    if sum(given is not None for given in (range, splitters, bucket)) > 1:
+        raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
+    how: bytes | Edges | Expression
+    if splitters is not None:
+        how = between(dtype, on_host(splitters, source, context, budget))
+        bins = len(how.given) - 1
+    elif bucket is not None:
+        how = _checked(dtype, bins, bucket)
+    else:
+        how = even(dtype, bins, range)
+    result = empty_like(source, bins, "<i8", budget)
+    if source.device.kind == "cpu":
+        _on_cpu(source, result, how, context)
+    else:
+        launcher(source, result, how, context, budget)()
+    return result.owner
+
+
+def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> Any:
+    """Edges as they are given, or a copy if they lie on the keys' GPU, made in the order of their own stream."""
+    if isinstance(splitters, Sequence):
+        return splitters
+    try:
+        given = take(splitters, "splitters")
+    except OptionError:
+        if hasattr(type(splitters), "__cuda_array_interface__"):
+            raise
+        return splitters  # no array, but NumPy may make one of it
+    if given.device.kind == "cpu":
+        return given.as_numpy()
+    same_device(source, given)
+    card = gpu(given.device)
+    seen = DeviceArray(device_pool(card).take(given.nbytes, given.stream, budget), given.typestr, given.length)
+    with card.current():  # the stream may be the default one, of which each card has its own
+        checked(driver().cuMemcpyDtoDAsync(seen.address, given.address, given.nbytes, seen.stream))
+    return seen.to_numpy(counted=context.crossings)
+
+
+def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
+    check_bins(bins)
+    if not isinstance(bucket, Expression):
+        raise OptionError(f"bucket must be built from headrace.key by operators, such as headrace.key % 7, not {bucket!r}")
+    if dtype != "u4":
+        raise OptionError(f"bucket is a function of uint32 keys, not of {dtype}")
+    return bucket
+
+
+def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, context: Context) -> None:
+    edges = 0
+    if isinstance(how, Edges):
+        description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
+    else:
+        description = how.as_program() if isinstance(how, Expression) else how
+    counted = source.address, source.length, result.length, description, edges, isinstance(how, Expression), result.address
+    _native.histogram(KEYS[source.typestr], *counted, context.thread_count, context.isa)
+
+
+def launcher(
+    source: Array, result: Array, how: bytes | Edges | Expression, context: Context, budget: Budget | None = None
+) -> Callable[[], None]:
+    """What counts keys into `result` when it is called, any number of times; the table of the cells is made before."""
+    card = gpu(source.device)
+    stream = card.stream if source.stream is None else source.stream
+    defines: dict[str, int | str] = {"HR_KEY": KEYS[source.typestr], "HR_THREADS": _THREADS, "HR_ROWS": rows_for(source.width)}
+    if isinstance(how, Expression):
+        defines["HR_BUCKET"] = how.as_c()
+        how = _NO_EVEN
+    plan = plan_for(card.capability, result.length, None if isinstance(how, bytes) else how.wide.itemsize)
+    grid = _grid(card, plan, source, result.length)
+    tile = _THREADS * rows_for(source.width) * 16 // source.width
+    adds = grid[0] > 1 or (plan.packed and source.length > tile)
+    entry = "histogram_packed" if plan.packed else "histogram"
+    args: tuple[Any, ...]
+    held: tuple[Any, ...] = ()
+    if isinstance(how, bytes):
+        found = kernel("arrange/histogram/histogram.cu", entry, f"PqPII{len(how)}s", defines, card)
+        args = (source.address, source.length, result.address, result.length, plan.factor, how)
+    else:
+        cells = how.cells(plan.cells)
+        edges = DeviceArray.from_host(how.wide, card, stream=stream, counted=context.crossings, budget=budget)
+        words = device_pool(card).take((plan.cells + 1) * 4, stream, budget)
+        prepare = kernel("arrange/histogram/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
+        prepare.launch(plan.cells // _THREADS + 1, _THREADS, (cells, edges.address, words.address), stream=stream)
+        kept = () if plan.packed else (int(plan.kept),)
+        letters = f"PqPI{'I' * len(kept)}{len(cells)}sPP"
+        found = kernel("arrange/histogram/histogram_between.cu", f"{entry}_between", letters, defines, card)
+        args = (source.address, source.length, result.address, plan.factor, *kept, cells, words.address, edges.address)
+        held = edges, words
+
+    def count(_held: tuple[Any, ...] = held) -> None:
+        if adds:
+            checked(driver().cuMemsetD8Async(result.address, 0, result.nbytes, stream))
+        found.launch(grid, _THREADS, args, shared=plan.nbytes, stream=stream)
+
+    return count
+
+
+def rows_for(size: int) -> int:
+    """Vectors that a thread has of a tile, for keys of so many bytes."""
+    return 2 if size == 1 else _ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How blocks count.
+
+    Parameters
+    ----------
+    packed
+        Whether counters are 16 bits wide.
+    factor
+        Replicas of each counter; of packed ones, how many buckets a block counts.
+    cells
+        Of the table between edges, 0 without.
+    kept
+        Whether a block has the edges in shared memory.
+    nbytes
+        Shared memory of a block.
+    """
+
+    packed: bool
+    factor: int
+    cells: int
+    kept: bool
+    nbytes: int
+
+
+@lru_cache(1024)
+def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = None) -> Plan:
+    """The plan for so many buckets; each fits the 99 KB that every card has, where it must.
+
+    Examples
+    --------
+    >>> plan_for((9, 0), 256)
+    Plan(packed=False, factor=32, cells=0, kept=False, nbytes=32896)
+    >>> plan_for((12, 0), 65536)
+    Plan(packed=True, factor=32768, cells=0, kept=False, nbytes=65536)
+    """
+    if (buckets + 1) * 4 > _SINGLE_BYTES:
+        most = _WINDOW_OF_LARGE if capability in _LARGE else _WINDOW_OF_SMALL
+        window = min(most, -(-buckets // 64) * 64)
+        cells = 0 if edge_size is None else _CELLS
+        return Plan(True, window, cells, False, _words(cells) + window * 2)
+    replicas = _REPLICAS
+    while replicas > 1 and (buckets + 1) * replicas * 4 > _REPLICATED_BYTES:
+        replicas //= 2
+    counters = (buckets + 1) * replicas * 4
+    if edge_size is None:
+        return Plan(False, replicas, 0, False, counters)
+    kept = buckets <= _EDGES_KEPT
+    edges = -(-(buckets + 1) * edge_size // 16) * 16 * kept
+    cells = _CELLS_OF_GPU
+    if capability not in _LARGE and _words(cells) + edges + counters > _OF_EVERY_CARD:
+        cells = _CELLS_OF_SMALL
+    return Plan(False, replicas, cells, kept, _words(cells) + edges + counters)
+
+
+def _words(cells: int) -> int:
+    """Bytes of a table of so many cells, as the kernel pads them."""
+    return (cells + 4) // 4 * 16 if cells else 0
+
+
+def _grid(card: Gpu, plan: Plan, source: Array, buckets: int) -> tuple[int, int, int]:
+    """As many blocks as can be resident and have a tile; in y, the windows of packed counters."""
+    memory = 227 << 10 if card.capability in _LARGE else _OF_EVERY_CARD
+    resident = max(1, min(2048 // _THREADS, memory // (plan.nbytes + 1024)))
+    windows = -(-buckets // plan.factor) if plan.packed else 1
+    tiles = 1 if source.nbytes <= _ALONE_BYTES else -(-source.nbytes // (_THREADS * _ROWS * 16))
+    return max(1, min(tiles, card.multiprocessors * resident // windows)), windows, 1

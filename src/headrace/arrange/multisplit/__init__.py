@@ -1,0 +1,1 @@
+"""Keys and values in the order of their buckets."""

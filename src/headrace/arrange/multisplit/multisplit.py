@@ -1,0 +1,167 @@
+"""Keys, and values with them, in the order of their buckets, where they lie: arrange/multisplit/split.cu and its CPU twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from headrace import _native
+from headrace.arrange.bucket.expression import Expression
+from headrace.arrange.bucket.functions import BucketFunction, Rule, key_type, rule_for
+from headrace.arrange.histogram.histogram import on_host
+from headrace.core.arrays import Array
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+from headrace.core.gpu.device_memory import Budget
+from headrace.core.placement import empty_like, placed, same_device
+
+_CELLS = 4096
+_DIGIT_BITS = 16
+_WIDTHS = (1, 2, 4, 8, 16)
+STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive")
+
+
+class Split(NamedTuple):
+    """What a multisplit gives.
+
+    Parameters
+    ----------
+    keys
+        The keys, those of bucket 0 first, each bucket's in their order before.
+    values
+        What was given as values, in the same order: one array, a list of arrays, or None.
+    offsets
+        Where each bucket begins, and at the end how many keys there are: int64, one more than there are buckets.
+    """
+
+    keys: Any
+    values: Any
+    offsets: Any
+
+
+def multisplit(
+    keys: Any,
+    buckets: BucketFunction,
+    values: Any = None,
+    *,
+    strategy: str | None = None,
+    context: Context | None = None,
+) -> Split:
+    """Put keys into the order of their buckets; within a bucket they keep their order.
+
+    Parameters
+    ----------
+    keys
+        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Work runs where it lies.
+    buckets
+        Which bucket a key is in: a function of `headrace.buckets`, of 1 to 2**24 buckets.
+    values
+        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes, which
+        go where their keys go.
+    strategy
+        How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places, by
+        up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way (keys of 4 bytes by
+        `bits`). ``"warp"`` and ``"direct"``: a warp does as a block does, with and without bringing keys of a bucket together
+        first (those keys too, up to 32 buckets). ``"reduced_bit"``: labels are sorted, whatever the function.
+        ``"recursive"``: by halves, a bit of the bucket at a time.
+    context
+        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+
+    Returns
+    -------
+    Split
+        Keys, values and offsets, of the library of `keys` and of each array of values. They do not depend on the device,
+        the strategy or the number of threads. On a GPU the host waits once for functions that may have no bucket for a
+        key (`identity`, `even`, `splitters`, `computed`), and not for others.
+
+    Raises
+    ------
+    OptionError
+        They are no such arrays, `buckets` is no function of such keys, or some keys are in none of its buckets (of `even` and
+        `splitters` NaN is in none).
+    MemoryLimitError
+        The results, and what is needed on the way, do not fit the context's limit.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> import numpy as np
+    >>> split = headrace.multisplit(np.array([7, 4, 2, 9, 4], np.uint32), headrace.buckets.modulo(3), np.arange(5))
+    >>> split.keys, split.values
+    (array([9, 7, 4, 4, 2], dtype=uint32), array([3, 0, 1, 4, 2]))
+    >>> split.offsets
+    array([0, 1, 4, 5])
+    """
+    import numpy as np  # arrays are optional in this package
+
+    context = context or Context()
+    budget = context.new_budget()
+    if strategy is not None and strategy not in STRATEGIES:
+        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    source = placed(keys, "keys", context, budget)
+    key_type(source.typestr)
+    given = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
+    columns = [placed(column, "values", context, budget) for column in given]
+    same_device(source, *columns)
+    for column in columns:
+        _check_column(source, column)
+    edges = None
+    if isinstance(buckets, BucketFunction) and buckets.kind == "splitters":
+        edges = on_host(buckets.parameters[0], source, context, budget)
+    rule = rule_for(buckets, np.dtype(source.typestr), edges)
+    if source.device.kind == "cpu":
+        results, offsets = _on_cpu([source, *columns], rule, context, budget)
+    else:
+        from headrace.arrange.multisplit.multisplit_gpu import split_on_gpu  # not needed on the host
+
+        results, offsets = split_on_gpu([source, *columns], rule, strategy, context, budget)
+    moved = [result.owner for result in results]
+    if values is None:
+        return Split(moved[0], None, offsets.owner)
+    return Split(moved[0], moved[1:] if isinstance(values, (list, tuple)) else moved[1], offsets.owner)
+
+
+def strays_error(rule: Rule, strays: int) -> OptionError:
+    """What is said of keys that are in no bucket."""
+    keys = "1 key is" if strays == 1 else f"{strays:_} keys are"
+    return OptionError(f"{keys} in none of the {rule.count} buckets (outside of their range, or NaN); nothing was split")
+
+
+def _check_column(source: Array, column: Array) -> None:
+    if column.length != source.length:
+        raise OptionError(f"values has {column.length} items for {source.length} keys")
+    if column.width not in _WIDTHS:
+        raise OptionError(f"values have items of {column.width} bytes; 1, 2, 4, 8 and 16 can be taken")
+
+
+def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budget) -> tuple[list[Array], Array]:
+    """By digits of 16 bits, the lowest first, since each pass is stable."""
+    source = arrays[0]
+    offsets = empty_like(source, rule.count + 1, "<i8", budget)
+    described = _described(rule)
+    name = key_type(source.typestr)
+    passes = max(1, -(-(rule.count - 1).bit_length() // _DIGIT_BITS))
+    starts = offsets if passes == 1 else empty_like(source, (1 << _DIGIT_BITS) + 1, "<i8", budget)
+    how = context.thread_count, context.isa
+    for number in range(passes):
+        results = [empty_like(array, array.length, budget=budget) for array in arrays]
+        moved = [(array.address, result.address, array.width) for array, result in zip(arrays, results, strict=True)]
+        by = name, *described, rule.count, number * _DIGIT_BITS, (1 << _DIGIT_BITS) - 1 if passes > 1 else 2**32 - 1
+        strays = _native.multisplit(by, arrays[0].address, source.length, moved, starts.address, *how)
+        if strays:
+            raise strays_error(rule, strays)
+        arrays = results
+    if passes > 1:
+        by = name, *described, rule.count, 0, 2**32 - 1
+        _native.find_buckets(by, results[0].address, source.length, offsets.address, *how)
+    return results, offsets
+
+
+def _described(rule: Rule) -> tuple[str, bytes, int]:
+    """Name, description and address of edges, as multisplit.hpp's ``SplitBy`` has them."""
+    what = rule.description
+    if isinstance(what, bytes):
+        return rule.name, what, 0
+    if isinstance(what, Expression):
+        return rule.name, what.as_program(), 0
+    return rule.name, what.cells(_CELLS), what.wide.__array_interface__["data"][0]

@@ -1,0 +1,41 @@
+// Which digit a key has: its bucket of 256 at most, by the rule that HR_RULE names (rules.hpp) or, where that is
+// Computed, by an expression of the caller's.
+#pragma once
+#include "arrange/bucket/rules.hpp"
+#include "core/tile/rows.cuh"
+
+namespace headrace {
+
+using Key = HR_KEY;
+#if defined(HR_BITS)
+constexpr u32 bits = HR_BITS;
+constexpr u32 digits = 1u << bits;
+#endif
+
+#if defined(HR_BUCKET)
+// A function of uint32 keys, such as (key >> 24u).
+template <class Key>
+struct Computed {
+    static constexpr bool total = false;
+    u32 count;
+    u32 unused;
+    __device__ __forceinline__ u32 of(Key key) const { return at_most(HR_BUCKET, count); }
+};
+#endif
+
+using Rule = HR_RULE<Key>;
+
+// `last`: the highest bucket, which a key that is in none gets, so that nothing goes out of bounds.
+struct Digit {
+    Rule rule;
+    u32 last;
+    u32 unused;
+
+    __device__ __forceinline__ bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last; }
+    __device__ __forceinline__ u32 of(Key key) const {
+        const u32 bucket = rule.of(key);
+        return Rule::total ? bucket : at_most(bucket, last);
+    }
+};
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Rows of tables by buckets or by hashes."""

@@ -1,0 +1,257 @@
+// Text in device memory to typed columns where it is as most texts are: every record has all its fields, and every
+// field a common shape. A lane takes a record and reads its fields from left to right, so that a warp reads one column
+// of 32 rows at a time, its stores lie side by side, and no index of fields is made. (The record by thread of
+// Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
+//
+// A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it
+// that its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
+// Bytes moved: the text once, the result once.
+#include "columns/convert/row_strings.cuh"
+
+using namespace headrace;
+
+// What the search met, and whether it was an automaton that read the text.
+struct RowsFound {
+    u32 flags;
+    bool by_steps;
+};
+HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
+    u32 form = 0, flags = totals[0].flags;
+    while (form < task.forms && (flags & FIND_REDO) != 0) flags = totals[++form].flags;
+    return {flags, form == task.forms};
+}
+
+HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, const RowsFound& found) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
+    RowTile tile{};
+    tile.entry = entries[blockIdx.x];
+    tile.next = entries[blockIdx.x + 1];
+    tile.origin = extent.origin;
+    tile.begin = extent.begin;
+    tile.end = extent.end;
+    const u64 records = tile.next.record - tile.entry.record;
+    tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
+    if (ends_text(task, tile)) ++tile.records;
+    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_steps || (found.flags & FIND_RETURN));
+    tile.inside = (found.by_steps ? task.inside >> tile.entry.state & 1 : tile.entry.state) != 0;
+    tile.quotes = !may_quote && (task.flags & ROWS_QUOTED) && (found.flags & FIND_QUOTES);
+    tile.watches = found.by_steps && (task.dialect.flags & PLAIN_WATCHES);
+    return tile;
+}
+
+// Stages the tile and lists its records; false if it is not one to be read by rows.
+HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
+                     const RowsFound& found) {
+    if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
+    if (found.by_steps && !(task.flags & ROWS_STEPS)) return false;
+    if (!stage_rows(memory, text, task, tile)) return false;
+    if constexpr (may_quote) settle_tile(memory, task, tile);
+    return list_records(memory, task, tile);
+}
+
+// The record of a lane; where there is none, some text.
+HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
+    Cursor cursor{head_bytes, head_bytes, record < tile.records};
+    if (!cursor.live) return cursor;
+    cursor.at = memory.starts[record];
+    cursor.end = memory.starts[record + 1] - 1u;
+    if (tile.returns) {
+        // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
+        // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
+        // begins between CR and LF for one that ends there.
+        const u8* const text = staged_text(memory);
+        if (cursor.end > cursor.at && text[cursor.end - 1] == '\r') --cursor.end;
+        cursor.live = cursor.end > cursor.at && text[cursor.at] != '\r' && text[cursor.end - 1] != '\r';
+    }
+    return cursor;
+}
+
+// Sixteen bytes at a time.
+HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
+    struct Halves {
+        uint4 low, high;
+    };
+    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
+    return bits_as<RowColumn>(Halves{__ldg(from), __ldg(from + 1)});
+}
+
+#if HR_WRITES
+// Reads the fields of a warp's records. Strings are put behind a barrier.
+HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
+                        const RowGroup& group, Cursor (&cursors)[per_lane], u32 round) {
+    RowColumn column = load_column(columns, 0);
+    for (u32 number = 1; number <= task.columns; ++number) {
+        const RowColumn next = load_column(columns, number < task.columns ? number : 0);
+        switch (column.kind) {
+            case RowKind::int4:
+                read_integers<u32>(memory, task, column, group, cursors);
+                break;
+            case RowKind::float4:
+                read_reals<float>(memory, task, column, group, cursors);
+                break;
+            case RowKind::int1:
+                read_integers<u8>(memory, task, column, group, cursors);
+                break;
+            case RowKind::int2:
+                read_integers<u16>(memory, task, column, group, cursors);
+                break;
+            case RowKind::int8:
+                read_integers<u64>(memory, task, column, group, cursors);
+                break;
+            case RowKind::float8:
+                read_reals<double>(memory, task, column, group, cursors);
+                break;
+            case RowKind::date:
+                read_dates(memory, task, column, group, cursors);
+                break;
+            case RowKind::timestamp:
+                read_timestamps(memory, task, column, group, cursors);
+                break;
+            case RowKind::text: {
+                const u32 begin = cursors[0].at;
+                read_strings(memory, task, column, group, cursors, round);
+                if (group.row == tile.entry.record && cursors[0].live) {
+                    const u32 end = cursors[0].at - 1;
+                    memory.sums[column.string] =
+                        kept_bytes(memory, begin, end) - owned_bytes(memory, tile, begin, end, false);
+                }
+                break;
+            }
+            default:
+#pragma unroll
+                for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
+        }
+        column = next;
+    }
+}
+
+// Whether all records that a lane has read are whole: the last field's end is theirs.
+HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records) {
+    bool whole = true;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const bool fine = cursors[i].live && cursors[i].at == cursors[i].end + 1;
+        whole &= fine || record + i * tile::lanes >= records;
+    }
+    return whole;
+}
+
+HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, u64 first, u32 rows,
+                           u32 round) {
+    for (u32 number = 0; number < task.strings; ++number) {
+        const RowColumn column = load_column(columns, task.columns + number);
+        put_strings(memory, task, column, first, rows, round, round == 0 ? memory.sums[column.string] : 0);
+    }
+}
+
+// Whether all rows were read.
+HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
+                        const RowTile& tile, const RowsFound& found, const u64* string_begins) {
+    if (!open_tile(memory, text, task, tile, found)) return false;
+    if (tile::lane() < task.strings) {
+        strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
+    }
+    bool whole = true;
+    u32 round = 0;
+    for (u32 first = 0; first < tile.records; first += per_round, ++round) {
+        const u32 own = first + tile::warp() * per_warp;
+        const u32 record = own + tile::lane();
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record};
+        Cursor cursors[per_lane];
+#pragma unroll
+        for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
+        if (own < tile.records) read_records(memory, task, columns, tile, group, cursors, round);
+        whole &= are_whole(cursors, record, tile.records);
+        if (task.strings == 0) continue;
+        if (!__syncthreads_and(whole)) return false;
+        put_all_strings(memory, task, columns, tile.entry.record + first, tile.records - first, round);
+        if (first + per_round < tile.records) __syncthreads();  // long strings are read by all warps
+    }
+    return __syncthreads_and(whole);
+}
+
+// `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned.
+// `marks`: one for each tile, 0 before; others are to be converted by convert_tiles.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
+                 const u64* string_begins, u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
+    HR_DYNAMIC_SHARED(RowMemory, memory);
+    const RowsFound found = rows_found(totals, task);
+    const RowTile tile = row_tile_of(entries, text, task, found);
+    if (tile.records == 0) return;
+    const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
+    if (convert_tile(*memory, text, task, columns, tile, found, begins)) return;
+    if (threadIdx.x != 0) return;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
+    for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i) marks[i] = 1;
+}
+#else
+// A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
+// owns.
+HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
+    const u32 begin = cursor.at;
+    if (!open) {
+        next_field(memory, task, cursor);
+        return cursor.live ? owned_bytes(memory, tile, begin, cursor.at - 1, false) : 0;
+    }
+    if (begin > cursor.end) return 0;  // it has no such field here
+    const u32 end = find_end(memory, begin);
+    const bool ends = end < cursor.end;
+    cursor.at = ends ? end + 1 : cursor.end + 1;
+    return owned_bytes(memory, tile, begin, end, !ends);
+}
+
+// The same of fields that are skipped; nothing is left of an open record that ends among them.
+HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
+    skip_fields(memory, cursor, count);
+    if (!open || cursor.live) return;
+    cursor.live = true;
+    cursor.at = cursor.end + 1;
+}
+
+HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
+                        const RowTile& tile, const RowsFound& found) {
+    if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
+    if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
+    const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
+    // As of whole records (cursor_at).
+    bool whole = !(has_open && tile.returns && staged_text(memory)[memory.starts[tile.records]] == '\r');
+    for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
+        const u32 record = first + tile::lane();
+        const bool open = has_open && record == tile.records;
+        Cursor cursor = cursor_at(memory, tile, record);
+        if (open) cursor = {memory.starts[record], tile.end, true};
+        for (u32 number = 0; number < task.columns; ++number) {
+            const RowColumn column = load_column(columns, number);
+            if (column.kind != RowKind::text) {
+                measure_skipped(memory, cursor, open, column.largest);
+                continue;
+            }
+            const u32 size = measure_field(memory, task, tile, cursor, open);
+            const u32 sum = __reduce_add_sync(tile::all_lanes, size);
+            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
+        }
+        // Behind what there is of an open record there is nothing.
+        const bool fine = cursor.live && cursor.at == cursor.end + 1;
+        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) ||
+                 (record >= tile.records && !open);
+    }
+    return __syncthreads_and(whole);
+}
+
+// How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each
+// tile, 0 before; others are to be measured by measure_strings.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
+                 const FindTotals* totals, const __grid_constant__ RowTask task) {
+    HR_DYNAMIC_SHARED(RowMemory, memory);
+    const RowsFound found = rows_found(totals, task);
+    const RowTile tile = row_tile_of(entries, text, task, found);
+    const bool fine = measure_tile(*memory, text, task, columns, tile, found);
+    if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
+    if (fine && threadIdx.x < task.strings)
+        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
+}
+#endif

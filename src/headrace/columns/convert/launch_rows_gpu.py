@@ -1,0 +1,81 @@
+"""Launches of columns/convert/convert_rows.cu in a load: which of its forms reads a text, and what it is told."""
+
+from __future__ import annotations
+
+from headrace.columns.convert.rows_gpu import CONVERT_ROWS, MEASURE_ROWS, RowColumns, RowReading, RowsFlag, row_program
+from headrace.columns.load.place_gpu import Place
+from headrace.columns.load.plan_gpu import Group
+from headrace.core.gpu.launcher import Part, Room, Shape
+from headrace.core.recent import Recent
+from headrace.structure.dialect import Dialect
+from headrace.structure.find_gpu import TileStructure
+from headrace.structure.gpu_tables import plain_dialect
+
+_Readings = tuple[RowReading, RowReading] | None
+_readings: Recent[_Readings] = Recent()
+
+
+def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
+    """How a text that these forms search is read by rows, without and with a tile's other bytes than ASCII being left."""
+    masks = plain_dialect(dialect, quoted=dialect.quote is not None, declines=True)
+    if masks is None:
+        return None
+    flags = RowsFlag.QUOTED * (dialect.quote is not None) + RowsFlag.STEPS * (not dialect.lenient)
+    inside = sum(1 << state for state in dialect.automaton.quoted)
+    by_masks = len(forms) - ("steps" in forms)
+    plain, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), inside) for more in (0, RowsFlag.ASCII)]
+    return plain, ascii_only
+
+
+class RowLaunches:
+    """Of one load.
+
+    Parameters
+    ----------
+    place, dialect
+        Where kernels run, on which text, and how it is written.
+    found
+        Its tiles.
+    marks
+        Zeros for the tiles of two launches, 4 bytes each; later ones make their own.
+    quoted
+        Whether fields are taken to have quotes.
+    """
+
+    def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
+        self._launcher, self._text, self._found = place.launcher, place.text, found
+        self._marks = [Part(marks, begin, found.tiles * 4) for begin in (0, found.tiles * 4)]
+        self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
+        self._shape = place.shape.quoted_rows if quoted else place.shape.rows
+
+    def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+        """The group as rows are read; None if this kernel cannot read it."""
+        return None if self._reading is None else group.by_rows(quotes=self._shape.quotes, measures=not writes)
+
+    def launch(self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool) -> Room:
+        """Read tiles by rows.
+
+        Parameters
+        ----------
+        columns, table
+            The columns, and where what the kernel is told of them lies.
+        sums
+            Bytes of the strings of each tile, to be written, or where they go.
+        ascii_only
+            Whether a tile with other bytes is left to the kernel behind.
+        writes
+            Whether columns are made, or strings measured.
+
+        Returns
+        -------
+        Room
+            A word for each tile, which is not 0 if it is left.
+        """
+        assert self._reading is not None
+        launcher, tiles = self._launcher, self._found.tiles
+        marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
+        task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
+        defines, threads, shared = row_program(self._shape, columns.strings, writes)
+        args = [self._text, self._found.entries, table, sums, marks, self._found.totals, task]
+        launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, Shape(defines, tiles, threads, shared), args)
+        return marks

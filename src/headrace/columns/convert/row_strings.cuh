@@ -1,0 +1,195 @@
+// Strings of rows: where each warp's go, and their bytes. Short ones are gathered in shared memory, so that stores are
+// side by side; long ones are copied by all warps.
+#pragma once
+
+#include "columns/convert/row_values.cuh"
+
+namespace headrace {
+
+// Bytes that are part of the text of fields.
+HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
+    return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
+}
+
+// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are
+// placed. A field that is open at the tile's end ends behind it.
+HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
+    const u32 from = max(begin, tile.begin - string_head);
+    const u32 until = open ? tile.end - string_head : end;
+    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
+}
+
+// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
+HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+    const u32 end = find_end(memory, cursor.at);
+    cursor.live = cursor.live && end <= cursor.end;
+    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
+    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
+    cursor.at = field.next;
+    return field;
+}
+
+// Goes on behind some fields, at least one.
+HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
+    u32 at = cursor.at, left = count;
+    while (at <= cursor.end) {
+        const u32* const from = memory.ends + at / 32;
+        u32 ends = __funnelshift_r(from[0], from[1], at);
+        const u32 here = static_cast<u32>(__popc(ends));
+        if (here >= left) {
+            for (; left > 1; --left) ends &= ends - 1;
+            at += first_bit(ends) + 1;
+            left = 0;
+            break;
+        }
+        left -= here;
+        at += 32;
+    }
+    cursor.live = cursor.live && left == 0;
+    if (cursor.live) cursor.at = at;
+}
+
+// Notes a column's strings of a warp: their places, and how many bytes they have.
+HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                        Cursor (&cursors)[per_lane], u32 round) {
+    RowStrings& strings = strings_behind(memory);
+    const u32 number = column.string;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const Field field = next_field(memory, task, cursors[i]);
+        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
+        const u32 until = tile::scan_warp<Sum<u32>>(n);
+        const u32 part = tile::warp() * per_lane + i;
+        strings.places[number][part * tile::lanes + tile::lane()] = {
+            static_cast<u16>(field.begin), static_cast<u16>(field.n), static_cast<u16>(until)};
+        if (tile::lane() == tile::lanes - 1) strings.added[round % 2][number][part] = until;
+        const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
+        const u32 nulls = __ballot_sync(tile::all_lanes, null);
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+    }
+}
+
+HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
+    store_offset(reinterpret_cast<void*>(column.more), column.flags & ROW_LONG_OFFSETS, row, value);
+}
+
+// Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4.
+HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
+    for (u32 at = 4 * tile::lane(); at < size; at += 4 * tile::lanes) {
+        if (at >= skew && at + 4 <= size) {
+            *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
+        } else {
+            for (u32 i = at; i < at + 4 && i < size; ++i) {
+                if (i >= skew) to[i] = stream[i];
+            }
+        }
+    }
+}
+
+// A row's string, and where its bytes go behind those of 32 rows' first.
+struct RowString {
+    u32 begin, raw;
+    u32 before, until;
+};
+HR_FN RowString string_of(const StringPlace* places, u32 row) {
+    const StringPlace own = places[row];
+    return {own.begin, own.raw, row % tile::lanes == 0 ? 0u : places[row - 1].until, own.until};
+}
+
+// How far a lane has copied its string.
+struct Copied {
+    u32 from;  // staged byte
+    u32 end;
+    u32 to;  // among the bytes of the 32 rows
+};
+
+// Copies on until `to` reaches `until`, four bytes at a time where no quote is among them.
+HR_FN void copy_on(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
+    const u8* const text = staged_text(memory);
+    const u32 quotes = tile::repeated(task.dialect.quote);
+    while (copied.from < copied.end && copied.to < until) {
+        u32 words[1];
+        load_from(staged_words(memory), copied.from, words);
+        const bool quoted = may_quote && (tile::borrows(words[0] ^ quotes) & tile::top_bits) != 0;
+        if (!quoted && copied.from + 4 <= copied.end && copied.to + 4 <= until) {
+#pragma unroll
+            for (u32 k = 0; k < 4; ++k) stream[copied.to + k] = static_cast<u8>(words[0] >> (8 * k));
+            copied.from += 4;
+            copied.to += 4;
+            continue;
+        }
+        stream[copied.to++] = text[copied.from];
+        copied.from += may_quote && text[copied.from] == task.dialect.quote ? 2 : 1;  // of two quotes, one
+    }
+}
+
+// Copies each lane's string to `to` and behind it, all lanes' at once, through shared memory.
+HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
+                      u32 total) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
+    Copied copied{own.begin, own.begin + own.raw, own.before};
+    for (u32 first = 0; first < total; first += stream_bytes) {
+        const u32 until = min(first + stream_bytes, total);
+        copy_on(memory, task, stream + skew - first, copied, until);
+        __syncwarp();
+        put_stream(stream, to + first - skew, skew, skew + until - first);
+        __syncwarp();
+    }
+}
+
+// Copies one string by a warp, four bytes a lane.
+HR_FN void copy_long(const RowMemory& memory, u8* to, const RowString& own) {
+    const u8* const text = staged_text(memory);
+    for (u32 i = 4 * tile::lane(); i < own.raw; i += 4 * tile::lanes) {
+        const u32 count = min(own.raw - i, 4u), at = own.begin + i;
+        u8* place = to + own.before + i;
+        u32 gone = 0;
+        if constexpr (may_quote) {
+            place -= dropped_until(memory, at) - dropped_until(memory, own.begin);
+            const u32* const dropped = memory.dropped + at / 32;
+            gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
+        }
+        if (gone == 0) {
+            for (u32 k = 0; k < count; ++k) place[k] = text[at + k];
+            continue;
+        }
+        for (u32 k = 0; k < count; ++k) {
+            if (!(gone >> k & 1)) *place++ = text[at + k];
+        }
+    }
+}
+
+// Stores a round's strings of one column; behind the barrier that all warps' sizes wait for. `rows`: of the round, the
+// first of which is `first`; `before`: bytes of its string that other tiles own.
+HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, u64 first, u32 rows, u32 round,
+                       u32 before) {
+    RowStrings& strings = strings_behind(memory);
+    const u32 number = column.string, warp = tile::warp();
+    const StringPlace* const places = strings.places[number];
+    u64 base = strings.bases[warp][number] - before;
+#pragma unroll 1
+    for (u32 part = 0; part < warps * per_lane && part * tile::lanes < rows; ++part) {
+        const u32 total = strings.added[round % 2][number][part];
+        const u32 row = part * tile::lanes + tile::lane();
+        const bool is_long = total > long_strings;
+        if (part / per_lane == warp) {
+            const RowString own = string_of(places, row);
+            if (row < rows) {
+                put_offset(column, first + row + 1, base + own.until);
+                if (first + row == 0) put_offset(column, 0, 0);
+            }
+            if (!is_long) copy_short(memory, task, strings.streams[warp], column.values + base, own, total);
+        }
+        if (is_long) {
+            for (u32 owner = warp; owner < tile::lanes; owner += warps) {
+                const RowString own = string_of(places, part * tile::lanes + owner);
+                copy_long(memory, column.values + base, own);
+            }
+        }
+        base += total;
+    }
+    __syncwarp();
+    if (tile::lane() == 0) strings.bases[warp][number] = base;
+}
+
+}  // namespace headrace

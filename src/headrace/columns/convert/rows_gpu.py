@@ -1,0 +1,211 @@
+"""What columns/convert/convert_rows.cu is told, and whether a load's columns can be read that way.
+
+Types here are those of columns/convert/row_task.hpp, byte for byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import cache
+from struct import Struct
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag, column_word
+from headrace.core.gpu.launcher import Entry
+
+MEASURE_ROWS = Entry("columns/convert/convert_rows.cu", "measure_rows", "PPPPPP40s")
+CONVERT_ROWS = Entry("columns/convert/convert_rows.cu", "convert_rows", "PPPPPP40s")
+ROW_COLUMN = np.dtype(
+    [
+        ("values", "u8"),
+        ("validity", "u8"),
+        ("more", "u8"),
+        ("largest", "u4"),
+        ("kind", "u1"),
+        ("flags", "u1"),
+        ("string", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+MOST_STRINGS = 16
+_STREAM_BYTES = 512
+_INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(10)
+_INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
+_KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
+_EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
+_TASK = Struct("=QIIIHH8sQ")
+"""RowTask."""
+_VALUES, _OFFSETS, _VALIDITY = (column_word(name) for name in ("values", "offsets", "validity"))
+
+
+class RowsFlag(IntFlag):
+    """What all tiles share: RowTaskFlag."""
+
+    ASCII = 1
+    QUOTED = 2
+    STEPS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowShape:
+    """Macros of convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text
+    before it, records that a thread reads side by side, and blocks that a multiprocessor holds.
+    """
+
+    quotes: bool = False
+    threads: int = 128
+    tile: int = 16384
+    head: int = 512
+    records: int = 2
+    blocks: int = 8
+
+    def defines(self, *, writes: bool) -> dict[str, int]:
+        """As `kernel` takes them: of ``convert_rows``, which writes, or of ``measure_rows``."""
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
+        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
+        return dict(zip(names, values, strict=True))
+
+    def shared_bytes(self, strings: int) -> int:
+        """RowMemory, and RowStrings behind it."""
+        warps, chunks = self.threads // 32, (self.tile + self.head) // 32
+        size = self.tile + self.head + 80 + 4 * (chunks + 3) + self.tile // 4 + 4
+        size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
+        size = -(-size // 16) * 16 + 16
+        if strings:
+            size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
+            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 6 * self.threads * self.records * strings
+        return size
+
+
+@cache
+def row_program(shape: RowShape, strings: int, writes: bool) -> tuple[dict[str, int], int, int]:
+    """Macros, threads, and shared memory."""
+    return shape.defines(writes=writes), shape.threads, shape.shared_bytes(strings if writes else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RowReading:
+    """How a text is read by rows.
+
+    Parameters
+    ----------
+    flags
+        `RowsFlag`.
+    forms
+        Of the search, that read by masks; an automaton read what none of them did.
+    dialect
+        PLAIN_DIALECT of structure/gpu_tables.py, with the quotes that the text may have.
+    inside
+        States of that automaton that are inside quotes, a bit for each.
+    """
+
+    flags: int
+    forms: int
+    dialect: bytes
+    inside: int
+
+
+class RowColumns:
+    """The columns of a table as rows are read, from left to right, with what lies between for fields that nobody wants.
+
+    Parameters
+    ----------
+    rows
+        Of ROW_COLUMN, without addresses.
+    numbers
+        Of each but those between, which column of the kernels' other table it is.
+    """
+
+    def __init__(self, rows: NDArray[np.void], numbers: list[int]) -> None:
+        self._words = rows.view(np.uint64).reshape(len(rows), -1)
+        self._own = np.flatnonzero(rows["kind"] != _SKIP)
+        self._numbers = np.array(numbers, np.intp)
+        texts = rows["kind"][self._own] == _TEXT
+        self._texts, self._text_numbers = self._own[texts], self._numbers[texts]
+        self.strings = int(texts.sum())
+
+    def table(self, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """For the kernels, those of strings once more behind all; `columns` is their other table, as words."""
+        words = self._words.copy()
+        words[self._own, 0] = columns[self._numbers, _VALUES]
+        words[self._own, 1] = columns[self._numbers, _VALIDITY]
+        words[self._texts, 2] = columns[self._text_numbers, _OFFSETS]
+        return np.concatenate((words, words[self._texts]))
+
+    def task(self, reading: RowReading, size: int, tiles: int) -> bytes:
+        """What all tiles of a text of so many bytes share."""
+        counts = size, tiles, len(self._words), self.strings
+        return _TASK.pack(*counts, reading.flags, reading.forms, reading.dialect, reading.inside)
+
+
+def most_row_bytes(columns: int) -> int:
+    """Of what the kernels are told of so many columns."""
+    return int((2 * columns + 1 + MOST_STRINGS) * ROW_COLUMN.itemsize)
+
+
+def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
+    """The columns of a table as rows are read.
+
+    Parameters
+    ----------
+    table
+        Wanted columns as ``pack_columns`` has them.
+    width
+        Fields of a record.
+    quotes
+        Whether fields with quotes are read, too.
+    measures
+        For ``measure_rows``, to which only strings matter.
+
+    Returns
+    -------
+    RowColumns
+        None if a column is not one that rows can be read by.
+    """
+    rows: list[tuple[int, ...]] = []
+    numbers: list[int] = []
+    strings = behind = 0
+    for number in np.argsort(table["position"]).tolist():
+        column = table[number]
+        kind = _kind(column, quotes=quotes)
+        if measures and column["family"] != Family.TEXT:
+            continue
+        if kind == _SKIP or strings == MOST_STRINGS:
+            return None
+        position, text = int(column["position"]), kind == _TEXT
+        if position > behind:
+            rows.append((0, 0, 0, position - behind, _SKIP, 0, 0, 0))
+        behind = position + 1
+        numbers.append(number)
+        # Strings come first in `table`: their numbers there are those of the other kernels.
+        units = 0 if text else int(column["units_per_second"])
+        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if text else 0, 0))
+        strings += text
+    if width > behind:
+        rows.append((0, 0, 0, width - behind, _SKIP, 0, 0, 0))
+    return RowColumns(np.array(rows, ROW_COLUMN), numbers)
+
+
+def _flags(column: np.void) -> int:
+    """RowFlag."""
+    flags, text = int(column["flags"]), column["family"] == Family.TEXT
+    made = _EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL) + _CANONICAL * (bool(flags & Flag.INFERRED) and not text)
+    return made + _SIGNED * bool(column["signed"]) + _LONG_OFFSETS * bool(text and column["width"] == 8)
+
+
+def _kind(column: np.void, *, quotes: bool) -> int:
+    """RowKind; that of a column to skip if its fields cannot be read by their common shapes alone."""
+    flags, family = int(column["flags"]), int(column["family"])
+    inferred = bool(flags & Flag.INFERRED)
+    if family == Family.TEXT:
+        odd = Flag.NULL_WORDS | (Flag.RAW | Flag.QUOTED_NULL if quotes else 0)
+        plain = not flags & odd and not (inferred and int(column["guess"]) in (EMPTY, BIG_INT))
+        return _TEXT if plain else _SKIP
+    if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
+        return _SKIP
+    if family == Family.INTEGER:
+        return _INTEGERS[int(column["width"])]
+    return _KINDS.get(Family(family), _SKIP)

@@ -1,0 +1,1 @@
+"""What did not convert: found, told, and taken out."""

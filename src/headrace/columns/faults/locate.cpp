@@ -1,0 +1,61 @@
+#include "columns/faults/locate.hpp"
+
+#include <algorithm>
+
+#include "columns/load/rows.hpp"
+#include "structure/scan.hpp"
+
+namespace headrace {
+namespace {
+
+struct Wanted {
+    u64 record;
+    usize column;
+};
+
+// The data record that each wanted row is: the row's number, and the rejected records before it.
+std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::vector<FaultRow>& faults) {
+    std::vector<u64> rejected;
+    for (const FaultRow& fault : faults) {
+        if (fault.outcome != Outcome::keep && (rejected.empty() || rejected.back() != fault.record))
+            rejected.push_back(fault.record);
+    }
+    std::vector<Wanted> wanted;
+    for (usize c = 0; c < settled.size(); ++c) {
+        if (settled[c] == NO_ROW) continue;
+        u64 record = settled[c] + 1;
+        for (auto next = rejected.begin(); next != rejected.end() && *next <= record; ++next) ++record;
+        wanted.push_back({record, c});
+    }
+    std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.record < b.record; });
+    return wanted;
+}
+
+}  // namespace
+
+void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
+                     const std::vector<u64>& settled, LoadResult& result) {
+    const std::vector<Wanted> wanted = wanted_records(settled, result.faults);
+    constexpr usize SHOWN = 100;
+    TileScan scan(source, dialect, plan.isa, plan.begin, plan.tile_bytes);
+    TileReader reader(scan);
+    TileRowsFinder finder(dialect, plan);
+    u64 records = 0;  // of the tiles before
+    auto next = wanted.begin();
+    while (next != wanted.end()) {
+        const Tile* tile = reader.next();
+        if (tile == nullptr) return;
+        const TileRows& rows = finder.find(*tile, tile->has_strays ? reader.strays() : std::vector<u32>{});
+        usize row = 0;
+        for (; next != wanted.end() && next->record <= records + finder.counts().records; ++next) {
+            while (records + finder.record_of(row) + 1 < next->record) ++row;
+            const auto [begin, end] = finder.field(row, next->column);
+            const std::string text(reinterpret_cast<const char*>(rows.text) + begin,
+                                   std::min<usize>(end - begin, SHOWN));
+            result.columns[next->column].evidence = Evidence{next->record, tile->origin(begin), text};
+        }
+        records += finder.counts().records;
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,98 @@
+#include "columns/bindings.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "columns/infer/infer.hpp"
+#include "columns/load/before.hpp"
+#include "columns/load/bindings.hpp"
+#include "sources/bindings.hpp"
+#include "structure/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
+                 usize bytes) {
+    LoadPlan plan = plan_from(given);
+    plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
+    const nb::gil_scoped_release release;
+    sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
+}
+
+// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT) where its first field begins,
+// from `begin` on, ~0 for none; then the records of these, from 0.
+void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
+               const std::vector<usize>& columns, nb::bytes met) {
+    constexpr usize kinds = KIND_COUNT + 1;
+    if (met.size() != columns.size() * 2 * kinds * sizeof(u64))
+        throw std::invalid_argument("sightings of other columns");
+    const char* next = met.c_str();
+    for (const usize column : columns) {
+        u64 seen[2][kinds];
+        std::memcpy(seen, next, sizeof seen);
+        next += sizeof seen;
+        for (usize kind = 0; kind < kinds; ++kind) {
+            if (seen[0][kind] == ~u64{0}) continue;
+            const u64 at = begin + seen[0][kind];
+            ledger.see(column, static_cast<u8>(kind), seen[1][kind] + 1, at,
+                       [&] { return shown_field(*source.source, dialect.dialect, at); });
+        }
+    }
+}
+
+void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
+    if (kind > UNFIT) throw std::invalid_argument("no such kind");
+    ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
+}
+
+nb::bytes joined_kinds(const KindLedger& ledger, const std::vector<usize>& columns) {
+    std::string kinds;
+    for (const usize column : columns) kinds.push_back(static_cast<char>(ledger.joined(column)));
+    return nb::bytes(kinds.data(), kinds.size());
+}
+
+// The type that each kind makes of a column.
+nb::list kind_types() {
+    nb::list types;
+    for (usize kind = 0; kind < KIND_COUNT; ++kind) types.append(type_name(type_of_kind(static_cast<Kind>(kind))));
+    return types;
+}
+
+// What a text looks like to a reader of such numbers and dates.
+std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms) {
+    const DateFormatSet set = date_formats(date_forms);
+    std::vector<DateFormat> formats;
+    for (const std::string& steps : set.programs) {
+        formats.push_back({reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), true});
+    }
+    std::vector<u8> number(text.size());
+    const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
+    const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
+    return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
+}
+
+}  // namespace
+
+void bind_infer(nb::module_& m) {
+    m.def("kind_types", &kind_types);
+    m.def("kind_of", &kind_of);
+    nb::class_<KindLedger>(m, "KindLedger")
+        .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
+        .def("sample", &sample_into)
+        .def("see", &see_kind)
+        .def("see_all", &see_kinds)
+        .def("kinds", &joined_kinds)
+        .def("evidence", [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column)); });
+}
+
+}  // namespace headrace

@@ -1,0 +1,81 @@
+#include "columns/infer/infer.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+void KindLedger::add(usize column, const KindLedger& other, usize other_column, bool with_unfit) {
+    const std::lock_guard lock(mutex_);
+    for (usize k = 0; k < KIND_COUNT + (with_unfit ? 1 : 0); ++k) {
+        const auto& theirs = other.sightings_[other_column][k];
+        auto& known = sightings_[column][k];
+        if (theirs && (!known || is_earlier(theirs->file, theirs->at, *known))) known = theirs;
+    }
+}
+
+// Values that their column's type does not hold make it text, if nothing else did.
+Kind KindLedger::joined(usize column, bool with_unfit) const {
+    const Sightings& seen = sightings_[column];
+    Kind kind = Kind::empty;
+    for (usize k = 0; k < KIND_COUNT; ++k) {
+        if (seen[k]) kind = join(kind, static_cast<Kind>(k));
+    }
+    return seen[UNFIT] && with_unfit ? Kind::text : kind;
+}
+
+std::optional<Evidence> KindLedger::evidence(usize column) const {
+    const Sightings& seen = sightings_[column];
+    std::vector<usize> order;
+    for (usize k = 0; k < KIND_COUNT; ++k) {
+        if (seen[k]) order.push_back(k);
+    }
+    std::sort(order.begin(), order.end(),
+              [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
+    const ColumnType settled = type_of_kind(joined(column));
+    Kind kind = Kind::empty;
+    for (const usize k : order) {
+        kind = join(kind, static_cast<Kind>(k));
+        if (same_type(type_of_kind(kind), settled)) return seen[k];
+    }
+    return seen[UNFIT];
+}
+
+std::string_view kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::empty:
+            return "empty";
+        case Kind::boolean:
+            return "bool";
+        case Kind::natural:
+        case Kind::negative:
+            return "int64";
+        case Kind::uint64:
+            return "uint64";
+        case Kind::big_int:
+            return "big_int";
+        case Kind::float64:
+            return "float64";
+        case Kind::date:
+            return "date32";
+        case Kind::timestamp_us:
+        case Kind::timestamp_ns:
+            return "timestamp";
+        case Kind::timestamp_us_utc:
+        case Kind::timestamp_ns_utc:
+            return "timestamp with offset";
+        case Kind::time_us:
+        case Kind::time_ns:
+            return "time64";
+        case Kind::duration_us:
+        case Kind::duration_ns:
+            return "duration";
+        case Kind::hex:
+        case Kind::hex_uint64:
+            return "hex";
+        case Kind::text:
+            break;
+    }
+    return "text";
+}
+
+}  // namespace headrace

@@ -1,0 +1,160 @@
+"""Inference of types on a GPU: what the first records suggest, what the conversion saw, and which columns it is to make again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from headrace import _native
+from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY
+from headrace.columns.load.load import Evidence, LoadPlan, native_dialect, native_errors
+from headrace.columns.load.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
+from headrace.sources.open import OpenSource
+from headrace.structure.automaton import Emit
+from headrace.structure.dialect import Dialect
+
+_SHOWN = 100
+_LONGEST = 8
+"""Bytes of a delimiter."""
+_KINDS = 20
+"""And one for values that their column's type does not hold."""
+_NEVER = 2**64 - 1
+_FILE_PER_SAMPLE = 16
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 64 << 10
+"""Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
+hundreds, so the sample of a small text is small. What is found does not depend on it."""
+
+
+class Inference:
+    """The types of one load, as far as they are not given.
+
+    Parameters
+    ----------
+    source, dialect, plan
+        As in `headrace.columns.load.load_gpu.load_on_gpu`.
+    known
+        The plan on a GPU.
+    begin
+        Byte of the source that the kernels count from.
+
+    What is seen is kept by places of the source, also where that was decoded to the text that the kernels read.
+    """
+
+    def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
+        self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
+        self._native = native_dialect(dialect)
+        least = max(_LEAST_SAMPLE, plan.tile_bytes // 16)  # a tile has 256 records, if they are long
+        self._sample = min(max((plan.end - begin) // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+        self._decoded = source.decoded
+        self._records = 0 if plan.part is None else plan.part.records
+        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
+        if plan.share is not None:
+            plan.share.show(self._ledger, plan.share_columns)
+
+    def share(self) -> None:
+        """Tell the loads of other files what was seen, if there are any."""
+        if self._plan.share is not None:
+            self._plan.share.take(self._ledger, self._plan.share_columns)
+
+    def fetch_sample(self) -> None:
+        """Have the host fetch what `first` will look at, before work is launched that it would wait for."""
+        size = min(self._sample, self._plan.end - self._begin)
+        if self._known.inferred and size > 0 and self._decoded is None:
+            self._source.read(self._begin + size - 1, 1)
+
+    def first(self) -> bytes:
+        """What each wanted column is taken for at first: its kind, or `GIVEN`."""
+        known = self._known
+        if not known.inferred:
+            return bytes([GIVEN]) * len(known.wanted)
+        # What other files showed is sample enough for a small one, and what the parts before did for any.
+        small = self._plan.share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
+        if not self._records and (not small or EMPTY in self._ledger.kinds(known.inferred)):
+            with native_errors():
+                source, plan = (self._source, self._plan) if self._decoded is None else self._original()
+                self._ledger.sample(source, self._native, plan, self._sample)
+        kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
+        return bytes(kinds.get(position, GIVEN) for position in known.wanted)
+
+    def see(self, positions: list[int], met: bytes) -> None:
+        """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
+        if not self._dialect.lenient and self._decoded is None and not self._records:
+            self._ledger.see_all(self._source, self._native, self._begin, positions, met)
+            return
+        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
+        for position, (begins, records) in zip(positions, seen.tolist(), strict=True):
+            for kind, begin in enumerate(begins):
+                if begin != _NEVER:
+                    self.see_field(position, kind, records[kind], self._begin + begin)
+
+    def see_field(self, position: int, kind: int, record: int, at: int) -> None:
+        """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
+        place = at if self._decoded is None else int(self._decoded.origins(np.array([at], np.uint64))[0])
+        self._ledger.see(position, kind, self._records + record + 1, place, self._field_text(at))
+
+    def _original(self) -> tuple[_native.Source, LoadPlan]:
+        """Source and plan as they were before the source was decoded."""
+        assert self._decoded is not None
+        begin, end, data_begin = self._decoded.origins(
+            np.array([self._plan.begin, self._plan.end, self._plan.data_begin], np.uint64)
+        ).tolist()
+        return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
+
+    def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
+        """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.
+
+        By position the kinds that they were taken for, and are to be taken for.
+        """
+        again: dict[int, int] = {}
+        if not self._known.inferred:
+            return again
+        for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
+            before = taken[position]
+            if before == SETTLED:
+                continue
+            if now == BIG_INT and before == BIG_INT:
+                again[position] = SETTLED  # no float among the long integers: they are text
+            elif now == BIG_INT or (before == EMPTY and now != EMPTY) or kind_type(now) != kind_type(before):
+                again[position] = now
+        return again
+
+    def evidence(self) -> tuple[Evidence | None, ...]:
+        """For the type of each column."""
+        found: list[Evidence | None] = [None] * len(self._plan.columns)
+        for position in self._known.inferred:
+            seen = self._ledger.evidence(position)
+            if seen is not None:
+                found[position] = Evidence(*seen[:3])
+        return tuple(found)
+
+    def _field_text(self, at: int) -> bytes:
+        """The raw text of the field that begins there, its first bytes."""
+        source, dialect = self._source, self._dialect
+        text = source.read(at, _SHOWN + _LONGEST)
+        whole = _field_in(text, dialect, opens=True)
+        quote = dialect.quote or b""
+        if not dialect.lenient or not text[: len(whole)].lstrip(b" ").startswith(quote):
+            return whole[:_SHOWN]
+        # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
+        plain = _field_in(text, dialect, opens=False)
+        found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
+        own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
+        return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
+
+
+def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
+    """The field that `text` begins with, as far as it is there; `opens`: what a quote at its start does."""
+    automaton = dialect.automaton
+    begun = dialect.quote is None
+    state = automaton.run(0, b"x" + dialect.sep)
+    for length, byte in enumerate(text):
+        group = automaton.class_of[byte]
+        if not begun and byte == (dialect.quote or b"\0")[0] and not opens and automaton.unreal_group is not None:
+            group = automaton.unreal_group
+        begun = begun or byte != ord(" ")
+        emit, state = automaton.emit[group][state], automaton.next[group][state]
+        if emit & (Emit.FLD | Emit.REC):
+            return text[: length + 1 - (automaton.sep_length if emit & Emit.FLD else automaton.line_end_length)]
+    return text

@@ -1,0 +1,145 @@
+#include "columns/load/bindings.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "columns/faults/faults.hpp"
+#include "columns/load/before.hpp"
+#include "columns/load/pack_rules.hpp"
+#include "sources/bindings.hpp"
+#include "structure/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace headrace {
+namespace {
+
+nb::dict counts_dict(const LoadResult& result) {
+    nb::dict counts;
+    counts["records"] = result.counts.records;
+    counts["rows"] = result.counts.rows;
+    counts["rejected"] = result.rejected;
+    counts["leading"] = result.counts.leading;
+    counts["filled"] = result.counts.filled;
+    counts["blank"] = result.counts.blank;
+    counts["comment"] = result.counts.comment;
+    counts["passes"] = result.passes;
+    return counts;
+}
+
+nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
+    nb::list columns, evidence, faults, replaced;
+    for (LoadedColumn& column : result.columns) {
+        replaced.append(column.replaced);
+        evidence.append(evidence_or_none(column.evidence));
+        columns.append(column_tuple(column));
+    }
+    for (NamedColumn& column : rejects) faults.append(nb::make_tuple(column.name, column_tuple(column.column)));
+    nb::dict made;
+    made["columns"] = columns;
+    made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
+    made["evidence"] = evidence;
+    made["replaced"] = replaced;
+    made["counts"] = counts_dict(result);
+    made["rejects"] = faults;
+    made["fault_count"] = result.faults.size();
+    made["raised"] = result.raised;
+    made["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
+    made["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
+    return made;
+}
+
+nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
+    const LoadPlan plan = plan_from(given);
+    LoadResult result;
+    std::vector<NamedColumn> rejects;
+    {
+        const nb::gil_scoped_release release;
+        result = load(*source.source, dialect.dialect, plan);
+        if (result.is_cut && plan.before.is_more) result.faults.clear();
+        if (result.raised) keep_first_raised(result);
+        rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
+    }
+    return result_dict(result, rejects);
+}
+
+nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, std::uint64_t begin,
+                   std::size_t count) {
+    nb::list records;
+    for (const PeekedRecord& record : peek_records(*source.source, dialect.dialect, choose_isa(isa), begin, count)) {
+        nb::list fields;
+        for (const std::string& field : record.fields) fields.append(nb::bytes(field.data(), field.size()));
+        const nb::object malformed = record.malformed ? nb::cast(*record.malformed) : nb::none();
+        records.append(
+            nb::make_tuple(record.begin, fields, malformed, nb::bytes(record.text.data(), record.text.size())));
+    }
+    return records;
+}
+
+// (where the data begins, records before it, blank lines, comments)
+nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, u64 begin,
+                       u64 data_begin, u64 end) {
+    const BeforeData found = find_data(*source.source, dialect.dialect, choose_isa(isa), begin, data_begin, end);
+    return nb::make_tuple(found.data, found.leading, found.blank, found.comment);
+}
+
+nb::bytes rules_of(nb::handle plan, u64 address) {
+    const std::string packed = pack_rules(plan_from(plan), address);
+    return nb::bytes(packed.data(), packed.size());
+}
+
+std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
+    const nb::gil_scoped_release release;
+    return line_numbers(*source.source, positions, threads, first);
+}
+
+// What the files so far showed, for the load of the next one: `places` are those of its columns among all.
+void show_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
+}
+
+// And what that load has seen in the end.
+void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<usize>& places) {
+    for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
+}
+
+// The type that each inferred column has so far.
+nb::list shared_types(const LoadShare& share) {
+    nb::list types;
+    for (usize c = 0; c < share.columns; ++c) {
+        types.append(type_name(type_of_kind(share.ledger.joined(c, share.with_unfit))));
+    }
+    return types;
+}
+
+nb::list shared_evidence(const LoadShare& share) {
+    nb::list evidence;
+    for (usize c = 0; c < share.columns; ++c) evidence.append(evidence_or_none(share.ledger.evidence(c)));
+    return evidence;
+}
+
+}  // namespace
+
+void bind_load(nb::module_& m) {
+    m.def("load", &load_from);
+    m.def("peek", &peek_from);
+    m.def("line_numbers", &lines_of, nb::arg(), nb::arg(), nb::arg(), nb::arg("first") = 0);
+    m.def("find_data", &find_data_in);
+    m.def("pack_rules", &rules_of);
+    nb::class_<LoadShare>(m, "LoadShare")
+        .def(nb::init<usize, usize>())
+        .def_rw("with_unfit", &LoadShare::with_unfit)
+        .def("show", &show_kinds)
+        .def("take", &take_kinds)
+        .def("renew_budget", [](LoadShare& s, usize limit) { s.budget = std::make_shared<Budget>(limit); })
+        .def("types", &shared_types)
+        .def("evidence", &shared_evidence);
+}
+
+}  // namespace headrace

@@ -1,0 +1,165 @@
+// Plans as Python hands them over.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "columns/bindings.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/share.hpp"
+
+namespace headrace {
+
+// A planned column is (name, DataType or None, wanted); None is inferred.
+inline PlannedColumn planned_column(nanobind::handle given) {
+    PlannedColumn column;
+    column.name = nanobind::cast<std::string>(given[0]);
+    const nanobind::object type = given[1];
+    column.wanted = nanobind::cast<bool>(given[2]);
+    column.inferred = type.is_none();
+    if (!column.inferred) column.type = column_type(type);
+    return column;
+}
+
+inline OnError policy(const std::string& name) {
+    if (name == "null") return OnError::null;
+    return name == "reject" ? OnError::reject : OnError::raise;
+}
+
+inline Outcome outcome(const std::string& name) {
+    if (name == "keep") return Outcome::keep;
+    return name == "reject" ? Outcome::reject : Outcome::raise;
+}
+
+// `given` has the attributes of columns/load/load.py's RowRules.
+inline RowRules row_rules(nanobind::handle given) {
+    RowRules rules;
+    rules.base_columns = nanobind::cast<std::size_t>(given.attr("base_columns"));
+    rules.fill_short = nanobind::cast<bool>(given.attr("fill_short"));
+    rules.collect_long = nanobind::cast<bool>(given.attr("collect_long"));
+    rules.on_short = outcome(nanobind::cast<std::string>(given.attr("on_short")));
+    rules.on_long = outcome(nanobind::cast<std::string>(given.attr("on_long")));
+    rules.on_malformed = outcome(nanobind::cast<std::string>(given.attr("on_malformed")));
+    return rules;
+}
+
+inline std::vector<std::string> texts(nanobind::handle list) {
+    std::vector<std::string> made;
+    for (const nanobind::handle text : list) {
+        const auto bytes = nanobind::cast<nanobind::bytes>(text);
+        made.emplace_back(bytes.c_str(), bytes.size());
+    }
+    return made;
+}
+
+// Ctrl-C: Python's handlers run here. What they raise ends the load, and so does what `progress` raises. It is borrowed
+// from the Python plan, which outlives the load.
+inline auto poll_of(nanobind::handle progress) {
+    return [progress](std::uint64_t done, std::uint64_t total) {
+        const nanobind::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+        if (!progress.is_none()) progress(done, total);
+    };
+}
+
+// Of a pair of number marks as bytes: (decimal, thousands or None).
+inline NumberMarks number_marks(nanobind::handle given) {
+    const nanobind::object thousands = given[1];
+    NumberMarks marks;
+    marks.decimal = nanobind::cast<u8>(given[0]);
+    if (!thousands.is_none()) marks.thousands = nanobind::cast<u8>(thousands);
+    return marks;
+}
+
+// `given` is columns/date_format.py's DateForms.
+inline DateFormatSet date_formats(nanobind::handle given) {
+    DateFormatSet set;
+    for (const nanobind::handle format : given.attr("formats")) {
+        const auto steps = nanobind::cast<nanobind::bytes>(format.attr("steps"));
+        set.programs.emplace_back(steps.c_str(), steps.size());
+        set.may_be_number.push_back(nanobind::cast<bool>(format.attr("may_be_number")));
+    }
+    set.iso_first = nanobind::cast<bool>(given.attr("iso_first"));
+    set.before_numbers = nanobind::cast<bool>(given.attr("before_numbers"));
+    return set;
+}
+
+// `given` is columns/zone.py's LocalTimes.
+inline const Zone* add_zone(LoadPlan& plan, nanobind::handle given) {
+    ZoneTable& table = plan.zones.emplace_back();
+    table.name = nanobind::cast<std::string>(given.attr("name"));
+    table.begins = nanobind::cast<std::vector<i64>>(given.attr("begins"));
+    table.ends = nanobind::cast<std::vector<i64>>(given.attr("ends"));
+    table.offsets = nanobind::cast<std::vector<i64>>(given.attr("offsets"));
+    table.zone = {table.name.c_str(), table.begins.data(), table.ends.data(), table.offsets.data(),
+                  table.begins.size()};
+    return &table.zone;
+}
+
+// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/value_forms.py's
+// PlannedForms.
+inline void plan_forms(nanobind::handle given, LoadPlan& made) {
+    const nanobind::object forms = given.attr("forms");
+    made.forms.clear();
+    for (const nanobind::handle own : forms.attr("several")) {
+        made.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
+    }
+    for (const auto [position, number] : nanobind::cast<nanobind::dict>(forms.attr("of_columns"))) {
+        made.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);
+    }
+    for (const nanobind::handle zone : given.attr("zones")) {
+        const Zone* const table = add_zone(made, zone[0]);
+        for (const nanobind::handle position : zone[1]) made.columns[nanobind::cast<usize>(position)].type.zone = table;
+    }
+}
+
+// `given` has the attributes of columns/load/load.py's TextPart.
+inline void plan_part(nanobind::handle given, LoadPlan& made) {
+    made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
+    made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
+                   nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
+                   nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
+}
+
+// `plan` has the attributes of columns/load/load.py's LoadPlan.
+inline LoadPlan plan_from(nanobind::handle plan) {
+    LoadPlan made;
+    for (const nanobind::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));
+    made.begin = nanobind::cast<std::uint64_t>(plan.attr("begin"));
+    made.end = nanobind::cast<std::uint64_t>(plan.attr("end"));
+    made.data_begin = nanobind::cast<std::uint64_t>(plan.attr("data_begin"));
+    made.rows = row_rules(plan.attr("rows"));
+    if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, made);
+    const nanobind::object values = plan.attr("values");
+    made.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
+    made.true_words = texts(values.attr("true_words"));
+    made.false_words = texts(values.attr("false_words"));
+    made.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));
+    const nanobind::object row_index = plan.attr("row_index");
+    if (!row_index.is_none()) made.row_index = nanobind::cast<i64>(row_index);
+    made.replace_invalid = nanobind::cast<bool>(values.attr("replace_invalid"));
+    made.shrink = nanobind::cast<bool>(values.attr("shrink"));
+    made.marks = number_marks(values.attr("marks"));
+    plan_forms(plan, made);
+    made.threads = nanobind::cast<unsigned>(plan.attr("threads"));
+    made.tile_bytes = nanobind::cast<std::size_t>(plan.attr("tile_bytes"));
+    made.memory_limit = nanobind::cast<std::size_t>(plan.attr("memory_limit"));
+    made.exact_memory = nanobind::cast<bool>(plan.attr("exact_memory"));
+    made.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
+    made.poll = poll_of(plan.attr("progress"));
+    const nanobind::object share = plan.attr("share");
+    if (share.is_none()) return made;
+    made.share = nanobind::cast<LoadShare*>(share);
+    made.file = nanobind::cast<u32>(plan.attr("file"));
+    usize column = 0;
+    for (const nanobind::handle share_column : plan.attr("share_columns")) {
+        made.columns[column++].share_column = nanobind::cast<usize>(share_column);
+    }
+    return made;
+}
+
+}  // namespace headrace

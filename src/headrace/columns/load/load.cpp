@@ -1,0 +1,193 @@
+// One pass over the text, or a second for the columns whose type turned out to be another than the text's beginning
+// made believe. Tiles are taken in order by several threads; a tile's rows, and its strings' bytes, get their places in
+// the result when it is its turn (OrderedGate), and from then on nobody waits for anybody. Memory: the result, and per
+// thread a tile of text with 12 bytes of index for each of its bytes at most. Source: ParPaRaw (structure);
+// Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
+#include "columns/load/load.hpp"
+
+#include <algorithm>
+
+#include "columns/finish/finish.hpp"
+#include "columns/infer/infer.hpp"
+#include "columns/load/pass.hpp"
+#include "columns/load/share.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr usize SAMPLE_BYTES = usize{256} << 10;
+// A file among several whose columns are known from those before it is sampled only if the sample is small beside it.
+constexpr usize SAMPLES_PER_FILE = 16;
+
+std::vector<Guess> first_guesses(const LoadPlan& plan) {
+    std::vector<Guess> guesses;
+    for (const PlannedColumn& column : plan.columns) {
+        if (column.inferred) {
+            guesses.push_back({type_of_kind(Kind::empty), Kind::empty, true, column.wanted});
+        } else {
+            guesses.push_back({column.type, Kind::text, false, column.wanted});
+        }
+    }
+    return guesses;
+}
+
+// What the ledger says now; columns whose type that changes are to be converted (again).
+bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<Guess>& guesses) {
+    bool any = false;
+    for (usize c = 0; c < guesses.size(); ++c) {
+        Guess& guess = guesses[c];
+        if (!guess.inferred || !plan.columns[c].wanted) {
+            guess.wanted = false;
+            continue;
+        }
+        const Kind kind = ledger.joined(c);
+        const ColumnType type = type_of_kind(kind);
+        const bool first_values = guess.kind == Kind::empty && kind != Kind::empty;
+        guess.wanted = !guess.converted || first_values || !same_type(type, guess.type);
+        guess.type = type;
+        guess.kind = kind;
+        any |= guess.wanted;
+    }
+    return any;
+}
+
+class Loader {
+public:
+    Loader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
+        : source_(source),
+          dialect_(dialect),
+          plan_(plan),
+          guesses_(first_guesses(plan)),
+          ledger_(plan.columns.size(), plan.file) {
+        result_.budget = plan.share ? plan.share->budget : std::make_shared<Budget>(plan.memory_limit);
+        result_.columns.resize(plan.columns.size());
+        result_.end = plan.begin;
+        if (!plan.share) return;
+        for (usize c = 0; c < plan.columns.size(); ++c) {
+            ledger_.add(c, plan.share->ledger, plan.columns[c].share_column, plan.share->with_unfit);
+        }
+    }
+
+    LoadResult run() {
+        sample();
+        convert(EVERY_TILE);
+        // A fault ended the pass. A column that turned into text before it may have an earlier one: text that is no
+        // UTF-8.
+        while (stopped_at_ != EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(stopped_at_);
+        // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
+        // times at most; usually there is no second pass.
+        while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
+        source_.check_unchanged();
+        if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
+        }
+        finish_result(source_, dialect_, plan_, result_);
+        if (plan_.share) share_results();
+        return std::move(result_);
+    }
+
+private:
+    // The kinds of the text's first records, as the first guess.
+    void sample() {
+        const bool continues = plan_.before.records != 0;
+        const bool small = plan_.share != nullptr && (continues || source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            const bool known = small && ledger_.joined(c) != Kind::empty;
+            guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
+        }
+        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
+        follow_ledger(plan_, ledger_, guesses_);
+        for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
+    }
+
+    // Converts the wanted columns of all tiles up to `last`.
+    void convert(std::uint64_t last) {
+        for (Guess& guess : guesses_) guess.settled_as_text = guess.kind == Kind::big_int && guess.classified;
+        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        pass.run(last);
+        stopped_at_ = std::min(stopped_at_, pass.stopped_at());
+        for (Guess& guess : guesses_) {
+            if (!guess.wanted) continue;
+            guess.classified = true;
+            guess.converted = guess.kind != Kind::big_int || guess.settled_as_text;
+        }
+    }
+
+    // The kinds for the other files, and no more memory than the values need: there may be thousands of files.
+    void share_results() {
+        for (usize c = 0; c < plan_.columns.size(); ++c) {
+            plan_.share->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
+            LoadedColumn& column = result_.columns[c];
+            for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
+        }
+    }
+
+    const Source& source_;
+    const Dialect& dialect_;
+    const LoadPlan& plan_;
+    std::vector<Guess> guesses_;
+    KindLedger ledger_;
+    LoadResult result_;
+    std::uint64_t stopped_at_ = EVERY_TILE;
+};
+
+}  // namespace
+
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger) {
+    std::vector<Guess> guesses = first_guesses(plan);
+    for (Guess& guess : guesses) guess.wanted &= guess.inferred;
+    LoadResult none;
+    none.columns.resize(guesses.size());
+    const PrefixSource text(source, plan.end);
+    LoadPass pass(text, dialect, plan, guesses, ledger, none);
+    if (pass.wants_any()) pass.classify_only(bytes);
+}
+
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
+    return Loader(PrefixSource(source, plan.end), dialect, plan).run();
+}
+
+std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
+                                       usize count) {
+    const ConvertKernels& kernels = convert_kernels(isa);
+    TileScan scan(source, dialect, isa, begin, 4096);
+    TileReader reader(scan);
+    std::vector<PeekedRecord> records;
+    std::vector<u8> text;
+    while (const Tile* tile = reader.next()) {
+        const std::vector<u32> strays = tile->has_strays ? reader.strays() : std::vector<u32>{};
+        TileRows rows{};
+        rows.text = tile->text;
+        rows.dialect = &dialect;
+        usize field = 0;
+        for (usize record = 0; record < tile->records; ++record) {
+            const usize last = tile->last[record] & RECORD_INDEX;
+            const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
+            u32 start = tile->starts[record];
+            PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}};
+            const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
+            const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
+            if (is_stray && !dialect.lenient) peeked.malformed = tile->origin(*stray);
+            if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
+            const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
+            peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);
+            for (; field <= last; ++field) {
+                const u32 back = (field == last ? dialect.line_end_length : dialect.separator_length) - 1;
+                const u32 end = tile->ends[field] - back;
+                bool quoted;
+                text.resize(end - start + 2 * 64);
+                const usize size = kernels.field_text(rows, start, end, text.data(), quoted);
+                peeked.fields.emplace_back(reinterpret_cast<const char*>(text.data()), size);
+                start = tile->ends[field] + 1;
+            }
+            if (data) records.push_back(std::move(peeked));
+            if (records.size() == count) return records;
+        }
+    }
+    return records;
+}
+
+}  // namespace headrace

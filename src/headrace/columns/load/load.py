@@ -1,0 +1,314 @@
+"""From an open source to typed columns: the contract of the native loader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+from headrace import _native
+from headrace.columns.column import Column
+from headrace.columns.load.rows import RowRules
+from headrace.columns.schema import FirstRecord
+from headrace.columns.types import DataType, parse_type
+from headrace.columns.value_forms import FormOptions, PlannedForms
+from headrace.columns.zone import LocalTimes, local_times
+from headrace.core.context import Context
+from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.quick import quick
+from headrace.core.recent import Recent
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+from headrace.structure.find import DEFAULT_TILE_BYTES
+
+MOST_TILE_BYTES = 1 << 30
+"""No tile may be larger: places in a tile are 32-bit numbers."""
+_LARGE_TILE_BYTES = 4 << 20
+Progress = Callable[[int, int], object]
+"""Is called with bytes taken and bytes in all."""
+SECONDS_OF_PROGRESS = 0.1
+"""So often it is called, about."""
+_ROWS_PER_TILE = 256
+"""So many rows at least, so that a column's loop is worth its start, as long as the tile stays in the cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueOptions:
+    """How the texts of fields become values, and what becomes of those that do not; `marks` are the bytes before decimals and
+    between thousands; `text_type` is what inferred text becomes in the end, None for what it is loaded as.
+    """
+
+    forms: FormOptions = field(default_factory=FormOptions)
+    true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
+    false_words: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
+    quoted_null: bool = False
+    replace_invalid: bool = False
+    on_error: str = "raise"
+    shrink: bool = False
+    text_type: DataType | None = None
+    marks: tuple[int, int | None] = (ord("."), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """A part of a text that is loaded by itself: the records that begin before byte `stop`, read to their ends.
+
+    Parameters
+    ----------
+    stop
+        A byte of the source.
+    state
+        Of the automaton in front of the part, which may lie inside a record that is not the part's.
+    records, bytes, lines
+        In front of the source's first byte (lines: of the byte `line_begin`), added to what faults and evidence name.
+    line_begin
+        A byte of the source that begins a line and lies before all faults.
+    is_more
+        Whether more of the text is behind the source's last byte.
+    """
+
+    stop: int
+    state: int = 0
+    records: int = 0
+    bytes: int = 0
+    lines: int = 0
+    line_begin: int = 0
+    is_more: bool = False
+
+
+class CutRecordError(Exception):
+    """The source ends inside a record of the part, and more of the text follows: load it again with more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far the load of a part came: `end` is behind the last record, `state` the automaton's at the stop."""
+
+    end: int = 0
+    state: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """All that the native loader is told; `columns` are (name, type or None to infer, whether it is wanted).
+
+    `zones` are local times with the positions of the columns that hold them.
+
+    Bytes `begin` to `end` of the source are read; records that begin before `data_begin` are no data.
+
+    `part` is what of them this load reads, if that is not all.
+
+    Of one file among several: `share` is what their loads have in common, `file` its number, and `share_columns` the places of
+    its columns among those of all files.
+    """
+
+    columns: list[tuple[str, DataType | None, bool]]
+    begin: int
+    end: int
+    data_begin: int
+    rows: RowRules
+    values: ValueOptions
+    threads: int
+    tile_bytes: int
+    memory_limit: int
+    isa: str
+    row_index: int | None = None
+    exact_memory: bool = False
+    share: _native.LoadShare | None = None
+    file: int = 0
+    share_columns: tuple[int, ...] = ()
+    forms: PlannedForms = field(default_factory=PlannedForms)
+    zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
+    progress: Progress | None = None
+    part: TextPart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The field that settled an inferred type: no field before it needed so wide a type.
+
+    Parameters
+    ----------
+    record
+        Number of the data record, from 1.
+    byte
+        Where the field begins in the source.
+    text
+        Its first bytes.
+    file
+        Where several files were read: the path of the one that the field is in. A type that comes from paths themselves (hive
+        partitions) has record 0.
+    """
+
+    record: int
+    byte: int
+    text: bytes
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load gives; `counts` has records, rows, rejected, filled, leading, blank, comment and passes; `replaced` the strings
+    of each column that were mended with U+FFFD.
+
+    `device` is where the text was read.
+
+    `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
+    record.
+    """
+
+    columns: tuple[Column | None, ...]
+    evidence: tuple[Evidence | None, ...]
+    rejects: dict[str, Column]
+    counts: dict[str, int]
+    row_index: Column | None
+    replaced: tuple[int, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    device: str = "cpu"
+    reached: Reached = Reached()
+
+
+_dialects: Recent[_native.Dialect] = Recent()
+
+
+def native_dialect(dialect: Dialect) -> _native.Dialect:
+    """The dialect as the native part has it."""
+    return _dialects.of(lambda: _native.Dialect.make(dialect), dialect)
+
+
+def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
+    """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
+    with native_errors():
+        found = _native.peek(source.native, native_dialect(dialect), context.isa, begin, count)
+    return [_first_record(begin, tuple(fields), malformed, text) for begin, fields, malformed, text in found]
+
+
+_first_record = quick(FirstRecord)
+
+
+def check_header(source: OpenSource, first: FirstRecord) -> None:
+    """Raise for a header whose quotes are malformed, whatever `on_error` is: without names there is no table.
+
+    Raises
+    ------
+    ParseError
+        With record 0.
+    """
+    if first.malformed is None:
+        return
+    raise ParseError(
+        record=0,
+        line=_native.line_numbers(source.native, [first.begin], 1)[0],
+        byte=first.malformed,
+        column=None,
+        kind="unclosed_quote" if first.malformed == first.begin else "quote",
+        expected=None,
+        text=first.text.decode("utf-8", "backslashreplace"),
+    )
+
+
+def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, list[int]], ...]:
+    """The time zones, UTC apart, in which columns of given type lie, each with the columns' positions."""
+    columns: dict[str, list[int]] = {}
+    for position, type_ in enumerate(types):
+        if type_ is not None and type_.tz not in (None, "UTC"):
+            columns.setdefault(str(type_.tz), []).append(position)
+    return tuple((local_times(name), positions) for name, positions in columns.items())
+
+
+def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
+    """Bytes of one tile, for records about as long as the first."""
+    if first is None or size == 0:
+        return DEFAULT_TILE_BYTES
+    record = sum(len(text) + 1 for text in first.fields)
+    return min(_LARGE_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
+
+
+def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
+    """Read all records into columns.
+
+    Working memory is a few tiles a thread beside the result; the result is charged to ``plan.memory_limit``.
+
+    Raises
+    ------
+    ParseError
+        With ``on_error="raise"``: the first record (then column) that does not fit.
+    MemoryLimitError
+        The result outgrew the limit, or there is no more memory.
+    SourceError
+        The source could not be read to its end as it was when it was opened.
+    CutRecordError
+        Of a part that more text follows.
+    """
+    with native_errors():
+        made = _native.load(source.native, native_dialect(dialect), plan)
+    end, state, is_cut = made["reached"]
+    if is_cut and plan.part is not None and plan.part.is_more:
+        raise CutRecordError
+    counts = made["counts"]
+    faults = made["fault_count"]
+    rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
+    if made["raised"]:
+        raise parse_error(rejects)
+    rows = counts["rows"]
+    parts = zip(plan.columns, made["columns"], strict=True)
+    columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
+    evidence = tuple(None if found is None else Evidence(*found[:3]) for found in made["evidence"])
+    find, convert, finish = made["seconds"]
+    return Loaded(
+        columns=columns,
+        evidence=evidence,
+        rejects=rejects,
+        counts=counts,
+        row_index=row_index,
+        replaced=tuple(made["replaced"]),
+        seconds={"find": find, "convert": convert, "finish": finish},
+        reached=Reached(end, state),
+    )
+
+
+def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+    """What the native part calls a column, of so many rows."""
+    type_name, null_count, values, validity, offsets = parts
+    return Column(
+        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+    )
+
+
+type_named = cache(parse_type)
+"""There are few types and may be a million columns."""
+
+
+def parse_error(rejects: dict[str, Column]) -> ParseError:
+    """The first row of a table of rejects as an error."""
+    first = {name: column[0] for name, column in rejects.items()}
+    text = first["field"] if first["field"] is not None else first["text"]
+    return ParseError(
+        record=first["record"],
+        line=first["line"],
+        byte=first["byte"],
+        column=first["column"],
+        kind=first["kind"],
+        expected=first["expected"],
+        text=text,
+    )
+
+
+class native_errors:  # noqa: N801  # used as a block
+    """A block in which the native part's errors are the package's own."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        if isinstance(error, _native.SourceFailure):
+            raise SourceError(str(error)) from None
+        if isinstance(error, _native.RecordTooLong):
+            raise HeadraceError(str(error)) from None
+        if isinstance(error, MemoryError):
+            raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None

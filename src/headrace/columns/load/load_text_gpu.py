@@ -1,0 +1,51 @@
+"""A text that is to be read on a GPU, wherever it lies: copied there, decoded there, loaded there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from headrace.columns.load.decoded_gpu import decoded_place
+from headrace.columns.load.load import Loaded, LoadPlan, native_errors
+from headrace.columns.load.load_gpu import load_on_gpu
+from headrace.columns.load.place_gpu import Place
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.device_memory import Budget
+from headrace.core.gpu.launcher import GpuLauncher, Room
+from headrace.sources.on_gpu import view_of_room
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+
+
+def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
+    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    budget = context.new_budget() if budget is None else budget
+    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
+
+
+def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
+    """Read a text on a GPU, where it lies or is copied to.
+
+    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
+
+    Raises
+    ------
+    MemoryLimitError
+        It does not fit.
+    """
+    far = source.on_gpu if source.is_far else None
+    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    if source.codec != "utf-8":
+        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+        place, source, plan = decoded_place(place, source, plan, view)
+    return load_on_gpu(place, source, dialect, plan)
+
+
+def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
+    """The text on the card: read by several threads into pinned memory, from where it goes on."""
+    text = launcher.room(source.size)
+    with native_errors():
+        launcher.read_in(source.native.read_into, source.size, text)
+    return text

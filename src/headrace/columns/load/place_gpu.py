@@ -1,0 +1,51 @@
+"""Where a load on a GPU runs, how it cuts the text, and what it does not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from headrace.columns.convert.convert_gpu import ConvertShape
+from headrace.columns.convert.rows_gpu import RowShape
+from headrace.core.gpu.launcher import Launcher, Room
+from headrace.structure.find_gpu import FindShape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuShape:
+    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
+
+    find: FindShape = field(default_factory=FindShape)
+    threads: int = 256
+    window: int = 4096
+    blocks: int = 4
+    rows: RowShape = field(default_factory=RowShape)
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, records=1))
+
+    def __post_init__(self) -> None:
+        assert self.rows.tile == self.quoted_rows.tile == self.find.tile  # they read the search's tiles
+
+    def convert(self, form: str) -> ConvertShape:
+        """The conversion's, of a text that this form of the search reads."""
+        forms = {"quotes": form != "bare", "steps": form == "steps"}
+        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
+
+
+@cache
+def convert_program(shape: GpuShape, form: str, writes: bool) -> tuple[dict[str, int], int, int]:
+    """Macros, threads, and shared memory."""
+    found = shape.convert(form)
+    return found.defines(writes=writes), found.threads, found.shared_bytes
+
+
+_SHAPE = GpuShape()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where kernels run, the text there, the shape of their tiles, and what that is called."""
+
+    launcher: Launcher
+    text: Room
+    shape: GpuShape = _SHAPE
+    device: str = "cpu"

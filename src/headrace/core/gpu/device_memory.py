@@ -1,0 +1,290 @@
+"""Memory of a GPU, in the order of streams: a pool with a budget, and buffers that are given back when nobody holds them.
+
+Taking and giving back are work of a stream, like a kernel (CUDA's stream-ordered allocator): neither waits, and memory that one
+call gave back serves the next call in the same stream at once. The pool keeps what it has, so that only growth asks the system.
+
+What does not fit, a budget or the card, raises `MemoryLimitError`, and nothing is lost: the pool first gives back what it keeps
+and waits for what other streams are about to give back.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from typing import Any
+
+from headrace.core.device import Device
+from headrace.core.errors import MemoryLimitError
+from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, GpuError, checked, driver
+from headrace.core.gpu.event import Event
+
+
+class Budget:
+    """Bytes of device memory that one user of it may hold.
+
+    Parameters
+    ----------
+    limit
+        So many at most; None for no limit.
+
+    Examples
+    --------
+    >>> budget = Budget(100)
+    >>> budget.charge(80)
+    >>> budget.charge(30)
+    Traceback (most recent call last):
+    headrace.core.errors.MemoryLimitError: 30 bytes more do not fit the memory limit of 100: 80 are in use
+    >>> budget.refund(80)
+    >>> budget.used, budget.peak
+    (0, 80)
+    """
+
+    __slots__ = ("_lock", "limit", "peak", "used")
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.used = 0
+        self.peak = 0
+        self._lock = threading.Lock()
+
+    def charge(self, nbytes: int) -> None:
+        """Count bytes that are taken.
+
+        Raises
+        ------
+        MemoryLimitError
+            They do not fit; nothing is counted.
+        """
+        with self._lock:
+            used = self.used + nbytes
+            if self.limit is not None and used > self.limit:
+                raise MemoryLimitError(
+                    f"{nbytes:_} bytes more do not fit the memory limit of {self.limit:_}: {self.used:_} are in use"
+                )
+            self.used = used
+            self.peak = max(self.peak, used)
+
+    def refund(self, nbytes: int) -> None:
+        """Count bytes that were given back."""
+        with self._lock:
+            self.used -= nbytes
+
+
+class DeviceBytes(ABC):
+    """Bytes on a GPU, as other libraries and columns know them."""
+
+    __slots__ = ()
+
+    address: int
+    nbytes: int
+    gpu: Gpu
+    stream: int
+
+    @property
+    def device(self) -> Device:
+        """Where they are."""
+        return self.gpu.device
+
+    @abstractmethod
+    def show(self) -> None:
+        """Another library is told the address."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        self.show()
+        return {
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+            "data": (self.address, False),
+            "strides": None,
+            "stream": self.stream,
+            "version": 3,
+        }
+
+    def __repr__(self) -> str:
+        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
+
+
+class DeviceBuffer(DeviceBytes):
+    """Bytes on a GPU. When nobody holds it, its memory serves the next work of its stream.
+
+    It speaks ``__cuda_array_interface__``, as an array of bytes.
+
+    Parameters
+    ----------
+    address, nbytes
+        Where, and how many. Addresses are multiples of 256.
+    gpu
+        The card.
+    stream
+        Handle of the stream that it is taken from and given back to.
+    budget
+        What it is counted in.
+    """
+
+    __slots__ = ("__weakref__", "_budget", "_shown", "_users", "address", "gpu", "nbytes", "stream")
+
+    def __init__(self, address: int, nbytes: int, gpu: Gpu, stream: int, budget: Budget | None) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.gpu = gpu
+        self.stream = stream
+        self._budget = budget
+        self._users: dict[int, Event] = {}
+        self._shown = False
+
+    def used_by(self, stream: int) -> None:
+        """Another stream was told to use it: its memory is given back behind that. To be called after the launch."""
+        if stream != self.stream:
+            event = self._users.get(stream)
+            if event is None:
+                event = self._users[stream] = Event(self.gpu)
+            event.record(stream)
+
+    def close(self) -> None:
+        """Give the memory back now; the buffer is empty from then on."""
+        address, self.address = self.address, 0
+        if address:
+            # This may be any thread, at any time, and the stream a default one.
+            with self.gpu.current():
+                for event in self._users.values():
+                    event.hold(self.stream)
+                if self._shown or self.stream == PER_THREAD_STREAM:
+                    self._hold_for_all()
+                checked(driver().cuMemFreeAsync(address, self.stream))
+            if self._budget is not None:
+                self._budget.refund(self.nbytes)
+            self._users = {}
+        self.nbytes = 0
+
+    def _hold_for_all(self) -> None:
+        """Others have told the address to streams that nobody here knows, or to another thread's: behind all that was started."""
+        event = Event(self.gpu)
+        try:
+            refused = driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]
+        except RuntimeError:  # of cuda.bindings: a driver before 12.5 has no such function
+            refused = True
+        if refused:
+            self.gpu.synchronize()
+        else:
+            event.hold(self.stream)
+
+    def __del__(self) -> None:
+        if getattr(self, "address", 0):
+            with suppress(Exception):  # when the interpreter ends, the driver may be gone already
+                self.close()
+
+    def show(self) -> None:
+        """Another library is told the address."""
+        self._shown = True
+
+
+class DevicePool:
+    """The memory of a card that this process takes. `device_pool` gives the one of a card.
+
+    Parameters
+    ----------
+    gpu
+        The card.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        functions = driver()
+        gpu.make_current()
+        self.gpu = gpu
+        properties = functions.CUmemPoolProps()
+        properties.allocType = functions.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        properties.location.type = functions.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        properties.location.id = gpu.index
+        self._pool = checked(functions.cuMemPoolCreate(properties))
+        keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
+
+    def take(
+        self, nbytes: int, stream: int | None = None, budget: Budget | None = None, *, is_current: bool = False
+    ) -> DeviceBuffer:
+        """A buffer whose contents are anything.
+
+        Parameters
+        ----------
+        nbytes
+            Its size.
+        stream
+            Handle of the stream that uses it; None for the card's own.
+        budget
+            What it is counted in.
+        is_current
+            Whether the caller has made the card current.
+
+        Raises
+        ------
+        MemoryLimitError
+            It does not fit the budget, or the card. Nothing was taken.
+        """
+        stream = self.gpu.stream if stream is None else stream
+        if nbytes == 0:
+            return DeviceBuffer(0, 0, self.gpu, stream, None)
+        if budget is not None:
+            budget.charge(nbytes)
+        try:
+            if not is_current:
+                self.gpu.make_current()
+            address = self._take(nbytes, stream)
+        except BaseException:
+            if budget is not None:
+                budget.refund(nbytes)
+            raise
+        return DeviceBuffer(address, nbytes, self.gpu, stream, budget)
+
+    def _take(self, nbytes: int, stream: int) -> int:
+        functions = driver()
+        status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
+        if status:
+            self.gpu.synchronize()  # other streams may be about to give some back
+            self.release_unused()
+            status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
+        if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            free, total = checked(functions.cuMemGetInfo())
+            raise MemoryLimitError(f"{nbytes:_} bytes do not fit the memory of {self.gpu.device}: {free:_} of {total:_} are free")
+        checked((status,))
+        return int(address)
+
+    def release_unused(self) -> None:
+        """Give what is kept for later back to the system."""
+        checked(driver().cuMemPoolTrimTo(self._pool, 0))
+
+    @property
+    def used(self) -> int:
+        """Bytes in buffers."""
+        return self._count("CU_MEMPOOL_ATTR_USED_MEM_CURRENT")
+
+    @property
+    def reserved(self) -> int:
+        """Bytes taken from the system, those that are kept for later included."""
+        return self._count("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT")
+
+    def _count(self, attribute: str) -> int:
+        functions = driver()
+        return int(checked(functions.cuMemPoolGetAttribute(self._pool, getattr(functions.CUmemPool_attribute, attribute))))
+
+
+_pools: dict[int, DevicePool] = {}
+_pools_lock = threading.Lock()
+
+
+def device_pool(gpu: Gpu) -> DevicePool:
+    """The pool of a card.
+
+    Raises
+    ------
+    GpuError
+        The card has no stream-ordered memory.
+    """
+    with _pools_lock:
+        if gpu.index not in _pools:
+            try:
+                _pools[gpu.index] = DevicePool(gpu)
+            except GpuError as error:
+                raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
+        return _pools[gpu.index]

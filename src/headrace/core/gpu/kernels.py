@@ -1,0 +1,308 @@
+"""Kernels: from a file of the package to a launch.
+
+A program (`headrace.core.gpu.kernel_source`) is compiled by NVRTC to a cubin for one architecture, never to PTX, which a driver
+older than the compiler refuses; kept on disk (kernel_cache.py); and loaded when one of its kernels is first asked
+for. A kernel knows the types of its parameters, so that a launch packs its arguments into memory that is there already and
+makes one call of the driver.
+
+Floating point means the same as on the CPU: ``--fmad=false``, fused operations only by name.
+
+Cost beside an H200: a launch 3.6 to 4.7 us, the first call of a process 10 ms where the kernel is kept, 80 to 105 where it is
+compiled (bench/results/h200/2026-11-21-limits.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from headrace.core.errors import MissingDependencyError
+from headrace.core.gpu.card import ARCHITECTURES, NAMED_STREAMS, Gpu, GpuError, checked, cuda_core, driver
+from headrace.core.gpu.kernel_arguments import packing
+from headrace.core.gpu.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
+from headrace.core.gpu.kernel_source import KernelSourceError, Value, Variant, joined_source
+
+__all__ = ["ARCHITECTURES", "Compiled", "Kernel", "Variant", "compile_source", "cubin_of", "kernel"]
+
+_OPTIONS = {"std": "c++20", "fma": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the compiler made of a program: its cubin, and what it had to say (warnings)."""
+
+    code: bytes
+    log: str
+
+
+def compile_source(source: str, name: str, architecture: str) -> Compiled:
+    """Compile a program; no driver and no GPU are needed.
+
+    Parameters
+    ----------
+    source
+        The whole text.
+    name
+        What messages call it where no ``#line`` says better.
+    architecture
+        Such as ``"sm_90"``.
+
+    Raises
+    ------
+    KernelSourceError
+        It does not compile; the compiler's messages are in the text.
+    MissingDependencyError
+        There is no NVRTC.
+    """
+    core = cuda_core()
+    log = io.StringIO()
+    options = core.ProgramOptions(name=name, arch=architecture, **_OPTIONS)
+    try:
+        program = core.Program(source, "c++", options)
+        code = program.compile("cubin", logs=log).code
+    except Exception as error:
+        if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder: there is no libnvrtc
+            raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
+        if type(error).__name__ != "NVRTCError":
+            raise
+        raise KernelSourceError(f"{name} does not compile for {architecture}: {str(error).strip(chr(0)).strip()}") from None
+    return Compiled(bytes(code), log.getvalue().strip("\0\n"))
+
+
+def compiler_release() -> str:
+    """Release of the compiler, as its package tells it, or ``"system"``.
+
+    Loading NVRTC to ask it would cost what a cache hit saves.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return "system"
+
+
+@cache
+def user_cache() -> KernelCache:
+    """The user's cache for this compiler."""
+    return KernelCache(user_folder() / f"nvrtc-{compiler_release()}")
+
+
+def cache_key(source: str, architecture: str) -> str:
+    """Under which name a program is kept."""
+    return key_of(source, f"{architecture} {sorted(_OPTIONS.items())}")
+
+
+def cubin_of(variant: Variant, architecture: str) -> bytes:
+    """A program of the package, compiled: as it came with the package, from the user's cache, or now.
+
+    Raises
+    ------
+    MissingDependencyError
+        It has to be compiled, and there is no NVRTC.
+    """
+    source = joined_source(variant)
+    key = cache_key(source, architecture)
+    shipped = KernelCache(PREBUILT).get(key)
+    if shipped is not None:
+        return shipped
+    return user_cache().get_or_make(key, lambda: compile_source(source, variant.file, architecture).code)
+
+
+Extent = int | tuple[int, int, int]
+
+
+class Kernel:
+    """A kernel on a card.
+
+    Parameters
+    ----------
+    handle
+        The driver's kernel.
+    name
+        Its entry point.
+    signature
+        A letter of `struct` for each parameter: ``P`` a pointer, ``q`` and ``Q`` 64 bits, ``i`` and ``I`` 32, ``d`` and ``f``
+        floating point, ``16s`` sixteen bytes of a structure.
+    gpu
+        The card.
+    """
+
+    __slots__ = ("_entry", "_free", "_handle", "_offsets", "_packer", "_shared", "gpu", "name")
+
+    def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu) -> None:
+        self.name = name
+        self.gpu = gpu
+        self._handle = handle
+        self._entry = driver().CUfunction(int(handle))
+        self._packer, self._offsets = packing(handle, name, signature)
+        self._free: list[tuple[Any, Any, int]] = []
+        self._shared = 0  # of dynamic shared memory, so much is known to be allowed
+
+    def launch(
+        self,
+        grid: Extent,
+        block: Extent,
+        args: Sequence[Any],
+        *,
+        shared: int = 0,
+        stream: int | None = None,
+        is_current: bool = False,
+    ) -> None:
+        """Start the kernel; it runs later, in the stream's order.
+
+        Parameters
+        ----------
+        grid, block
+            Blocks of the grid and threads of a block: a number, or three.
+        args
+            A value for each parameter: addresses as numbers.
+        shared
+            Dynamic shared memory of a block, in bytes.
+        stream
+            The stream's handle; None for the card's own.
+        is_current
+            Whether the caller has made the card current.
+
+        Raises
+        ------
+        GpuError
+            The driver refuses it: too many threads, too much shared memory, or an earlier kernel failed.
+        """
+        # A place for arguments belongs to one launch at a time: `pop` and `append` are one step each, for any number of threads.
+        try:
+            place = self._free.pop()
+        except IndexError:
+            place = self._new_place()
+        try:
+            self._packer.pack_into(place[0], 0, *args)
+            if shared > self._shared:
+                self._allow_shared(shared)
+            if stream is None:
+                stream = self.gpu.stream
+            elif stream <= NAMED_STREAMS and not is_current:
+                self.gpu.make_current()
+            x, y, z = (grid, 1, 1) if isinstance(grid, int) else grid
+            u, v, w = (block, 1, 1) if isinstance(block, int) else block
+            status = _launch(self._entry, x, y, z, u, v, w, shared, stream, place[2], 0)[0]
+            if status:
+                self._retry((x, y, z, u, v, w, shared, stream, place[2], 0), status)
+        finally:
+            self._free.append(place)
+
+    def _retry(self, call: tuple[int, ...], status: Any) -> None:
+        """Once more, with the card's context as this thread's: a new thread has none, and other libraries change it."""
+        names = driver().CUresult
+        if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
+            self.gpu.make_current()
+            status = _launch(self._entry, *call)[0]
+        if status:
+            try:
+                checked((status,))
+            except GpuError as error:
+                raise GpuError(
+                    f"kernel {self.name}, grid {call[:3]}, block {call[3:6]}, {call[6]} bytes shared: {error}"
+                ) from None
+
+    def _new_place(self) -> tuple[Any, Any, int]:
+        """Memory for arguments, the driver's array of pointers to each, and that array's address."""
+        memory = ctypes.create_string_buffer(max(self._packer.size, 1))
+        base = ctypes.addressof(memory)
+        pointers = (ctypes.c_void_p * max(len(self._offsets), 1))(*(base + offset for offset in self._offsets))
+        return memory, pointers, ctypes.addressof(pointers)
+
+    def _allow_shared(self, shared: int) -> None:
+        """Raise what the driver allows; never lower it, since other threads, and other objects, may launch the same kernel."""
+        functions = driver()
+        attribute = functions.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        with _allowing:
+            allowed = checked(functions.cuKernelGetAttribute(attribute, self._handle, self.gpu.index))
+            if shared > allowed:
+                checked(functions.cuKernelSetAttribute(attribute, shared, self._handle, self.gpu.index))
+            self._shared = max(shared, allowed)
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.name} on {self.gpu!r})"
+
+
+_allowing = threading.Lock()
+_LEAST_DRIVER = 13000
+
+
+def _launch(*call: Any) -> Any:
+    """The driver's launch; the first call puts the function itself in its place, which saves a lookup in each later one."""
+    global _launch  # noqa: PLW0603
+    _launch = driver().cuLaunchKernel
+    return _launch(*call)
+
+
+_libraries: dict[tuple[Variant, str], Any] = {}
+_kernels: dict[tuple[Any, ...], Kernel] = {}
+
+
+def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu) -> Kernel:
+    """A kernel of the package, loaded; the second call with the same arguments finds it.
+
+    Parameters
+    ----------
+    file
+        Its file, such as ``"core/primitives/copy.cu"``.
+    entry
+        Its name there.
+    signature
+        Its parameters, as `Kernel` has them.
+    defines
+        Macros and their values; ``core/variants.toml`` lists them.
+    gpu
+        The card it will run on.
+
+    Raises
+    ------
+    OptionError
+        No such variant is listed.
+    KernelSourceError
+        The signature is not the kernel's, or the file has no such kernel.
+    MissingDependencyError
+        It has to be compiled, and there is no NVRTC.
+    GpuError
+        The driver does not take what was compiled, being older than the compiler.
+    """
+    name = (file, entry, signature, *defines.items(), gpu.index)
+    found = _kernels.get(name)
+    if found is None:
+        variant = Variant.of(file, defines)
+        gpu.make_current()
+        # Two threads may both come here; both get a kernel that works, and one of them is kept.
+        found = _kernels[name] = Kernel(_loaded(variant, entry, gpu.architecture), entry, signature, gpu)
+    return found
+
+
+def _driver_in_words() -> str:
+    """The driver by its version, and whether that may be the reason: a cubin wants one of its compiler's generation, or newer."""
+    version = checked(driver().cuDriverGetVersion())
+    named = f"the driver, which is for CUDA {version // 1000}.{version % 1000 // 10}"
+    return named if version >= _LEAST_DRIVER else f"{named} (13.0 or newer is needed)"
+
+
+def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
+    """The driver's kernel. A library is loaded once for all cards of an architecture."""
+    functions = driver()
+    library = _libraries.get((variant, architecture))
+    if library is None:
+        code = cubin_of(variant, architecture)
+        try:
+            library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+        except GpuError as error:
+            raise GpuError(f"{variant}, compiled for {architecture}, is not taken by {_driver_in_words()}: {error}") from error
+        library = _libraries.setdefault((variant, architecture), library)
+    status, handle = functions.cuLibraryGetKernel(library, entry.encode())
+    if status:
+        raise KernelSourceError(f"{variant} has no kernel {entry!r}")
+    return handle

@@ -1,0 +1,242 @@
+"""What several kernels make together: rooms of memory, launches in the order of one stream, one way in which the host waits.
+
+A stage's contract is written against `Launcher`; `GpuLauncher` is a card's, and `headrace.testing.fibers.launcher` runs the same
+contract without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
+
+from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
+from headrace.core.gpu.device_parts import DeviceParts, take_together
+from headrace.core.gpu.event import Event
+from headrace.core.gpu.kernels import Kernel, kernel
+from headrace.core.gpu.pinned import Read, give_ring, take_ring
+from headrace.core.gpu.staging import staging
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry point: its file, its name there, and its parameters as `headrace.core.gpu.kernels.Kernel` has them."""
+
+    file: str
+    name: str
+    signature: str
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
+
+    defines: Mapping[str, int]
+    blocks: int | tuple[int, int, int]
+    threads: int
+    shared: int = 0
+
+
+class Room(Protocol):
+    """Memory where the kernels run; it is given back when nobody holds it."""
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+
+
+class Rooms(Protocol):
+    """Several rooms, by number."""
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where each of them is."""
+
+    def trim(self, sizes: Sequence[int], /) -> None:
+        """So many bytes of each count from now on, no more than it has."""
+
+    def join(self, others: Any, /) -> None:
+        """Have rooms of the same launcher behind these."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Room: ...
+    def __iter__(self) -> Iterator[Room]: ...
+
+
+class Part:
+    """Bytes of a room from `begin` on; all that are left, or `size` of them."""
+
+    __slots__ = ("address", "begin", "nbytes", "room")
+
+    def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
+        self.address = room.address + begin
+        self.nbytes = room.nbytes - begin if size is None else size
+        # A part's begin may lie in front of the memory: of a text of which only a part is there.
+        self.room: Room = room.room if isinstance(room, Part) else room
+        self.begin: int = room.begin + begin if isinstance(room, Part) else begin
+
+
+class Launcher(Protocol):
+    """Where kernels run. Rooms and launches never wait; `fetch` does."""
+
+    waits: int
+    """How often the host has waited."""
+
+    def room(self, nbytes: int, *, fill: int | None = None) -> Room:
+        """Memory, each byte `fill` if that is given."""
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> Rooms:
+        """Memory in several rooms of so many bytes, the first of them zero, but the very first `ones` with all bits set: cheaper
+        than one by one.
+        """
+
+    def fill(self, room: Room, byte: int) -> None:
+        """Make each byte the same."""
+
+    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+        """A copy of an array of the host, in a room that there is or a new one."""
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
+
+    def fetch(self, room: Room) -> NDArray[np.uint8]:
+        """A copy of a room on the host, behind all that was launched."""
+
+    def result(self, room: Room) -> Any:
+        """The room as a buffer of a column."""
+
+
+_LITTLE = 256 << 10
+
+
+class GpuLauncher:
+    """A card's, for the thread that makes it.
+
+    Parameters
+    ----------
+    card
+        Which one.
+    stream
+        Handle of the stream that everything goes to; None for the card's own.
+    budget
+        What rooms are counted in.
+    crossings
+        Where copies are counted.
+    """
+
+    def __init__(self, card: Gpu, *, stream: int | None, budget: Budget, crossings: Crossings) -> None:
+        self.waits = 0
+        self._card = card
+        self._stream = card.stream if stream is None else stream
+        self._budget = budget
+        self._crossings = crossings
+        self._staging = staging(card)
+        self._pool = device_pool(card)
+        card.make_current()
+
+    @property
+    def stream(self) -> int:
+        """Handle of the stream that everything goes to."""
+        return self._stream
+
+    @property
+    def crossings(self) -> Crossings:
+        """Where copies are counted."""
+        return self._crossings
+
+    def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
+        """As `Launcher.room`.
+
+        Raises
+        ------
+        MemoryLimitError
+            It does not fit the budget, or the card.
+        """
+        made = self._pool.take(nbytes, self._stream, self._budget)
+        if fill is not None:
+            self.fill(made, fill)
+        return made
+
+    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceParts:
+        """As `Launcher.rooms`.
+
+        Raises
+        ------
+        MemoryLimitError
+            They do not fit the budget, or the card.
+        """
+        return take_together(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
+
+    def fill(self, room: Room, byte: int) -> None:
+        """As `Launcher.fill`."""
+        if room.nbytes:
+            checked(driver().cuMemsetD8Async(room.address, byte, room.nbytes, self._stream))
+
+    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+        """As `Launcher.put`."""
+        made = self.room(values.nbytes) if room is None else room
+        if 0 < values.nbytes <= _LITTLE:
+            self._staging.put(made.address, self._stream, values.tobytes(), counted=self._crossings)
+        elif values.nbytes:
+            plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+            self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
+        return made
+
+    def read_in(self, read: Read, nbytes: int, room: Room) -> None:
+        """Fill a room with so many bytes that `read` puts at an address of the host."""
+        if nbytes <= _LITTLE:
+            target: NDArray[np.uint8] = np.empty(nbytes, np.uint8)
+            read(0, nbytes, target.ctypes.data, 1)
+            self.put(target, room)
+            return
+        ring = take_ring(self._card)
+        try:
+            Event(self._card).record(self._stream).hold(ring.stream)  # the room is of this stream
+            ring.send(read, range(nbytes), room.address, counted=self._crossings)
+            Event(self._card).record(ring.stream).hold(self._stream)
+        finally:
+            give_ring(ring)
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """As `Launcher.launch`."""
+        program = id(entry), id(shape.defines), self._card.index
+        found = _kernels.get(program)
+        if found is None:
+            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+            if len(_kernels) >= _MOST_KERNELS:
+                _kernels.clear()
+            found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
+        packed = [arg if (kind := type(arg)) is int or kind is bytes else _packed(arg) for arg in args]
+        found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
+
+    def fetch(self, room: Room) -> NDArray[np.uint8]:
+        """As `Launcher.fetch`."""
+        self.waits += 1
+        if not room.nbytes:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings), np.uint8)
+
+    def result(self, room: Room) -> Room:
+        """The room itself."""
+        return room
+
+
+def _packed(arg: Any) -> Any:
+    if arg is None:
+        return 0
+    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
+
+
+_STRUCTURES = (np.ndarray, np.void)
+_MOST_KERNELS = 256
+_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
+"""By the identities of an entry and of macros: who launches often has them as the same objects each time."""

@@ -1,0 +1,152 @@
+"""Large copies between host and GPU through a few large chunks of pinned memory, used in turn.
+
+One thread of Python tells the card what to copy; the bytes between a chunk and the caller's memory (or a file) are moved by
+native threads, while the card moves those of the chunks before. `headrace.core.gpu.staging` serves copies of any size and many
+callers; this serves a stream of large ones, of which the interpreter should see as little as possible.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from headrace import _native
+from headrace.core.errors import MemoryLimitError
+from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.event import Event
+
+CHUNK_BYTES = 32 << 20
+CHUNKS = 3
+THREADS = max(1, min(_native.hardware_threads() - 2, 16))
+_ALIGN = 64
+
+Read = Callable[[int, int, int, int], object]
+"""Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
+Copy = tuple[int, int, int]
+"""Address on the card, address on the host, bytes."""
+
+
+class PinnedRing:
+    """Pinned memory of a card, and a stream for its copies. For one caller at a time.
+
+    Parameters
+    ----------
+    gpu
+        The card.
+    chunk_bytes, chunks, threads
+        The chunks, and who moves bytes from and to them.
+
+    Raises
+    ------
+    MemoryLimitError
+        So much memory of the host cannot be pinned.
+    """
+
+    def __init__(self, gpu: Gpu, *, chunk_bytes: int = CHUNK_BYTES, chunks: int = CHUNKS, threads: int = THREADS) -> None:
+        functions = driver()
+        gpu.make_current()
+        self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
+        self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
+        self._events = [Event(gpu) for _ in range(chunks)]
+        self._addresses: list[int] = []
+        self._turn = 0
+        for _ in range(chunks):
+            status, address = functions.cuMemHostAlloc(chunk_bytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+            if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+                self.close()
+                raise MemoryLimitError(f"{chunks * chunk_bytes:_} bytes of the host cannot be pinned for copies to {gpu.device}")
+            self._addresses.append(int(checked((status, address))))
+
+    def send(self, read: Read, part: range, address: int, *, counted: Crossings) -> None:
+        """Copy what `read` gives for places `part` to an address of the card, as work of the stream; returns when all is read."""
+        self.gpu.make_current()
+        for at in range(part.start, part.stop, self._chunk_bytes):
+            size = min(self._chunk_bytes, part.stop - at)
+            chunk, event = self._next()
+            read(at, size, chunk, self._threads)
+            checked(driver().cuMemcpyHtoDAsync(address + at - part.start, chunk, size, self.stream))
+            event.record(self.stream, is_current=True)
+        counted.count(to_gpu=len(part))
+
+    def fetch(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
+        """Copy from the card, behind the ring's stream; returns when all is there."""
+        self.gpu.make_current()
+        under_way: tuple[list[tuple[int, int, int]], Event] | None = None
+        for group in self._groups(copies):
+            chunk, event = self._next()
+            moves, begin = [], chunk
+            for device, host, size in group:
+                checked(driver().cuMemcpyDtoHAsync(begin, device, size, self.stream))
+                moves.append((begin, host, size))
+                begin += -(-size // _ALIGN) * _ALIGN
+            event.record(self.stream, is_current=True)
+            self._empty(under_way)
+            under_way = moves, event
+        self._empty(under_way)
+        counted.count(to_host=sum(size for _, _, size in copies))
+
+    def close(self) -> None:
+        """Wait for what is under way, and give the memory back."""
+        self.gpu.make_current()
+        checked(driver().cuStreamSynchronize(self.stream))
+        for address in self._addresses:
+            checked(driver().cuMemFreeHost(address))
+        self._addresses = []
+
+    def _next(self) -> tuple[int, Event]:
+        """The next chunk, once it is free."""
+        turn = self._turn % len(self._addresses)
+        if self._turn >= len(self._addresses):
+            self._events[turn].wait()
+        self._turn += 1
+        return self._addresses[turn], self._events[turn]
+
+    def _empty(self, under_way: tuple[list[tuple[int, int, int]], Event] | None) -> None:
+        if under_way is not None:
+            moves, event = under_way
+            event.wait()
+            _native.copy_parts(moves, self._threads)
+
+    def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
+        """The copies, cut and put together so that each group fits a chunk."""
+        group: list[Copy] = []
+        room = self._chunk_bytes
+        for device, host, left in copies:
+            at = 0
+            while at < left:
+                size = min(left - at, room)
+                group.append((device + at, host + at, size))
+                at += size
+                room -= -(-size // _ALIGN) * _ALIGN
+                if room <= 0:
+                    yield group
+                    group, room = [], self._chunk_bytes
+        if group:
+            yield group
+
+
+_MOST_IDLE = 2
+_idle: dict[int, list[PinnedRing]] = {}
+_lock = threading.Lock()
+
+
+def take_ring(gpu: Gpu) -> PinnedRing:
+    """A ring for one caller, until it is given back: pinning memory takes as long as copying some hundred MB."""
+    with _lock:
+        idle = _idle.get(gpu.index)
+        if idle:
+            return idle.pop()
+    return PinnedRing(gpu)
+
+
+def give_ring(ring: PinnedRing) -> None:
+    """Wait for its copies, and keep it for the next caller, if not enough are kept already."""
+    ring.gpu.make_current()
+    checked(driver().cuStreamSynchronize(ring.stream))
+    with _lock:
+        idle = _idle.setdefault(ring.gpu.index, [])
+        if len(idle) < _MOST_IDLE:
+            idle.append(ring)
+            return
+    ring.close()

@@ -1,0 +1,92 @@
+"""Two buffers of a card for text, filled in turn through pinned memory by a stream of their own, while kernels read the other."""
+
+from __future__ import annotations
+
+import threading
+
+from headrace.core.context import Context
+from headrace.core.gpu.card import Gpu, gpu
+from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
+from headrace.core.gpu.event import Event
+from headrace.core.gpu.launcher import GpuLauncher, Part, Room
+from headrace.core.gpu.pinned import Read, give_ring, take_ring
+
+_BUFFERS = 2
+_SLACK = 256
+"""Bytes behind a text, which kernels may read along with its last."""
+
+
+class _Buffer:
+    """Memory, when it was filled and read last, and whether it ever was."""
+
+    def __init__(self, card: Gpu) -> None:
+        self.memory: DeviceBuffer | None = None
+        self.filled, self.read = Event(card), Event(card)
+        self.was_read = False
+
+
+class CardBuffers:
+    """As `headrace.api.scan_gpu.TextBuffers`, of a context's card.
+
+    Raises
+    ------
+    MemoryLimitError
+        A buffer does not fit the context's memory limit, or the card.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._card = gpu(context.device)
+        self._ring = take_ring(self._card)
+        self._budget = context.new_budget()
+        self._buffers = [_Buffer(self._card) for _ in range(_BUFFERS)]
+        self._free = threading.Semaphore(_BUFFERS)
+        self._sent = 0
+        self._by_room: dict[int, _Buffer] = {}
+
+    def send(self, read: Read, part: range) -> Room:
+        """As `TextBuffers.send`."""
+        self._free.acquire()
+        try:
+            buffer = self._buffers[self._sent % _BUFFERS]
+            self._sent += 1
+            room = Part(self._memory(buffer, len(part)), 0, len(part))
+            if buffer.was_read:
+                buffer.read.hold(self._ring.stream)
+            self._ring.send(read, part, room.address, counted=self._context.crossings)
+            buffer.filled.record(self._ring.stream)
+        except BaseException:
+            self._free.release()
+            raise
+        self._by_room[id(room)] = buffer
+        return room
+
+    def hold(self, room: Room) -> GpuLauncher:
+        """As `TextBuffers.hold`."""
+        self._card.make_current()
+        self._by_room[id(room)].filled.hold(self._card.stream)
+        return GpuLauncher(self._card, stream=None, budget=self._context.new_budget(), crossings=self._context.crossings)
+
+    def free(self, room: Room) -> None:
+        """As `TextBuffers.free`."""
+        buffer = self._by_room.pop(id(room))
+        buffer.read.record(self._card.stream)
+        buffer.was_read = True
+        self._free.release()
+
+    def close(self) -> None:
+        """As `TextBuffers.close`."""
+        give_ring(self._ring)
+        for buffer in self._buffers:
+            if buffer.memory is not None:
+                buffer.memory.close()  # now, whoever still holds the room of a text
+
+    def _memory(self, buffer: _Buffer, nbytes: int) -> DeviceBuffer:
+        """The buffer's memory, of the converting stream, which outlives this; the copying one waits for it to be there."""
+        if buffer.memory is None or buffer.memory.nbytes < nbytes + _SLACK:
+            if buffer.memory is not None:
+                buffer.memory.close()  # before there is a new one
+                buffer.memory = None
+            buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
+            Event(self._card).record(self._card.stream).hold(self._ring.stream)
+        return buffer.memory

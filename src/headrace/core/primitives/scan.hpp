@@ -1,0 +1,32 @@
+// Scan and reduction of arrays in host memory: the twins of core/primitives/scan.cu and core/primitives/reduce.cu.
+#pragma once
+#include <string_view>
+
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
+
+namespace headrace {
+
+// Names, such as "Sum" and "u32", as the kernels' variants have them.
+struct Joined {
+    std::string_view join;
+    std::string_view item;
+};
+
+struct ArrayPair {
+    const void* in;
+    void* out;
+    u64 count;
+};
+
+// Bytes moved per item of width w: 2 w. Several threads look at each piece twice, the second time in their cache;
+// `in` and `out` may not overlap.
+void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
+
+// `out` gets one item. Bytes moved per item of width w: w.
+void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
+
+// The sum of items that are "float" or "double", in the order of core/primitives/float_sum.hpp; 0 if there are none.
+void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
+
+}  // namespace headrace

@@ -1,0 +1,185 @@
+"""Scan and reduction of arrays, where they lie: scan.cu, reduce.cu, float_sum.cu, and their CPU twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.core.arrays import Array
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+from headrace.core.gpu.card import Gpu, gpu
+from headrace.core.gpu.kernels import kernel
+from headrace.core.gpu.scratch import COUNTERS, scratch
+from headrace.core.placement import empty_like, placed
+from headrace.core.primitives.operators import Joining
+
+_THREADS, _ROWS = 256, 4
+_TILE_BYTES = _THREADS * _ROWS * 16
+_BLOCKS_PER_MULTIPROCESSOR = 16
+_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
+_SMALL = {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 4, "HR_LOOK": 5}
+_PIECE = 4096
+_SUM_THREADS, _SUM_ROWS = 256, 16
+_MOST_SUMMED = 2**36
+
+
+def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
+    """All items up to each item, joined.
+
+    Parameters
+    ----------
+    items
+        Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
+    operator
+        ``"sum"`` (of integers, modulo 2 to the number of their bits), ``"min"`` or ``"max"``. Of floats that are equal the first
+        is taken, and a NaN wins. Floats have no running sum here: each item of one would be rounded as its neighbours happen to
+        be grouped, and in one pass over a GPU that is a matter of timing.
+    exclusive
+        Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
+        value. Otherwise item `i` is joined too.
+    context
+        Threads, instruction set and memory that may be used, and the GPU that an array of the host goes to.
+
+    Returns
+    -------
+    array
+        Of the same library, length and type. It does not depend on the device or the number of threads.
+
+    Raises
+    ------
+    OptionError
+        `items` is no such array, or nothing is called `operator`.
+    MemoryLimitError
+        The result does not fit the context's limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scan(np.array([3, 1, 4, 1], np.int32))
+    array([3, 4, 8, 9], dtype=int32)
+    >>> scan(np.array([3, 1, 4, 1], np.int32), exclusive=True)
+    array([0, 3, 4, 8], dtype=int32)
+    """
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
+    joining = Joining.of(operator, source)
+    if joining.is_float_sum:
+        raise OptionError(
+            "sums of floating point depend on how they are grouped, which in a scan is a matter of timing; `reduce` sums in a "
+            "fixed order, and integers (fixed point) can be scanned"
+        )
+    result = empty_like(source, source.length, budget=budget)
+    if source.length == 0:
+        return result.owner
+    if source.device.kind == "cpu":
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
+        return result.owner
+    card = gpu(source.device)
+    shape = scan_shape(card)
+    stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    tiles = -(-source.nbytes // stage)
+    state = 16 if source.width == 8 else 8
+    memory, epoch = scratch(card, 16 + tiles * state, source.stream, state)
+    found = kernel(
+        "core/primitives/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card
+    )
+    args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
+    threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
+    found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
+    return result.owner
+
+
+def reduce(items: Any, operator: str = "sum", *, context: Context | None = None) -> Any:
+    """All items joined into one.
+
+    Parameters
+    ----------
+    items
+        As in `scan`.
+    operator
+        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too.
+    context
+        As in `scan`.
+
+    Returns
+    -------
+    array
+        One item, of the same library and type; of an empty array 0 for a sum. It does not depend on the device or the number of
+        threads.
+
+    Raises
+    ------
+    OptionError
+        `items` is no such array, nothing is called `operator`, there is no smallest or largest because there are no items, or
+        there are more than 2**36 floats to sum.
+
+    Notes
+    -----
+    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`,
+    `l` + 128, `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces
+    by the same rule, up to twice. So an item is rounded at most 38 times a level, and a sum is off by at most
+    ``38 * levels * u`` times the sum of the absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach
+    2**12, 2**24 and 2**36 items). A result that is not a number is the quiet NaN with no sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reduce(np.array([3, 1, 4, 1], np.uint64), "max")
+    array([4], dtype=uint64)
+    >>> reduce(np.array([0.5, 0.25]))
+    array([0.75])
+    """
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
+    joining = Joining.of(operator, source)
+    if source.length == 0 and operator != "sum":
+        raise OptionError(f"there are no items, so there is no {operator}")
+    if joining.is_float_sum and source.length > _MOST_SUMMED:
+        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
+    result = empty_like(source, 1, budget=budget)
+    if source.device.kind == "cpu":
+        if joining.is_float_sum:
+            _native.float_sum(joining.item, source.address, result.address, source.length, context.thread_count)
+        else:
+            items_at = (joining.join, joining.item, source.address, result.address, source.length)
+            _native.reduce(*items_at, context.thread_count, context.isa)
+    elif joining.is_float_sum and source.length > 0:
+        _sum_floats_on_gpu(source, result, joining.item)
+    else:
+        # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
+        _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
+    return result.owner
+
+
+def scan_shape(card: Gpu) -> dict[str, int]:
+    """Shape of a scan, one block on each multiprocessor. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+
+
+def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
+    card = gpu(source.device)
+    tiles = -(-source.nbytes // _TILE_BYTES)
+    blocks = max(1, min(tiles, card.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
+    memory, _ = scratch(card, COUNTERS + blocks * source.width, source.stream, 0)
+    found = kernel("core/primitives/reduce.cu", "reduce", "PqPPP", _defines(joining), card)
+    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+    found.launch(blocks, _THREADS, args, stream=source.stream)
+
+
+def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
+    card = gpu(source.device)
+    firsts = -(-source.length // _PIECE)
+    seconds = -(-firsts // _PIECE)
+    memory, _ = scratch(card, COUNTERS + (firsts + 3 + seconds) * source.width, source.stream, 0)
+    defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    found = kernel("core/primitives/float_sum.cu", "float_sum", "PqPPP", defines, card)
+    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+    found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
+
+
+def _defines(joining: Joining) -> dict[str, int | str]:
+    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
