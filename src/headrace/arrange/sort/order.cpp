@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "arrange/sort/parts.hpp"
+#include "arrange/sort/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
-#include "core/pieces.hpp"
+#include "core/vectors.hpp"
 
 namespace headrace {
 namespace {
@@ -74,7 +74,7 @@ void take(const u64* order, u64 numbers, u64 n, const MovedItems& items, u64 fir
     auto* const to = static_cast<Item*>(items.to) + first;
     for (u64 i = 0; i < n; ++i) {
         if (i + ahead < n) __builtin_prefetch(from + (order[i + ahead] & numbers));
-        to[i] = from[order[i] & numbers];
+        put_item(to + i, item_at(from + (order[i] & numbers)));
     }
 }
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "arrange/sort/parts.hpp"
+#include "arrange/sort/shares.hpp"
 #include "arrange/sort/sort_kernels.hpp"
 #include "core/pieces.hpp"
 #include "core/pool.hpp"

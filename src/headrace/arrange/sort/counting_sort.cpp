@@ -1,9 +1,8 @@
-#include "arrange/sort/parts.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "arrange/sort/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/pieces.hpp"
 
