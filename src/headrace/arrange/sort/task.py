@@ -9,6 +9,9 @@ from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.gpu.device_memory import Budget
 
+STRATEGIES = ("hybrid", "digits")
+"""What `SortTask.strategy` may be: from the highest digit down by buckets, or from the lowest digit up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -46,8 +49,8 @@ class SortTask:
     values
         What goes with them, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes.
     indices
-        Where places of keys go (``keys[indices]`` is in order): of `argsort` and `top_k`, int64, uint64, int32 or uint32. Keys that
-        compare equal are in the order of their places.
+        Where places of keys go (``keys[indices]`` is in order): of `argsort` and `top_k`, int64, uint64, int32 or uint32. Keys
+        that compare equal are in the order of their places.
     stable
         Whether values of keys that compare equal keep their order.
     strategy

@@ -1,0 +1,204 @@
+// Keys alone: one look, which also counts digits by a guess; a pass by the highest bits that vary, each thread's keys
+// to places of its own; then each part in cache (radix_sort.hpp). Parts too large for a cache are passed again by all
+// threads.
+#include "arrange/sort/sort.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "arrange/sort/shares.hpp"
+#include "arrange/sort/sort_kernels.hpp"
+#include "core/pieces.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+
+namespace {
+
+constexpr u64 in_cache = 512 << 10;    // bytes of keys that are sorted without a pass
+constexpr u64 part_bytes = 128 << 10;  // what a pass should leave
+constexpr u64 most_of_thread = 4 << 20;
+constexpr int least_bits = 5, most_bits = 10;
+constexpr u64 sampled = 256;
+
+// How codes are seen that are codes already.
+constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
+
+class Sorter {
+public:
+    Sorter(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered)
+        : kernels_(sort_kernels_at(how.isa)),
+          kind_(width_number(by.width)),
+          width_(by.width),
+          threads_(how.threads),
+          ordered_(ordered),
+          rule_(by.rule),
+          to_(static_cast<u8*>(to)),
+          spare_(static_cast<u8*>(spare)) {}
+
+    void sort(const void* keys, u64 count) {
+        if (count * width_ <= in_cache) return sort_in_cache(keys, count);
+        pass({static_cast<const u8*>(keys), 0, count, rule_, spare_});
+    }
+
+private:
+    // Keys (or codes) from a place on, whose result is that many items from item `begin` on; `into`: the memory, to_ or
+    // spare_, that a pass puts them to.
+    struct Part {
+        const u8* keys;
+        u64 begin;
+        u64 count;
+        const void* rule;
+        u8* into;
+    };
+
+    void sort_in_cache(const void* keys, u64 count) {
+        if (count == 0) return;
+        KeysSeen seen;
+        kernels_.look[kind_](keys, count, rule_, false, {}, nullptr, &seen);
+        if (seen.rises || seen.falls) return put_as_seen({static_cast<const u8*>(keys), 0, count, rule_, to_}, seen);
+        kernels_.encode[kind_](keys, count, rule_, to_);
+        kernels_.sort[kind_](to_, spare_, count, true, ordered_);
+        kernels_.decode[kind_](to_, count, rule_, to_);
+    }
+
+    // Where keys are in order, or backwards. `part.rule` is of keys or says that they are codes.
+    void put_as_seen(const Part& part, const KeysSeen& seen) {
+        u8* const target = to_ + part.begin * width_;
+        if (part.keys != target) {
+            const Pieces pieces(part.count, width_);
+            for_each_piece(pieces.number(), threads_, [&](u64 i) {
+                const u64 at = pieces.begin(i) * width_;
+                std::memmove(target + at, part.keys + at, pieces.size(i) * width_);
+            });
+        }
+        if (!seen.rises) reverse_items(target, part.count, width_, threads_);
+        if (part.rule != rule_) decode_part(part.begin, part.count);
+    }
+
+    void decode_part(u64 begin, u64 count) {
+        const Pieces pieces(count, width_);
+        for_each_piece(pieces.number(), threads_, [&](u64 i) {
+            u8* const at = to_ + (begin + pieces.begin(i)) * width_;
+            kernels_.decode[kind_](at, pieces.size(i), rule_, at);
+        });
+    }
+
+    void pass(const Part& part) {
+        const int bits = bits_for(part.count);
+        const Shares shares(part.count, threads_);
+        std::vector<u64> counts;
+        KeyDigit digit = guess(part, bits);
+        const KeysSeen seen = look(part, shares, digit, counts);
+        if (seen.rises || seen.falls) return put_as_seen(part, seen);
+        if (((seen.any ^ seen.all) >> ordered_) == 0) return put_ordered(part);
+        const KeyDigit right = digit_of(seen.any ^ seen.all, bits);
+        if (right.shift != digit.shift || right.mask != digit.mask) {
+            digit = right;
+            look(part, shares, digit, counts);
+        }
+        const std::vector<u64> begins = scan_shares(counts, shares.number, digit.mask + 1);
+        scatter(part, shares, digit, counts);
+        sort_parts(part, begins);
+    }
+
+    // All that is to be sorted is equal, and the rest rises.
+    void put_ordered(const Part& part) {
+        KeysSeen seen{};
+        seen.rises = true;
+        put_as_seen(part, seen);
+    }
+
+    int bits_for(u64 count) const {
+        return std::clamp(static_cast<int>(std::bit_width(count * width_ / part_bytes)), least_bits, most_bits);
+    }
+
+    // The highest bits that vary, or of those that are ordered already none.
+    KeyDigit digit_of(u64 varying, int bits) const {
+        const int top = std::max(static_cast<int>(std::bit_width(varying)), ordered_ + 1);
+        const int used = std::min(bits, top - ordered_);
+        return {static_cast<u32>(top - used), (1u << used) - 1};
+    }
+
+    KeyDigit guess(const Part& part, int bits) const {
+        std::array<u64, sampled> sample;
+        auto* const items = reinterpret_cast<u8*>(sample.data());
+        for (u64 i = 0; i < sampled; ++i) {
+            std::memcpy(items + i * width_, part.keys + part.count / sampled * i * width_, width_);
+        }
+        KeysSeen seen;
+        kernels_.look[kind_](items, sampled, part.rule, false, {}, nullptr, &seen);
+        return digit_of(seen.any ^ seen.all, bits);
+    }
+
+    KeysSeen look(const Part& part, const Shares& shares, KeyDigit digit, std::vector<u64>& counts) const {
+        counts.assign(shares.number * (digit.mask + 1), 0);
+        std::vector<KeysSeen> seen(shares.number);
+        for_each_share(shares, threads_, [&](u64 i) {
+            kernels_.look[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule, false, digit,
+                                 counts.data() + i * (digit.mask + 1), &seen[i]);
+        });
+        return seen_together(seen);
+    }
+
+    void scatter(const Part& part, const Shares& shares, KeyDigit digit, std::vector<u64>& places) {
+        u8* const into = part.into + part.begin * width_;
+        if (part.rule == rule_) take_pages(into, part.count * width_, threads_);
+        for_each_share(shares, threads_, [&](u64 i) {
+            const u64 digits = digit.mask + 1;
+            const auto lines = std::make_unique<Line[]>(digits + digits * sizeof(u32) / line_bytes + 1);
+            kernels_.scatter[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule, digit,
+                                    places.data() + i * digits, lines.get(), into);
+        });
+    }
+
+    // Parts that one thread can do are done side by side, larger ones one after the other by all.
+    void sort_parts(const Part& part, const std::vector<u64>& begins) {
+        const bool is_home = part.into == to_;
+        std::vector<u64> small;
+        for (u64 i = 0; i + 1 < begins.size(); ++i) {
+            const u64 begin = part.begin + begins[i], count = begins[i + 1] - begins[i];
+            if (count * width_ > most_of_thread) {
+                pass({part.into + begin * width_, begin, count, as_they_are.data(), is_home ? spare_ : to_});
+            } else if (count > 0) {
+                small.push_back(i);
+            }
+        }
+        std::atomic<u64> next{0};
+        run_parallel(static_cast<unsigned>(std::clamp<u64>(small.size(), 1, threads_)), [&](unsigned) {
+            for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < small.size();) {
+                const u64 begin = part.begin + begins[small[i]], count = begins[small[i] + 1] - begins[small[i]];
+                u8* const home = to_ + begin * width_;
+                kernels_.sort[kind_](home, spare_ + begin * width_, count, is_home, ordered_);
+                kernels_.decode[kind_](home, count, rule_, home);
+            }
+        });
+    }
+
+    const SortKernels& kernels_;
+    const usize kind_;
+    const u64 width_;
+    const unsigned threads_;
+    const int ordered_;
+    const void* const rule_;
+    u8* const to_;
+    u8* const spare_;
+};
+
+}  // namespace
+
+void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered) {
+    Sorter(by, to, spare, how, ordered).sort(by.keys, by.count);
+}
+
+void sort_keys(const SortedKeys& by, void* to, void* spare, const SortWith& how) {
+    if (by.width == 1 || (by.width == 2 && by.count >= counted_from)) return sort_by_counting(by, to, how);
+    sort_words(by, to, spare, how, 0);
+}
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// Keys in order, in host memory: keys alone, places of keys in order, the first few of them.
+#pragma once
+
+#include <vector>
+
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
+
+namespace headrace {
+
+struct SortedKeys {
+    const void* keys;
+    u64 count;
+    unsigned width;    // bytes of a key: 1, 2, 4 or 8
+    const void* rule;  // a KeyRule of that width
+};
+
+struct SortWith {
+    Isa isa;
+    unsigned threads;
+};
+
+// Keys alone, to `to`, which may be where they are. `spare`: as many bytes as the keys, on a line's boundary; of keys
+// of one byte none. Bytes moved per key of width w, of more than fit the cache: 2 w for the look, 4 w for one pass by
+// up to 1024 digits, and 2 w to put the parts in order.
+void sort_keys(const SortedKeys& by, void* to, void* spare, const SortWith& how);
+
+// Places of keys in order: `order` gets `count` words whose lowest `index_bits` (returned) are numbers of keys, those
+// of equal keys rising. `spare`: as many words, on a line's boundary.
+unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith& how);
+
+bool is_in_order(const SortedKeys& by, const SortWith& how);
+
+// Which k <= count keys come first, in the order of their places; of equal keys at the end those that come first.
+void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how);
+
+struct MovedItems {
+    const void* from;
+    void* to;
+    unsigned width;  // 1, 2, 4, 8 or 16
+};
+
+// to[i] = from[order[i]], by the lowest `index_bits` of an order; `from` null: order[i] itself, cut to `width`.
+void take_in_order(const u64* order, unsigned index_bits, u64 count, const MovedItems& items, unsigned threads);
+
+}  // namespace headrace

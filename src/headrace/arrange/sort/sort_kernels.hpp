@@ -1,0 +1,57 @@
+// What a sort does to runs of keys and codes: the kernels' interface. Tables are by width of a key: 1, 2, 4 and 8
+// bytes.
+#pragma once
+
+#include "core/cpu.hpp"
+#include "core/portable.hpp"
+
+namespace headrace {
+
+// What one look at keys tells of their codes.
+struct KeysSeen {
+    u64 any;  // all codes together by OR and AND
+    u64 all;
+    u64 first;
+    u64 last;
+    bool rises;  // no code is below the one before
+    bool falls;  // no code is above the one before
+    bool loses;  // there are keys that an equal code does not keep
+};
+
+// A digit of codes: (code >> shift) & mask.
+struct KeyDigit {
+    u32 shift;
+    u32 mask;
+};
+
+// A code and the number of its key in one word: ((code & span) >> drop) << index_bits | number.
+struct KeyPacking {
+    u64 span;
+    u32 drop;
+    u32 index_bits;
+};
+
+// Bytes that `scatter` collects codes in: a line for each digit, on a line's boundary.
+constexpr u64 line_bytes = 64;
+
+struct SortKernels {
+    // Looks at n > 0 keys by their codes, or by equal codes, and counts digits unless `counts` is null.
+    void (*look[4])(const void* keys, u64 n, const void* rule, bool by_equal, KeyDigit digit, u64* counts,
+                    KeysSeen* seen);
+    void (*encode[4])(const void* keys, u64 n, const void* rule, void* codes);
+    void (*decode[4])(const void* codes, u64 n, const void* rule, void* keys);
+    // Equal codes with their keys' numbers from `first` on.
+    void (*pack[4])(const void* keys, u64 n, const void* rule, KeyPacking how, u64 first, u64* packed);
+    // Codes of keys to places[digit] on in `to`, collected in `lines` and written past the cache.
+    void (*scatter[4])(const void* keys, u64 n, const void* rule, KeyDigit digit, u64* places, void* lines, void* to);
+    // radix_sort.hpp; none of one byte.
+    void (*sort[4])(void* home, void* away, u64 n, bool is_home, int ordered);
+    // How many equal codes that agree with `prefix` in the bits of `prefix_mask` have each digit.
+    void (*count_among[4])(const void* keys, u64 n, const void* rule, u64 prefix, u64 prefix_mask, KeyDigit digit,
+                           u64* counts);
+    // Writes first + i for each key i whose equal code is below `bound`, and for the first `equals` that are equal;
+    // returns how many. Without `found` nothing is written.
+    u64 (*collect[4])(const void* keys, u64 n, const void* rule, u64 bound, u64 equals, u64 first, u64* found);
+};
+
+}  // namespace headrace
