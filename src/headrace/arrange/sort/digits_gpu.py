@@ -11,6 +11,8 @@ from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packe
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
+MAY, MUST = 1, 2
+"""Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
 _STRAIGHT_DEFINES: dict[str, int] = {}
 VALUE_BYTES = 4
@@ -29,6 +31,10 @@ class DigitShapes:
         Threads of a block, keys of a thread, blocks of a multiprocessor.
     counting
         Threads, and vectors of 16 bytes of a thread.
+    planning
+        Threads.
+    counting_blocks
+        Of a multiprocessor.
     portion
         Keys of a launch at most.
     """
@@ -55,6 +61,10 @@ class DigitShapes:
         """Of keys of so many bytes."""
         return dict(self.with_values if has_values else self.keys)[width]
 
+    def portions(self, count: int) -> int:
+        """Launches of a step."""
+        return -(-count // self.portion)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -67,7 +77,7 @@ class Case:
     keeps_equals
         Whether equal keys must keep their order.
     parts
-        Whether to go by parts: 0 no, 1 where that moves less, 2 yes.
+        Whether to go by parts: 0 no, `MAY` where that moves less, `MUST`.
     most_in_one
         Keys that one block sorts.
     """
@@ -88,11 +98,11 @@ class Plan:
     Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 288.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, portions: int) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
         self.totals = common.launcher.room(self.table_bytes + 8, fill=0)
-        self.starts = common.launcher.room(self.table_bytes * portions)
+        self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self.plan = common.launcher.room(PLAN_BYTES)
 
     def make(self, source: Room, case: Case) -> None:
@@ -110,46 +120,42 @@ class Plan:
         shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
         common.launcher.launch(_PLAN, shape, (self.totals, disorder, case.packed(common.count), self.starts, self.plan))
 
+    def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Keys that were in order, or in the reverse one."""
+        common = self._common
+        shape = Shape(_STRAIGHT_DEFINES, common.blocks(common.count, 4 * THREADS), THREADS)
+        common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
+
 
 class DigitSort:
     """Steps from the lowest digit up.
 
-    Its memory, besides the plan's: 16 bytes and 8 for each tile of a portion and value of a digit, at most 1/6 byte a key.
+    Its memory: 16 bytes, and 8 for each tile of a portion and value of a digit, at most a third of a byte a key.
     """
 
     def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, has_values: bool) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self._has_values = has_values
-        self._portions = -(-common.count // shapes.portion)
+        self._portions = shapes.portions(common.count)
         threads, items, _ = shapes.of(keys.width, has_values=has_values)
         tiles = -(-min(common.count, shapes.portion) // (threads * items))
-        self.plan = Plan(common, keys, shapes, self._portions)
         self._states = common.launcher.room(16 + tiles * (8 << shapes.bits), fill=0)
 
-    def run(self, keys: Moved, columns: Sequence[Moved], case: Case, *, writes_keys: bool = True) -> None:
-        """Sort; `columns` are 8 at most."""
-        arrays = packed_arrays(keys, columns)
-        assert keys.source is not None
-        self.plan.make(keys.source, case)
+    def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Sort, if the plan is to go by digits; there are 8 columns at most."""
+        packed = packed_arrays(*arrays)
         for number in range(self._keys.digits(self._shapes.bits)):
             for portion in range(self._portions):
-                self._step(number, portion, arrays, writes_keys=writes_keys)
-        self.run_straight(keys, columns, writes_keys=writes_keys)
+                self._step(plan, (number, portion), packed, writes_keys=writes_keys)
 
-    def run_straight(self, keys: Moved, columns: Sequence[Moved], *, writes_keys: bool) -> None:
-        """Keys that were in order, or in the reverse one."""
-        common = self._common
-        shape = Shape(_STRAIGHT_DEFINES, common.blocks(common.count, 4 * THREADS), THREADS)
-        args = (self.plan.plan, packed_arrays(keys, columns), common.count, int(writes_keys))
-        common.launcher.launch(_STRAIGHT, shape, args)
-
-    def _step(self, number: int, portion: int, arrays: bytes, *, writes_keys: bool) -> None:
+    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
+        number, portion = which
         common, shapes, keys = self._common, self._shapes, self._keys
         threads, items, resident = shapes.of(keys.width, has_values=self._has_values)
         begin = portion * shapes.portion
         count = min(shapes.portion, common.count - begin)
-        table = self.plan.table_bytes
-        starts = self.plan.starts.address + portion * table
+        table = plan.table_bytes
+        starts = plan.starts.address + portion * table
         follows = starts + table if portion + 1 < self._portions else 0
         epoch = number * self._portions + portion + 1
         packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
@@ -157,7 +163,7 @@ class DigitSort:
         defines = keys.defines(*sizes, ("HR_VALUES", int(self._has_values)))
         shared = tile_bytes(threads, items, keys.width + VALUE_BYTES * self._has_values, 1 << shapes.bits)
         blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
-        args = (self.plan.plan, number, keys.rule, arrays, packed)
+        args = (plan.plan, number, keys.rule, arrays, packed)
         common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from headrace.arrange.sort.digits_gpu import Case, DigitShapes, DigitSort
+from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
 from headrace.arrange.sort.small_gpu import BlockShape, Meeting, SmallShapes, sort_alone
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
 from headrace.core.errors import OptionError
-from headrace.core.gpu.launcher import Launcher, Part, Room
+from headrace.core.gpu.launcher import Launcher, Room
 
 _TINY = BlockShape(6, 64, 8, 16)
 _LITTLE = BlockShape(8, 256, 8, 4)
@@ -217,36 +217,48 @@ class Sorter:
         return meeting.run(moved, columns, writes_keys=writes_keys)
 
     def _sort_many(self, given: Given, keys: Keys, moved: Moved, columns: Sequence[Moved]) -> None:
+        common, shapes = self._common, self._shapes.digits
+        has_values, writes_keys = bool(columns), given.target is not None
         in_place = any(one.in_place for one in (moved, *columns))
-        by_parts = self._parts(given, has_values=bool(columns))
-        digit_sort = DigitSort(self._common, keys, self._shapes.digits, has_values=bool(columns))
-        if by_parts is None:
-            case = Case(in_place, bool(columns))
-            return digit_sort.run(self._settled(moved), self._all_settled(columns), case, writes_keys=given.target is not None)
-        shapes, options, may = by_parts
-        case = Case(in_place, bool(columns), may, shapes.most_in_one)
-        part_sort = PartSort(self._common, keys, shapes, options)
-        writes_keys = given.target is not None
-        digit_sort.run(moved, columns, case, writes_keys=writes_keys, only_parts=may == 2)
-        return part_sort.run(digit_sort.plan, (moved, columns), writes_keys=writes_keys)
+        by_parts = self._parts(given, has_values=has_values)
+        part_shapes, options, may = by_parts or (None, given.options, 0)
+        plan = Plan(common, keys, shapes)
+        digits = DigitSort(common, keys, shapes, has_values=has_values) if may < MUST else None
+        parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
+        if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
+            moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
+            in_place = False
+        assert moved.source is not None
+        plan.make(moved.source, Case(in_place, has_values, may, part_shapes.most_in_one if part_shapes else 1))
+        if digits is not None:
+            digits.run(plan, (moved, columns), writes_keys=writes_keys)
+        if parts is not None:
+            parts.run(plan, (moved, columns), writes_keys=writes_keys)
+        plan.run_straight((moved, columns), writes_keys=writes_keys)
+
+    def _from_copy(self, moved: Moved) -> Moved:
+        if not moved.in_place:
+            return moved
+        assert moved.source is not None
+        copy = self._launcher.room(self._count * moved.width)
+        self._common.gather(None, moved.source, copy, moved.width)
+        return replace(moved, source=copy)
 
     def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
-        """Shapes and options of a sort by parts, and whether it may be done (1) or must (2)."""
+        """Shapes and options of a sort by parts, and whether it may be done or must."""
         if given.strategy == "hybrid":
-            return dict(self._shapes.kept)[given.width], given.options, 2
+            return dict(self._shapes.kept)[given.width], given.options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
         if given.strategy is not None or has_values or least is None or not least <= self._count <= MOST_KEYS:
             return None
-        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), 1
+        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), MAY
 
     def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
-        """With the room that it takes; in place, where there is one digit only, that is for a copy of the source."""
-        one_digit = keys.digits(self._shapes.digits.bits) == 1
-        is_in_place = target is not None and source.address == target.address
-        between = self._launcher.room(self._count * width) if not one_digit or is_in_place else None
-        if target is None and not one_digit:
-            target = self._launcher.room(self._count * width)
-        return Moved(source, target, between, width)
+        """With the room that steps take: none for one step."""
+        if keys.digits(self._shapes.digits.bits) == 1:
+            return Moved(source, target, None, width)
+        between = self._launcher.room(self._count * width)
+        return Moved(source, target or self._launcher.room(self._count * width), between, width)
 
     def _rows(self, target: Room, width: int) -> Moved:
         """Numbers of rows; of 8 bytes they are written down first."""
@@ -256,16 +268,3 @@ class Sorter:
         written = self._launcher.room(self._count * width)
         self._common.rows_as(None, written, width)
         return Moved(written, target, between, width)
-
-    def _all_settled(self, columns: Sequence[Moved]) -> list[Moved]:
-        return [self._settled(one) for one in columns]
-
-    def _settled(self, moved: Moved) -> Moved:
-        """Where an odd number of digits cannot end where it began, from a copy."""
-        digits = -(-8 * moved.width // self._shapes.digits.bits)
-        return moved if digits else moved
-
-
-def part_of(room: Room, begin: int, size: int) -> Part:
-    """Some bytes of a room."""
-    return Part(room, begin, size)
