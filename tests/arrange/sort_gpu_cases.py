@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ ALONE, MEETING, PARTS_FROM = 256, 600, 900
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
+_SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
 SHAPES = SortShapes(
     DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2),
     SmallShapes(tuple((width, _BLOCK) for width in (1, 2, 4, 8)), _BLOCK, MEETING),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
-    ((4, _PARTS), (8, _PARTS)),
+    ((4, _SPLITTING), (8, _SPLITTING)),
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
     2,

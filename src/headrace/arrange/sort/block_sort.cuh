@@ -24,8 +24,15 @@ struct BlockRoom {
     }
 };
 
+// Item j is set before j + 1.
 static __device__ __forceinline__ void set_half(u32 (&halves)[items / 2], u32 j, u32 value) {
     halves[j / 2] = j % 2 == 0 ? value : halves[j / 2] | value << 16;
+}
+
+// The same where the other half is to stay.
+static __device__ __forceinline__ void replace_half(u32 (&halves)[items / 2], u32 j, u32 value) {
+    const u32 shift = j % 2 * 16;
+    halves[j / 2] = (halves[j / 2] & ~(0xFFFFu << shift)) | value << shift;
 }
 
 // The digit of each key is ranked; keys and rows come back in its order.
@@ -61,29 +68,43 @@ static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[
     }
 }
 
-// A column's items by the rows of the block's keys, the first of which is at `begin`; in place too, since all are read
-// before one is written. Items of 16 bytes come as two halves, `stride` apart.
 template <class Item>
-static __device__ __forceinline__ void fetch_items(const void* from, void* to, const u32 (&row)[items / 2], u64 begin,
-                                                   u32 count, u32 stride) {
-    Item item[items];
-    const Item* const in = static_cast<const Item*>(from) + begin * stride;
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        if (item_place(j) >= count) continue;
-        if constexpr (sizeof(Item) >= 4) {
-            if (from == nullptr) {
-                item[j] = static_cast<Item>(begin + half_of(row, j));
-                continue;
-            }
-        }
-        item[j] = in[half_of(row, j) * stride];
+static __device__ __forceinline__ Item item_of(const Item* in, u32 row, u64 begin, u32 stride) {
+    if constexpr (sizeof(Item) >= 4) {
+        if (in == nullptr) return static_cast<Item>(begin + row);
     }
-    __syncthreads();
-    Item* const out = static_cast<Item*>(to) + begin * stride;
+    return in[(begin + row) * stride];
+}
+
+// A column's items by the rows of the block's keys, the first of which is at `begin`, `group` at a time; in place all
+// at once, and read before one is written. Items of 16 bytes come as two halves, `stride` apart.
+template <u32 group, class Item>
+static __device__ __forceinline__ void fetch_items(const Item* in, Item* out, const u32 (&row)[items / 2], u64 begin,
+                                                   u32 count, u32 stride) {
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        if (item_place(j) < count) out[item_place(j) * stride] = item[j];
+    for (u32 first = 0; first < items; first += group) {
+        Item item[group];
+#pragma unroll
+        for (u32 k = 0; k < group; ++k) {
+            if (item_place(first + k) < count) item[k] = item_of(in, half_of(row, first + k), begin, stride);
+        }
+        if (group == items) __syncthreads();
+#pragma unroll
+        for (u32 k = 0; k < group; ++k) {
+            if (item_place(first + k) < count) out[(begin + item_place(first + k)) * stride] = item[k];
+        }
+    }
+}
+
+template <class Item>
+static __device__ __forceinline__ void fetch_any(const void* from, void* to, const u32 (&row)[items / 2], u64 begin,
+                                                 u32 count, u32 stride) {
+    constexpr u32 group = items % 4 == 0 && items > 4 ? 4 : items % 6 == 0 ? 6 : 2;
+    const Item* const in = static_cast<const Item*>(from);
+    if (from == to) {
+        fetch_items<items>(in, static_cast<Item*>(to), row, begin, count, stride);
+    } else {
+        fetch_items<group>(in, static_cast<Item*>(to), row, begin, count, stride);
     }
 }
 
@@ -91,12 +112,12 @@ static __device__ __forceinline__ void fetch_column(const Moved& moved, const St
                                                     u64 begin, u32 count) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
-    if (moved.width == 1) fetch_items<u8>(from, to, row, begin, count, 1);
-    if (moved.width == 2) fetch_items<u16>(from, to, row, begin, count, 1);
-    if (moved.width == 4) fetch_items<u32>(from, to, row, begin, count, 1);
-    if (moved.width == 8) fetch_items<u64>(from, to, row, begin, count, 1);
+    if (moved.width == 1) fetch_any<u8>(from, to, row, begin, count, 1);
+    if (moved.width == 2) fetch_any<u16>(from, to, row, begin, count, 1);
+    if (moved.width == 4) fetch_any<u32>(from, to, row, begin, count, 1);
+    if (moved.width == 8) fetch_any<u64>(from, to, row, begin, count, 1);
     for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
-        fetch_items<u64>(static_cast<const u64*>(from) + half, static_cast<u64*>(to) + half, row, begin, count, 2);
+        fetch_any<u64>(static_cast<const u64*>(from) + half, static_cast<u64*>(to) + half, row, begin, count, 2);
     }
 }
 

@@ -25,6 +25,15 @@ struct Part {
     Place place;
 };
 
+// Parts number `first`, first + `stride`, and so on of a list, of which there are *number; or, without one, `only`.
+struct List {
+    const Part* parts;
+    const u32* number;
+    i64 first;
+    i64 stride;
+    Part only;
+};
+
 constexpr u32 size_classes = 3;
 
 // Of one step.
@@ -35,12 +44,14 @@ struct Counts {
     u32 unused[3];
 };
 
-// Lists of a step are `[step % 2]`, those of the next one the other.
+// Lists of even steps and of odd ones are apart, since one step makes those of the next.
 struct Lists {
     const Plan* plan;
     Counts* counts;       // of each step
-    Block* blocks[2];     // of keys
-    u32* bucket_begin[2];
+    Block* blocks;  // of keys
+    Block* odd_blocks;
+    u32* bucket_begin;
+    u32* odd_bucket_begin;
     u32* cursors;         // for each bucket and digit: how many keys; then where the next one goes
     u32* block_counts;    // for each block and digit; null: not kept
     Part* parts;          // those of class 0 from the front, of class 1 from the back
@@ -49,10 +60,18 @@ struct Lists {
     u32 keys_of_block;
     u32 most_in_one;    // keys of a part
     u32 merged_below;   // neighbours are put together below this, and then have less than twice as many keys
-    u32 class_most[2];  // keys of a part of class 0, and of class 1
+    u32 tiny_part;      // keys of a part of class 0 at most
+    u32 little_part;    // of class 1
     u32 reduces;        // whether equal digits of a thread are added at once
     u32 looks_ahead;    // whether a thread takes up to three places at once, where a block's keys are skewed
 };
+
+static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step) {
+    return step % 2 == 0 ? lists.blocks : lists.odd_blocks;
+}
+static __device__ __forceinline__ u32* bucket_begins_of(const Lists& lists, u32 step) {
+    return step % 2 == 0 ? lists.bucket_begin : lists.odd_bucket_begin;
+}
 
 // Part `i` of a class.
 static __device__ __forceinline__ Part* part_of(const Lists& lists, u32 size_class, u32 i) {

@@ -53,14 +53,13 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const Sh
 }
 
 static __device__ __forceinline__ void add_part(const Lists& lists, Counts& counts, const Part& part) {
-    const u32 size_class = part.count <= lists.class_most[0] ? 0 : part.count <= lists.class_most[1] ? 1 : 2;
+    const u32 size_class = part.count <= lists.tiny_part ? 0 : part.count <= lists.little_part ? 1 : 2;
     *part_of(lists, size_class, atomicAdd(&counts.parts[size_class], 1u)) = part;
 }
 
 // The buckets that are split next, one after the other; all threads write their blocks' records.
 static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, Shared& shared) {
     Counts& counts = lists.counts[number + 1];
-    const u32 parity = (number + 1) % 2;
     for (u32 i = 0; i < shared.larges; ++i) {
         const u32 begin = shared.begin[shared.large[i]];
         const u32 count = shared.begin[shared.large[i] + 1] - begin;
@@ -68,13 +67,13 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
         if (threadIdx.x == 0) {
             shared.bucket = atomicAdd(&counts.buckets, 1u);
             shared.block = atomicAdd(&counts.blocks, blocks);
-            lists.bucket_begin[parity][shared.bucket] = begin;
+            bucket_begins_of(lists, number + 1)[shared.bucket] = begin;
         }
         __syncthreads();
         for (u32 block = threadIdx.x; block < blocks; block += threads) {
             const u32 past = block * lists.keys_of_block;
             const u32 here = count - past < lists.keys_of_block ? count - past : lists.keys_of_block;
-            lists.blocks[parity][shared.block + block] = {begin + past, here, shared.bucket, 0};
+            blocks_of(lists, number + 1)[shared.block + block] = {begin + past, here, shared.bucket, 0};
         }
         __syncthreads();
     }
@@ -85,7 +84,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
     const Step step = lists.plan->step[number];
     u32* const cursors = lists.cursors + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
-    const u32 first = lists.bucket_begin[number % 2][bucket];
+    const u32 first = bucket_begins_of(lists, number)[bucket];
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before;
     const u32 begin = first + before + upto - count;
@@ -131,14 +130,14 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
         const u32 begin = i * lists.keys_of_block;
-        lists.blocks[0][i] = {begin, count - begin < lists.keys_of_block ? count - begin : lists.keys_of_block, 0, 0};
+        lists.blocks[i] = {begin, count - begin < lists.keys_of_block ? count - begin : lists.keys_of_block, 0, 0};
     }
     if (blockIdx.x != 0) return;
     if (totals != nullptr && threadIdx.x < digits) {
         lists.cursors[threadIdx.x] = static_cast<u32>(totals[lists.plan->step[0].digit * digits + threadIdx.x]);
     }
     if (threadIdx.x != 0) return;
-    lists.bucket_begin[0][0] = 0;
+    lists.bucket_begin[0] = 0;
     lists.counts[0].blocks = blocks;
     lists.counts[0].buckets = 1;
 }

@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Step step = lists.plan->step[number];
     const Digit digit = digit_by_number(rule, step.digit);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
-        const Block block = lists.blocks[number % 2][i];
+        const Block block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
         __syncthreads();
         const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;

@@ -211,7 +211,7 @@ class PartSort:
         part = struct.pack("<2Q2q4I", parts.address, number, first, stride, 0, 0, 0, 0)
         shape = block.local(self._keys, self._resident(most, max(1, 2048 // block.threads)), has_values=has_values)
         args = (part, self._keys.rule, arrays, int(writes_keys))
-        self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
+        self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
 
 
 _BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "112sIP")

@@ -134,7 +134,7 @@ static __device__ __forceinline__ void scatter_column(const Moved& moved, const 
 static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit,
                                                      const Arrays& arrays, void* memory, Runs& runs) {
     const Step step = lists.plan->step[number];
-    const Block block = lists.blocks[number % 2][i];
+    const Block block = blocks_of(lists, number)[i];
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;
     Key key[items] = {};
     u32 place[items] = {}, target[items] = {};

@@ -58,11 +58,12 @@ def _sorter(task: SortTask) -> Iterator[Sorter]:
         def counters() -> Room:
             return scratch(card, COUNTERS, launcher.stream, 0)[0]
 
-        yield Sorter(launcher, keys.length, _shapes(card.multiprocessors), counters)
+        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors), counters)
 
 
 @cache
-def _shapes(multiprocessors: int) -> SortShapes:
+def shapes_of(multiprocessors: int) -> SortShapes:
+    """Of a card with so many."""
     return replace(SortShapes(), multiprocessors=multiprocessors)
 
 

@@ -7,15 +7,6 @@
 
 using namespace headrace;
 
-// Parts number `first`, first + `stride`, and so on of a list, of which there are *number; or, without one, `only`.
-struct List {
-    const Part* parts;
-    const u32* number;
-    i64 first;
-    i64 stride;
-    Part only;
-};
-
 // A step that has no digit: from where the part is to the target. Keys of the source are not codes yet.
 static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule<Key>& rule, const Arrays& arrays,
                                                  u32 writes_keys, const BlockRoom& room) {
