@@ -9,7 +9,7 @@ import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
-from headrace.core.errors import OptionError
+from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (
     ALONE,
@@ -176,3 +176,38 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
                 Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0)).top_k(given, k)
                 np.testing.assert_array_equal(places.array.view(f"u{index_bytes}"), rows[:k])
                 np.testing.assert_array_equal(target.array.view(words(keys).dtype), words(keys)[rows[:k]])
+
+
+class Limited(FiberLauncher):
+    """Has no memory for more than so many rooms."""
+
+    def __init__(self, rooms: int) -> None:
+        super().__init__("forward")
+        self.rooms_left = rooms
+
+    def room(self, nbytes, *, fill=None):
+        if self.rooms_left == 0:
+            raise MemoryLimitError("no more rooms")
+        self.rooms_left -= 1
+        return super().room(nbytes, fill=fill)
+
+
+@pytest.mark.parametrize("strategy", [None, "hybrid"])
+@pytest.mark.parametrize(("count", "columns"), [(200, 1), (500, 1), (1000, 0), (1000, 1), (1000, 3)])
+def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str | None, count: int, columns: int) -> None:
+    keys, values = keys_of("u4", count), columns_of(count, columns)
+    for more in range(40):
+        launcher = Limited(1 + columns + more)
+        rooms = [launcher.put(array) for array in (keys, *values)]
+        carried = tuple((room, room, array.itemsize) for room, array in zip(rooms[1:], values, strict=True))
+        given = Given(KeyOrder.of("<u4"), rooms[0], rooms[0], carried, stable=strategy is None, strategy=strategy)
+        sorter = Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0))
+        try:
+            sorter.sort(given)
+        except MemoryLimitError:
+            for room, array in zip(rooms, (keys, *values), strict=True):
+                np.testing.assert_array_equal(room.array, array.view("u1"))
+        else:
+            break
+    np.testing.assert_array_equal(rooms[0].array.view("u4"), np.sort(keys))
+    assert more > 0 or count <= ALONE

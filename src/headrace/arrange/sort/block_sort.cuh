@@ -68,56 +68,65 @@ static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[
     }
 }
 
-template <class Item>
-static __device__ __forceinline__ Item item_of(const Item* in, u32 row, u64 begin, u32 stride) {
-    if constexpr (sizeof(Item) >= 4) {
-        if (in == nullptr) return static_cast<Item>(begin + row);
-    }
-    return in[(begin + row) * stride];
-}
-
-// A column's items by the rows of the block's keys, the first of which is at `begin`, `group` at a time; in place all
-// at once, and read before one is written. Items of 16 bytes come as two halves, `stride` apart.
-template <u32 group, class Item>
-static __device__ __forceinline__ void fetch_items(const Item* in, Item* out, const u32 (&row)[items / 2], u64 begin,
-                                                   u32 count, u32 stride) {
-#pragma unroll
-    for (u32 first = 0; first < items; first += group) {
-        Item item[group];
-#pragma unroll
-        for (u32 k = 0; k < group; ++k) {
-            if (item_place(first + k) < count) item[k] = item_of(in, half_of(row, first + k), begin, stride);
-        }
-        if (group == items) __syncthreads();
-#pragma unroll
-        for (u32 k = 0; k < group; ++k) {
-            if (item_place(first + k) < count) out[(begin + item_place(first + k)) * stride] = item[k];
-        }
-    }
-}
+// What goes with a block's keys, of which the first is at `begin`: `rows` in shared memory tell where each comes from.
+struct Fetch {
+    const u16* rows;
+    void* stage;  // room for an item as wide as a key, for each
+    u64 begin;
+    u32 count;
+};
 
 template <class Item>
-static __device__ __forceinline__ void fetch_any(const void* from, void* to, const u32 (&row)[items / 2], u64 begin,
-                                                 u32 count, u32 stride) {
-    constexpr u32 group = items % 4 == 0 && items > 4 ? 4 : items % 6 == 0 ? 6 : 2;
-    const Item* const in = static_cast<const Item*>(from);
-    if (from == to) {
-        fetch_items<items>(in, static_cast<Item*>(to), row, begin, count, stride);
-    } else {
-        fetch_items<group>(in, static_cast<Item*>(to), row, begin, count, stride);
+static __device__ __forceinline__ void fetch_apart(const void* from, void* to, const Fetch& fetch) {
+    const Item* const in = static_cast<const Item*>(from) + fetch.begin;
+    Item* const out = static_cast<Item*>(to) + fetch.begin;
+#pragma unroll 4
+    for (u32 at = threadIdx.x; at < fetch.count; at += threads) out[at] = in[fetch.rows[at]];
+}
+
+// In place: all words of a plane are read before one is written. Items wider than a key are several planes.
+template <class Word>
+static __device__ __forceinline__ void fetch_planes(void* items_there, u32 planes, const Fetch& fetch) {
+    if constexpr (sizeof(Word) <= sizeof(Key)) {
+        Word* const stage = static_cast<Word*>(fetch.stage);
+        Word* const words = static_cast<Word*>(items_there) + fetch.begin * planes;
+#pragma unroll 1
+        for (u32 plane = 0; plane < planes; ++plane) {
+#pragma unroll 4
+            for (u32 at = threadIdx.x; at < fetch.count; at += threads) stage[at] = words[fetch.rows[at] * planes + plane];
+            __syncthreads();
+#pragma unroll 4
+            for (u32 at = threadIdx.x; at < fetch.count; at += threads) words[at * planes + plane] = stage[at];
+            __syncthreads();
+        }
     }
 }
 
-static __device__ __forceinline__ void fetch_column(const Moved& moved, const Step& step, const u32 (&row)[items / 2],
-                                                    u64 begin, u32 count) {
+template <class Row>
+static __device__ __forceinline__ void put_rows(void* to, const Fetch& fetch) {
+    Row* const out = static_cast<Row*>(to) + fetch.begin;
+    for (u32 at = threadIdx.x; at < fetch.count; at += threads) out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
+}
+
+static __device__ __forceinline__ void fetch_column(const Moved& moved, const Step& step, const Fetch& fetch) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
-    if (moved.width == 1) fetch_any<u8>(from, to, row, begin, count, 1);
-    if (moved.width == 2) fetch_any<u16>(from, to, row, begin, count, 1);
-    if (moved.width == 4) fetch_any<u32>(from, to, row, begin, count, 1);
-    if (moved.width == 8) fetch_any<u64>(from, to, row, begin, count, 1);
-    for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
-        fetch_any<u64>(static_cast<const u64*>(from) + half, static_cast<u64*>(to) + half, row, begin, count, 2);
+    const u32 width = moved.width;
+    if (from == nullptr) {
+        if (width == 4) put_rows<u32>(to, fetch);
+        if (width == 8) put_rows<u64>(to, fetch);
+    } else if (from != to) {
+        if (width == 1) fetch_apart<u8>(from, to, fetch);
+        if (width == 2) fetch_apart<u16>(from, to, fetch);
+        if (width == 4) fetch_apart<u32>(from, to, fetch);
+        if (width == 8) fetch_apart<u64>(from, to, fetch);
+        if (width == 16) fetch_apart<uint4>(from, to, fetch);
+    } else {
+        const u32 word = width < sizeof(Key) ? width : static_cast<u32>(sizeof(Key));
+        if (word == 1) fetch_planes<u8>(to, width, fetch);
+        if (word == 2) fetch_planes<u16>(to, width / 2, fetch);
+        if (word == 4) fetch_planes<u32>(to, width / 4, fetch);
+        if (word == 8) fetch_planes<u64>(to, width / 8, fetch);
     }
 }
 

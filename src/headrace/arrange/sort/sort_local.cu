@@ -33,8 +33,12 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
         }
     }
     if constexpr (with_values) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) room.rows[item_place(j)] = static_cast<u16>(half_of(row, j));
+        __syncthreads();
+        const Fetch fetch = {room.rows, room.keys, part.begin, part.count};
 #pragma unroll 1
-        for (u32 c = 0; c < arrays.columns; ++c) fetch_column(arrays.column[c], step, row, part.begin, part.count);
+        for (u32 c = 0; c < arrays.columns; ++c) fetch_column(arrays.column[c], step, fetch);
     }
     __syncthreads();
 }
