@@ -130,6 +130,12 @@ void bind_arrange(nb::module_& m) {
           "isa"_a = "");
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "threads"_a);
     m.def("find_buckets", &find_buckets_at, "rule"_a, "keys"_a, "count"_a, "starts"_a, "threads"_a, "isa"_a = "");
+    m.def(
+        "sort_spare",
+        [](unsigned width, u64 count, unsigned threads, std::string_view isa) {
+            return spare_for(width, count, {choose_isa(isa), threads});
+        },
+        "width"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "");
     m.def("sort_order", &sort_order_at, "keys"_a, "order"_a, "spare"_a, "threads"_a, "isa"_a = "");
     m.def("is_in_order", &is_in_order_at, "keys"_a, "threads"_a, "isa"_a = "");

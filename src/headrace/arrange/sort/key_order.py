@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headrace.core.arrays import width_of
 from headrace.core.errors import OptionError
@@ -45,6 +46,7 @@ class KeyOrder:
     total_order: bool = False
 
     @classmethod
+    @lru_cache(256)
     def of(cls, typestr: str, *, descending: bool = False, total_order: bool = False) -> KeyOrder:
         """The order of keys of a type as NumPy writes it.
 
@@ -83,7 +85,7 @@ class KeyOrder:
     @property
     def packed(self) -> bytes:
         """A ``KeyRule`` of keys of this width."""
-        return struct.pack("<4" + _LETTERS[self.bits], *self.words)
+        return _packed(self)
 
     @property
     def has_equals(self) -> bool:
@@ -109,3 +111,8 @@ class KeyOrder:
 
     def _folded(self, bits: int, fold: int) -> int:
         return bits ^ fold if bits >> (self.bits - 1) else bits
+
+
+@lru_cache(256)
+def _packed(order: KeyOrder) -> bytes:
+    return struct.pack("<4" + _LETTERS[order.bits], *order.words)

@@ -1,14 +1,11 @@
-// Codes in the order of their values, in cache: quicksort that parts a register at a time, down to pieces that a
-// network sorts (sort_lanes.hpp). Each item is moved about log2(n / 180) times.
+// Codes in the order of their values: quicksort that parts a register at a time, down to pieces that a network sorts
+// (sort_lanes.hpp). Each item is moved about log2(n / 180) times, where it lies.
 //
-// There are two places for each item, at home and away, and a piece of items is in one of them. Parting it writes the
-// lower ones home and the others away, each side one after the other; where the piece itself is, that overwrites what
-// has been read. So the lower ones' home is the piece's, and what is free away, behind the others; the others' home is
-// what is free there. Nothing is copied back, and a register is never written past the piece's end, though fewer lanes
-// may be meant:
+// A piece is parted in place: some registers are read from each of its ends and held, which leaves room at both. From
+// then on the end with less room is read from, so there is always room for a whole register at either end, whatever its
+// lanes are; what is held comes last. (Bramas 2017; four registers at a time.)
 //
-//   home  [ lower        | (free)      ]
-//   away  [ others     | (free)        ]
+//   [ lower | room | not yet read | room | others ]
 #pragma once
 
 #include "arrange/sort/sort_lanes.hpp"
@@ -17,24 +14,41 @@
 
 HR_BEGIN_NAMESPACE
 
+// Of each mask of 8 lanes, its lanes and then the others.
+struct Parting {
+    alignas(64) u8 of[256][8];
+    constexpr Parting() : of{} {
+        for (u32 mask = 0; mask < 256; ++mask) {
+            u32 at = 0;
+            for (u32 wanted = 0; wanted < 2; ++wanted) {
+                for (u8 lane = 0; lane < 8; ++lane) {
+                    if ((mask >> lane & 1) != wanted) of[mask][at++] = lane;
+                }
+            }
+        }
+    }
+};
+HR_CONSTANT Parting parting{};
+
 template <class T>
 class QuickSort {
 public:
-    // Items are at `home`, or `away` where `is_home` is not set; the other place is as large.
-    static void sort(T* home, T* away, u64 n, bool is_home) {
+    // Items are at `from` and end up at `to`, which is the same place or one apart.
+    static void sort(T* from, T* to, u64 n) {
         const u64 halvings = n < 2 ? 0 : 64 - static_cast<u64>(leading_zeros(n));
-        sort_piece({home, away, n, is_home, false, 0, static_cast<unsigned>(2 * halvings)});
+        sort_piece({from, to, n, false, 0, static_cast<unsigned>(2 * halvings)});
     }
 
 private:
     using L = LanesOf<T>;
+    using Mask = typename L::Mask;
     static constexpr u64 lanes = L::count;
+    static constexpr u64 steps = 4, step = steps * lanes;
 
     struct Piece {
-        T* home;
-        T* away;
+        T* from;
+        T* to;
         u64 count;
-        bool is_home;
         bool has_least;  // no item is below `least`
         T least;
         unsigned
@@ -43,55 +57,117 @@ private:
 
     static void sort_piece(Piece piece) {
         while (piece.count > block_items<T>) {
-            const T* const items = piece.is_home ? piece.home : piece.away;
             T pivot;
             if (piece.steps > 0) {
                 --piece.steps;
-                pivot = from_sample(items, piece.count);
-            } else if (!middle(items, piece.count, pivot)) {
+                pivot = from_sample(piece.from, piece.count);
+            } else if (!middle(piece.from, piece.count, pivot)) {
                 break;  // all are equal
             }
             // Where nothing is below the pivot, what equals it is a side of its own, and in its place.
             const bool with_equal = piece.has_least && piece.least == pivot;
-            const u64 lower = with_equal ? part<true>(piece, pivot) : part<false>(piece, pivot);
-            if (!with_equal && lower > 0) {
-                sort_piece({piece.home, piece.away + (piece.count - lower), lower, true, piece.has_least, piece.least,
-                            piece.steps});
+            const u64 lower =
+                with_equal ? part<true>(piece.from, piece.count, pivot) : part<false>(piece.from, piece.count, pivot);
+            if (with_equal) {
+                move(piece.from, piece.to, lower);
+            } else if (lower > 0) {
+                sort_piece({piece.from, piece.to, lower, piece.has_least, piece.least, piece.steps});
             }
-            piece = {piece.home + lower, piece.away, piece.count - lower, false, true, pivot, piece.steps};
+            piece = {piece.from + lower, piece.to + lower, piece.count - lower, true, pivot, piece.steps};
         }
-        if (piece.count <= block_items<T>) {
-            if (piece.count > 0) sort_few(piece.is_home ? piece.home : piece.away, piece.home, piece.count);
-        } else if (!piece.is_home) {
-            __builtin_memcpy(piece.home, piece.away, piece.count * sizeof(T));
-        }
+        if (piece.count > block_items<T>) return move(piece.from, piece.to, piece.count);
+        if (piece.count > 0) sort_few(piece.from, piece.to, piece.count);
     }
 
-    // Items below the pivot (or up to it) home, the others away; returns how many are home.
+    static void move(const T* from, T* to, u64 n) {
+        if (from != to) __builtin_memcpy(to, from, n * sizeof(T));
+    }
+
+    // Where the next lower item goes, and behind the place of the next other one.
+    struct Ends {
+        T* lower;
+        T* others;
+    };
+
     template <bool with_equal>
-    static u64 part(const Piece& piece, T pivot) {
-        const T* const items = piece.is_home ? piece.home : piece.away;
-        const __m512i pivots = L::every(pivot);
-        u64 lower = 0, others = 0, i = 0;
-        for (; i + lanes <= piece.count; i += lanes) {
-            const __m512i x = load_any(items + i);
-            const auto is_lower = with_equal ? L::up_to(x, pivots) : L::below(x, pivots);
-            const u64 found = static_cast<u64>(count_ones(is_lower));
-            const auto is_other = static_cast<typename L::Mask>(~is_lower);
-            store_any(piece.home + lower, L::packed(is_lower, x));
-            store_any(piece.away + others, L::packed(is_other, x));
-            lower += found;
-            others += lanes - found;
-        }
-        const auto there = first_lanes<T>(piece.count - i);
-        const __m512i x = L::load(items + i, there, pivots);
-        const auto is_lower =
-            static_cast<typename L::Mask>((with_equal ? L::up_to(x, pivots) : L::below(x, pivots)) & there);
-        const auto is_other = static_cast<typename L::Mask>(~is_lower & there);
+    HR_HOT Mask lower_of(__m512i x, __m512i pivots) {
+        return with_equal ? L::up_to(x, pivots) : L::below(x, pivots);
+    }
+
+    template <bool with_equal>
+    HR_HOT void put(Ends& ends, __m512i x, __m512i pivots) {
+        const Mask is_lower = lower_of<with_equal>(x, pivots);
         const u64 found = static_cast<u64>(count_ones(is_lower));
-        L::store(piece.home + lower, first_lanes<T>(found), L::packed(is_lower, x));
-        L::store(piece.away + others, first_lanes<T>(piece.count - i - found), L::packed(is_other, x));
-        return lower + found;
+        if constexpr (lanes == 8) {
+            const auto* const places = reinterpret_cast<const __m128i*>(parting.of[is_lower]);
+            const __m512i parted = L::moved(_mm512_cvtepu8_epi64(_mm_loadl_epi64(places)), x);
+            store_any(ends.lower, parted);
+            store_any(ends.others - lanes, parted);
+            ends.others -= lanes - found;
+        } else {
+            store_any(ends.lower, L::packed(is_lower, x));
+            ends.others -= lanes - found;
+            L::store(ends.others, first_lanes<T>(lanes - found), L::packed(static_cast<Mask>(~is_lower), x));
+        }
+        ends.lower += found;
+    }
+
+    // The first n lanes, and nothing beside them.
+    template <bool with_equal>
+    HR_HOT void put_some(Ends& ends, __m512i x, __m512i pivots, u64 n) {
+        const Mask there = first_lanes<T>(n);
+        const Mask is_lower = static_cast<Mask>(lower_of<with_equal>(x, pivots) & there);
+        const u64 found = static_cast<u64>(count_ones(is_lower));
+        ends.others -= n - found;
+        L::store(ends.lower, first_lanes<T>(found), L::packed(is_lower, x));
+        L::store(ends.others, first_lanes<T>(n - found), L::packed(static_cast<Mask>(~is_lower & there), x));
+        ends.lower += found;
+    }
+
+    HR_HOT void read(const T* from, __m512i* x) {
+#pragma GCC unroll 4
+        for (u64 k = 0; k < steps; ++k) x[k] = load_any(from + k * lanes);
+    }
+
+    // Items below the pivot (or up to it) in front, the others behind; returns how many are in front. n > 2 * step.
+    template <bool with_equal>
+    static u64 part(T* items, u64 n, T pivot) {
+        const __m512i pivots = L::every(pivot);
+        const u64 rest = n % step;
+        T* left = items;
+        T* right = items + (n - rest);
+        __m512i tail[steps], first[steps], last[steps], x[steps];
+        for (u64 k = 0; k < steps; ++k) {
+            const u64 there = rest > k * lanes ? rest - k * lanes : 0;
+            tail[k] = L::load(right + k * lanes, first_lanes<T>(there), pivots);
+        }
+        Ends ends{items, items + n};
+        read(left, first);
+        left += step;
+        right -= step;
+        read(right, last);
+        while (left < right) {
+            if (left - ends.lower <= ends.others - right) {
+                read(left, x);
+                left += step;
+            } else {
+                right -= step;
+                read(right, x);
+            }
+#pragma GCC unroll 4
+            for (u64 k = 0; k < steps; ++k) put<with_equal>(ends, x[k], pivots);
+        }
+        // What is held fills the room. The last two registers might overlap each other.
+#pragma GCC unroll 4
+        for (u64 k = 0; k < steps; ++k) put<with_equal>(ends, first[k], pivots);
+        put<with_equal>(ends, last[0], pivots);
+        put<with_equal>(ends, last[1], pivots);
+        put_some<with_equal>(ends, last[2], pivots, lanes);
+        put_some<with_equal>(ends, last[3], pivots, lanes);
+        for (u64 k = 0; k * lanes < rest; ++k) {
+            put_some<with_equal>(ends, tail[k], pivots, rest - k * lanes < lanes ? rest - k * lanes : lanes);
+        }
+        return static_cast<u64>(ends.lower - items);
     }
 
     static T from_sample(const T* items, u64 n) {

@@ -20,14 +20,16 @@ namespace headrace {
 
 namespace {
 
-constexpr u64 in_cache = 512 << 10;    // bytes of keys that are sorted without a pass
-constexpr u64 part_bytes = 128 << 10;  // what a pass should leave
+constexpr u64 of_one_thread = 512 << 10;  // bytes of keys that are not worth a second one
+constexpr u64 part_bytes = 512 << 10;     // what a pass should leave
 constexpr u64 most_of_thread = 4 << 20;
 constexpr int least_bits = 5, most_bits = 10;
 constexpr u64 sampled = 256;
 
 // How codes are seen that are codes already.
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
+
+bool is_for_one(u64 bytes, unsigned threads) { return threads == 1 || bytes <= of_one_thread; }
 
 class Sorter {
 public:
@@ -42,7 +44,7 @@ public:
           spare_(static_cast<u8*>(spare)) {}
 
     void sort(const void* keys, u64 count) {
-        if (count * width_ <= in_cache) return sort_in_cache(keys, count);
+        if (is_for_one(count * width_, threads_)) return sort_alone(keys, count);
         pass({static_cast<const u8*>(keys), 0, count, rule_, spare_});
     }
 
@@ -57,13 +59,13 @@ private:
         u8* into;
     };
 
-    void sort_in_cache(const void* keys, u64 count) {
+    void sort_alone(const void* keys, u64 count) {
         if (count == 0) return;
         KeysSeen seen;
         kernels_.look[kind_](keys, count, rule_, false, {}, nullptr, &seen);
         if (seen.rises || seen.falls) return put_as_seen({static_cast<const u8*>(keys), 0, count, rule_, to_}, seen);
         kernels_.encode[kind_](keys, count, rule_, to_);
-        kernels_.sort[kind_](to_, spare_, count, true, ordered_);
+        kernels_.sort[kind_](to_, to_, spare_, count, ordered_);
         kernels_.decode[kind_](to_, count, rule_, to_);
     }
 
@@ -174,7 +176,7 @@ private:
             for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < small.size();) {
                 const u64 begin = part.begin + begins[small[i]], count = begins[small[i] + 1] - begins[small[i]];
                 u8* const home = to_ + begin * width_;
-                kernels_.sort[kind_](home, spare_ + begin * width_, count, is_home, ordered_);
+                kernels_.sort[kind_](part.into + begin * width_, home, spare_ + begin * width_, count, ordered_);
                 kernels_.decode[kind_](home, count, rule_, home);
             }
         });
@@ -194,6 +196,12 @@ private:
 
 void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered) {
     Sorter(by, to, spare, how, ordered).sort(by.keys, by.count);
+}
+
+u64 spare_for(unsigned width, u64 count, const SortWith& how) {
+    if (width == 1 || (width == 2 && count >= counted_from)) return 0;
+    const bool is_in_place = sort_kernels_at(how.isa).sorts_in_place && is_for_one(count * width, how.threads);
+    return is_in_place ? 0 : count * width;
 }
 
 void sort_keys(const SortedKeys& by, void* to, void* spare, const SortWith& how) {

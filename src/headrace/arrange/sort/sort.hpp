@@ -20,13 +20,15 @@ struct SortWith {
     unsigned threads;
 };
 
-// Keys alone, to `to`, which may be where they are. `spare`: as many bytes as the keys, on a line's boundary; of keys
-// of one byte none. Bytes moved per key of width w, of more than fit the cache: 2 w for the look, 4 w for one pass by
-// up to 1024 digits, and 2 w to put the parts in order.
+// Bytes of spare memory that a sort needs, on a line's boundary: none, or as many as the keys have.
+u64 spare_for(unsigned width, u64 count, const SortWith& how);
+
+// Keys alone, to `to`, which may be where they are. By several threads, bytes moved per key of width w, of more than
+// fit the caches: 2 w for the look, 3 w for a pass, and 3 w to put its parts in order.
 void sort_keys(const SortedKeys& by, void* to, void* spare, const SortWith& how);
 
 // Places of keys in order: `order` gets `count` words whose lowest `index_bits` (returned) are numbers of keys, those
-// of equal keys rising. `spare`: as many words, on a line's boundary.
+// of equal keys rising. `spare`: as for so many keys of 8 bytes.
 unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith& how);
 
 bool is_in_order(const SortedKeys& by, const SortWith& how);

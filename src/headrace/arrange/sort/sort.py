@@ -403,8 +403,11 @@ def _target(source: Array, length: int, typestr: str, out: Any, budget: Budget, 
     """Memory for a result: what is given, or new."""
     if out is None:
         return empty_like(source, length, typestr, budget)
-    target = take(out, name)
-    same_device(source, target)
+    if out is source.owner and typestr == source.typestr:
+        target = source
+    else:
+        target = take(out, name)
+        same_device(source, target)
     if target.typestr != typestr:
         raise OptionError(f"{name} has items of type {target.typestr!r}, and the result is of {typestr!r}")
     if target.length != length:

@@ -12,8 +12,6 @@ _LINE = 64
 _WORD = 8
 _ALL_BITS = 63
 """Of a word that is a place and nothing else."""
-_COUNTED_FROM = 1 << 17
-"""Keys of 2 bytes are counted from here on (shares.hpp), and need no memory besides."""
 
 _KeysGiven = tuple[int, int, int, bytes]
 
@@ -24,19 +22,21 @@ class _Room:
     __slots__ = ("_held", "address")
 
     def __init__(self, task: SortTask, nbytes: int) -> None:
-        task.budget.charge(nbytes)
-        self._held: Any = _native.new_bytes(nbytes + _LINE)
-        self.address = -(-self._held.__array_interface__["data"][0] // _LINE) * _LINE
+        self.address = 0
+        if nbytes:
+            task.budget.charge(nbytes)
+            self._held: Any = _native.new_bytes(nbytes + _LINE)
+            self.address = -(-self._held.__array_interface__["data"][0] // _LINE) * _LINE
 
 
 def sort_keys_on_cpu(task: SortTask) -> None:
     """Keys alone."""
     keys, target = task.keys, task.target
     assert target is not None
-    is_counted = keys.width == 1 or (keys.width == 2 and keys.length >= _COUNTED_FROM)
-    spare = _Room(task, 0 if is_counted else keys.nbytes)
+    threads, isa = task.context.thread_count, task.context.isa
+    spare = _Room(task, _native.sort_spare(keys.width, keys.length, threads, isa))
     given, _held = _given(task)
-    _native.sort_keys(given, target.address, spare.address, task.context.thread_count, task.context.isa)
+    _native.sort_keys(given, target.address, spare.address, threads, isa)
 
 
 def argsort_on_cpu(task: SortTask) -> None:
@@ -75,7 +75,8 @@ def top_k_on_cpu(task: SortTask) -> None:
     assert task.target is not None
     assert task.indices is not None
     k, width, context = task.indices.length, task.keys.width, task.context
-    found, first, order, spare = (_Room(task, k * nbytes) for nbytes in (_WORD, width, _WORD, _WORD))
+    spare_bytes = _native.sort_spare(_WORD, k, context.thread_count, context.isa)
+    found, first, order, spare = (_Room(task, nbytes) for nbytes in (k * _WORD, k * width, k * _WORD, spare_bytes))
     given, _held = _given(task)
     _native.find_first(given, k, found.address, context.thread_count, context.isa)
     _native.take_in_order(found.address, _ALL_BITS, k, (given[0], first.address, width), context.thread_count)
@@ -87,10 +88,10 @@ def top_k_on_cpu(task: SortTask) -> None:
 
 def _order(task: SortTask) -> tuple[_Room, int, Any]:
     """Words whose lowest bits are places, how many bits, and what holds memory."""
-    nbytes = task.keys.length * _WORD
-    order, spare = _Room(task, nbytes), _Room(task, nbytes)
+    count, threads, isa = task.keys.length, task.context.thread_count, task.context.isa
+    order, spare = _Room(task, count * _WORD), _Room(task, _native.sort_spare(_WORD, count, threads, isa))
     given, held = _given(task)
-    index_bits = _native.sort_order(given, order.address, spare.address, task.context.thread_count, task.context.isa)
+    index_bits = _native.sort_order(given, order.address, spare.address, threads, isa)
     return order, index_bits, held
 
 

@@ -3,6 +3,7 @@
 // vectorise, and is written once for all orders.
 #include "arrange/sort/sort_kernels.hpp"
 
+#include "arrange/sort/quick_sort.hpp"
 #include "arrange/sort/radix_sort.hpp"
 #include "arrange/sort/sort_key.hpp"
 
@@ -142,8 +143,13 @@ void scatter(const void* keys, u64 n, const void* description, KeyDigit digit, u
 }
 
 template <class T>
-void sort(void* home, void* away, u64 n, bool is_home, int ordered) {
-    radix_sort<T>(static_cast<T*>(home), static_cast<T*>(away), n, is_home, ordered);
+void sort(void* from, void* to, [[maybe_unused]] void* spare, u64 n, [[maybe_unused]] int ordered) {
+#if defined(HR_ISA_AVX512)
+    QuickSort<T>::sort(static_cast<T*>(from), static_cast<T*>(to), n);
+#else
+    const bool is_home = from == to;
+    radix_sort<T>(static_cast<T*>(to), static_cast<T*>(is_home ? spare : from), n, is_home, ordered);
+#endif
 }
 
 template <class T>
@@ -175,7 +181,13 @@ u64 collect(const void* keys, u64 n, const void* description, u64 bound, u64 equ
 }  // namespace
 
 const SortKernels& sort_kernels() {
-    static constexpr SortKernels kernels = {{look<u8>, look<u16>, look<u32>, look<u64>},
+#if defined(HR_ISA_AVX512)
+    constexpr bool sorts_in_place = true;
+#else
+    constexpr bool sorts_in_place = false;
+#endif
+    static constexpr SortKernels kernels = {sorts_in_place,
+                                            {look<u8>, look<u16>, look<u32>, look<u64>},
                                             {encode<u8>, encode<u16>, encode<u32>, encode<u64>},
                                             {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
                                             {pack<u8>, pack<u16>, pack<u32>, pack<u64>},

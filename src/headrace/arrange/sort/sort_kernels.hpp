@@ -35,6 +35,7 @@ struct KeyPacking {
 constexpr u64 line_bytes = 64;
 
 struct SortKernels {
+    bool sorts_in_place;
     // Looks at n > 0 keys by their codes, or by equal codes, and counts digits unless `counts` is null.
     void (*look[4])(const void* keys, u64 n, const void* rule, bool by_equal, KeyDigit digit, u64* counts,
                     KeysSeen* seen);
@@ -44,8 +45,10 @@ struct SortKernels {
     void (*pack[4])(const void* keys, u64 n, const void* rule, KeyPacking how, u64 first, u64* packed);
     // Codes of keys to places[digit] on in `to`, collected in `lines` and written past the cache.
     void (*scatter[4])(const void* keys, u64 n, const void* rule, KeyDigit digit, u64* places, void* lines, void* to);
-    // radix_sort.hpp; none of one byte.
-    void (*sort[4])(void* home, void* away, u64 n, bool is_home, int ordered);
+    // Codes at `from` in order to `to`, the same place or one apart (then what is at `from` is lost). In place it needs
+    // spare memory of their size, unless it `sorts_in_place`. Codes whose lowest `ordered` bits rise with their places
+    // need the others sorted only. None of one byte.
+    void (*sort[4])(void* from, void* to, void* spare, u64 n, int ordered);
     // How many equal codes that agree with `prefix` in the bits of `prefix_mask` have each digit.
     void (*count_among[4])(const void* keys, u64 n, const void* rule, u64 prefix, u64 prefix_mask, KeyDigit digit,
                            u64* counts);
