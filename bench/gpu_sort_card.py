@@ -93,7 +93,7 @@ def _drawn(case: Case) -> torch.Tensor:
 
 
 def _check(case: Case, tensors: list[torch.Tensor]) -> None:
-    """In order, the same keys (by two sums), values at their keys, each once, and in order among equals where that is asked for."""
+    """In order, the same keys (by two sums), values at their keys, each once, and in order among equals if the sort is stable."""
     keys, found = tensors[:2]
     lowest = torch.iinfo(keys.dtype).min
     ordered = found ^ lowest  # unsigned words in the order of signed ones

@@ -86,9 +86,10 @@ class Sorted:
         self.keys, self.values, self.indices = keys, values, indices
 
 
-def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), shapes=SHAPES, **options):
-    """`options` are those of `Given`."""
+def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), **options):
+    """`options` are `shapes`, `wants_keys`, and those of `Given`."""
     launcher = FiberLauncher(*how)
+    shapes = options.pop("shapes", SHAPES)
     counters = []
 
     def moved(array):

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace import Context, Device
+from headrace import Context
 from headrace.core.gpu.device_array import DeviceArray
 from tests.arrange.sort_gpu_cases import columns_of, entropy_keys, keys_of, words
 
 pytestmark = pytest.mark.gpu
 
 COUNTS = [0, 1, 9216, 9217, 1 << 16, (1 << 16) + 1, 300_000, (1 << 22) + 5]
-ON_GPU = Context(device=Device("cuda", 0))
+ON_GPU = Context(device="cuda")
 
 
 def host(array):

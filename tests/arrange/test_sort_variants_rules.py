@@ -1,5 +1,5 @@
-"""Every program that a sort may launch is listed in core/variants.toml, with parameters of its kernel's sizes, and fits the shared memory of
-every card."""
+"""Every program that a sort may launch is listed in core/variants.toml, has arguments of the sizes that its signature
+tells, and fits the shared memory of every card."""
 
 from __future__ import annotations
 

@@ -93,7 +93,8 @@ static __device__ __forceinline__ void fetch_planes(void* items_there, u32 plane
 #pragma unroll 1
         for (u32 plane = 0; plane < planes; ++plane) {
 #pragma unroll 4
-            for (u32 at = threadIdx.x; at < fetch.count; at += threads) stage[at] = words[fetch.rows[at] * planes + plane];
+            for (u32 at = threadIdx.x; at < fetch.count; at += threads)
+                stage[at] = words[fetch.rows[at] * planes + plane];
             __syncthreads();
 #pragma unroll 4
             for (u32 at = threadIdx.x; at < fetch.count; at += threads) words[at * planes + plane] = stage[at];
@@ -105,7 +106,8 @@ static __device__ __forceinline__ void fetch_planes(void* items_there, u32 plane
 template <class Row>
 static __device__ __forceinline__ void put_rows(void* to, const Fetch& fetch) {
     Row* const out = static_cast<Row*>(to) + fetch.begin;
-    for (u32 at = threadIdx.x; at < fetch.count; at += threads) out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
+    for (u32 at = threadIdx.x; at < fetch.count; at += threads)
+        out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
 }
 
 static __device__ __forceinline__ void fetch_column(const Moved& moved, const Step& step, const Fetch& fetch) {

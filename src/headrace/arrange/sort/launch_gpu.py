@@ -84,7 +84,7 @@ class Keys:
 
 
 @lru_cache(512)
-def _defines(word: str, equals: bool, sizes: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:  # noqa: FBT001
+def _defines(word: str, equals: bool, sizes: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:
     return {"HR_KEY": word, "HR_EQUALS": int(equals), **dict(sizes)}
 
 
@@ -116,7 +116,7 @@ class Common:
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_GATHER, shape, (rows, row_bytes(self.count), self.count, source, target, width))
 
-    def rows_as(self, rows: Room, target: Room, width: int) -> None:
-        """Row numbers in another width."""
+    def rows_as(self, rows: Room | None, target: Room, width: int) -> None:
+        """Row numbers in another width; those of all rows, where there are none."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_ROWS_AS, shape, (rows, row_bytes(self.count), self.count, target, width))

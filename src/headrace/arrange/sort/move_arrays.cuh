@@ -1,13 +1,14 @@
 // What a step of a sort writes of a tile: keys, at the end as they were given, and what goes with them; or where they
 // came from, which is read from nowhere.
 #pragma once
-#include "arrange/sort/plan.cuh"
 #include "arrange/multisplit/split_tile.cuh"
+#include "arrange/sort/plan.cuh"
 
 namespace headrace {
 
 // The arrays of a step, its part from `begin` on. A source that is null stays so.
-static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step, u64 begin) {
+static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step,
+                                                      u64 begin) {
     if (threadIdx.x != 0) return;
     columns.count = arrays.columns;
 #pragma unroll 1

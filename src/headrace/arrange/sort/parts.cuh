@@ -47,23 +47,23 @@ struct Counts {
 // Lists of even steps and of odd ones are apart, since one step makes those of the next.
 struct Lists {
     const Plan* plan;
-    Counts* counts;       // of each step
-    Block* blocks;  // of keys
+    Counts* counts;  // of each step
+    Block* blocks;   // of keys
     Block* odd_blocks;
     u32* bucket_begin;
     u32* odd_bucket_begin;
-    u32* cursors;         // for each bucket and digit: how many keys; then where the next one goes
-    u32* block_counts;    // for each block and digit; null: not kept
-    Part* parts;          // those of class 0 from the front, of class 1 from the back
-    Part* large_parts;    // of class 2
+    u32* cursors;       // for each bucket and digit: how many keys; then where the next one goes
+    u32* block_counts;  // for each block and digit; null: not kept
+    Part* parts;        // those of class 0 from the front, of class 1 from the back
+    Part* large_parts;  // of class 2
     u32 most_parts;
     u32 keys_of_block;
-    u32 most_in_one;    // keys of a part
-    u32 merged_below;   // neighbours are put together below this, and then have less than twice as many keys
-    u32 tiny_part;      // keys of a part of class 0 at most
-    u32 little_part;    // of class 1
-    u32 reduces;        // whether equal digits of a thread are added at once
-    u32 looks_ahead;    // whether a thread takes up to three places at once, where a block's keys are skewed
+    u32 most_in_one;   // keys of a part
+    u32 merged_below;  // neighbours are put together below this, and then have less than twice as many keys
+    u32 tiny_part;     // keys of a part of class 0 at most
+    u32 little_part;   // of class 1
+    u32 reduces;       // whether equal digits of a thread are added at once
+    u32 looks_ahead;   // whether a thread takes up to three places at once, where a block's keys are skewed
 };
 
 static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step) {

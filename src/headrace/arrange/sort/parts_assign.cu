@@ -35,8 +35,8 @@ static __device__ __forceinline__ u32 next_marked(const u32 (&marks)[warps], u32
 
 static __device__ __forceinline__ bool has_several(const u32 (&filled)[warps], u32 begin, u32 end) {
     u32 found = 0;
-    for (u32 at = (filled[begin / 32] >> begin % 32 & 1) != 0 ? begin : next_marked(filled, begin); at < end && found < 2;
-         at = next_marked(filled, at)) {
+    for (u32 at = (filled[begin / 32] >> begin % 32 & 1) != 0 ? begin : next_marked(filled, begin);
+         at < end && found < 2; at = next_marked(filled, at)) {
         ++found;
     }
     return found > 1;
@@ -79,7 +79,8 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     }
 }
 
-static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u32 bucket, u32 key_bits, Shared& shared) {
+static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u32 bucket, u32 key_bits,
+                                              Shared& shared) {
     const u32 d = threadIdx.x;
     const Step step = lists.plan->step[number];
     u32* const cursors = lists.cursors + static_cast<u64>(bucket) * digits;
@@ -120,11 +121,12 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
 extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, u32 number, u32 key_bits) {
     __shared__ Shared shared;
     const u32 buckets = lists.counts[number].buckets;
-    for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x) assign(lists, number, bucket, key_bits, shared);
+    for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
+        assign(lists, number, bucket, key_bits, shared);
 }
 
-// The first bucket has all keys, if the plan is to go by parts. `totals`, where they are: counts of its digits, for each
-// digit of a key.
+// The first bucket has all keys, if the plan is to go by parts. `totals`, where they are: counts of its digits, for
+// each digit of a key.
 extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count, const u64* totals) {
     if (lists.plan->how != How::by_parts) return;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;

@@ -98,7 +98,7 @@ class Bounds:
 
     @property
     def parts(self) -> int:
-        """Of one step (I3): a group begins at a sub-bucket that is not small, behind one, or behind a multiple of the threshold."""
+        """Of one step (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple of the threshold."""
         most = self.buckets << self.shapes.bits
         below = self.shapes.merged_below if self.options.merges else 0
         return min(most, 2 * self.count // below + 2 * self.buckets) if below else most

@@ -1,10 +1,10 @@
-// Keys of each block to the sub-buckets of their digits, in no order within one, and what goes with them. The block takes
-// room in each by one addition, puts its keys side by side in shared memory, and writes runs. (Stehle and Jacobsen 2017,
-// section 4.4.) Values then take the same shared memory.
+// Keys of each block to the sub-buckets of their digits, in no order within one, and what goes with them. The block
+// takes room in each by one addition, puts its keys side by side in shared memory, and writes runs. (Stehle and
+// Jacobsen 2017, section 4.4.) Values then take the same shared memory.
 //
-// HR_KEPT: as the paper has it, the block's counts were kept, each key's place is an addition, and where a digit has more
-// than half of the block's keys a thread looks two keys ahead and takes up to three places at once. Otherwise the same
-// addition counts and ranks, and nothing is kept; a warp of equal digits adds once.
+// HR_KEPT: as the paper has it, the block's counts were kept, each key's place is an addition, and where a digit has
+// more than half of the block's keys a thread looks two keys ahead and takes up to three places at once. Otherwise the
+// same addition counts and ranks, and nothing is kept; a warp of equal digits adds once.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/digit.cuh"
@@ -46,7 +46,8 @@ static __device__ __forceinline__ void place_ahead(const Key (&key)[items], cons
             --more;
             ++at;
         } else {
-            if (j + 1 < items && place_in_block(j + 1) < count && digit.of(key[j + 1 < items ? j + 1 : 0]) == own) more = 1;
+            if (j + 1 < items && place_in_block(j + 1) < count && digit.of(key[j + 1 < items ? j + 1 : 0]) == own)
+                more = 1;
             if (more == 1 && j + 2 < items && place_in_block(j + 2) < count &&
                 digit.of(key[j + 2 < items ? j + 2 : 0]) == own) {
                 more = 2;
@@ -57,8 +58,8 @@ static __device__ __forceinline__ void place_ahead(const Key (&key)[items], cons
     }
 }
 
-static __device__ __forceinline__ void place_kept(const Key (&key)[items], const Lists& lists, const Block& block, u32 i,
-                                                  const Digit& digit, Runs& runs, u32 (&place)[items]) {
+static __device__ __forceinline__ void place_kept(const Key (&key)[items], const Lists& lists, const Block& block,
+                                                  u32 i, const Digit& digit, Runs& runs, u32 (&place)[items]) {
     const u32 d = threadIdx.x;
     const u32 count = d < digits ? lists.block_counts[static_cast<u64>(i) * digits + d] : 0;
     take_room(lists, block, count, runs);
@@ -102,7 +103,8 @@ static __device__ __forceinline__ void place_anyhow(const Key (&key)[items], con
 // A column, or a half of items of 16 bytes, which are `stride` apart.
 template <class Value>
 static __device__ __forceinline__ void scatter_values(const void* from, void* to, const Block& block, Value* room,
-                                                      const u32 (&place)[items], const u32 (&target)[items], u32 stride) {
+                                                      const u32 (&place)[items], const u32 (&target)[items],
+                                                      u32 stride) {
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -117,8 +119,9 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
     }
 }
 
-static __device__ __forceinline__ void scatter_column(const Moved& moved, const Step& step, const Block& block, void* room,
-                                                      const u32 (&place)[items], const u32 (&target)[items]) {
+static __device__ __forceinline__ void scatter_column(const Moved& moved, const Step& step, const Block& block,
+                                                      void* room, const u32 (&place)[items],
+                                                      const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
     if (moved.width == 1) scatter_values(from, to, block, static_cast<u8*>(room), place, target, 1);

@@ -1,5 +1,5 @@
-// What a sort does, decided on the device from the counts of all digits, so that the host waits for nothing: it launches
-// all that may be done, and a launch that the plan has no use for ends at once.
+// What a sort does, decided on the device from the counts of all digits, so that the host waits for nothing: it
+// launches all that may be done, and a launch that the plan has no use for ends at once.
 #pragma once
 #include "core/portable.hpp"
 
@@ -38,7 +38,9 @@ struct Moved {
     u32 width;
     u32 unused;
 
-    __device__ __forceinline__ const void* from(Place place) const { return place == Place::source ? source : to(place); }
+    __device__ __forceinline__ const void* from(Place place) const {
+        return place == Place::source ? source : to(place);
+    }
     __device__ __forceinline__ void* to(Place place) const { return place == Place::target ? target : between; }
 };
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from headrace.arrange.sort.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
@@ -41,16 +42,16 @@ class BlockShape:
     def local(self, keys: Keys, blocks: int, *, has_values: bool) -> Shape:
         """Of sort_local.cu."""
         shared = tile_bytes(self.threads, self.items, keys.width + 2 * has_values, 1 << self.bits)
-        return Shape(self._defines(keys, has_values), blocks, self.threads, shared)
+        return Shape(self._defines(keys, has_values=has_values), blocks, self.threads, shared)
 
-    def _defines(self, keys: Keys, has_values: bool):  # noqa: ANN202, FBT001
+    def _defines(self, keys: Keys, *, has_values: bool) -> Mapping[str, Any]:
         sizes = ("HR_BITS", self.bits), ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.resident)
         return keys.defines(*sizes, ("HR_VALUES", int(has_values)))
 
     def meeting(self, keys: Keys, count: int, *, has_values: bool) -> Shape:
         """Of sort_small.cu."""
         shared = tile_bytes(self.threads, self.items, keys.width + 4 * has_values, 1 << self.bits)
-        return Shape(self._defines(keys, has_values), -(-count // self.keys), self.threads, shared)
+        return Shape(self._defines(keys, has_values=has_values), -(-count // self.keys), self.threads, shared)
 
 
 @dataclass(frozen=True, slots=True)

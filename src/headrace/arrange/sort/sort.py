@@ -444,7 +444,7 @@ def _run(name: str, task: SortTask) -> Any:
 
         on_cpu: Callable[[SortTask], Any] = getattr(sort_cpu, f"{name}_on_cpu")
         return on_cpu(task)
-    from headrace.arrange.sort import sort_gpu  # type: ignore[attr-defined]  # not needed on the host
+    from headrace.arrange.sort import sort_gpu  # not needed on the host
 
     on_gpu: Callable[[SortTask], Any] = getattr(sort_gpu, f"{name}_on_gpu")
     return on_gpu(task)

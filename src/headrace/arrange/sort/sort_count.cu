@@ -31,8 +31,8 @@ static __device__ __forceinline__ Key code_of(const Digit& digit, Key key) {
     return digit.rule.bits_of(digit.rule.moved(key));
 }
 
-static __device__ __forceinline__ void count_tile(const Key* keys, u64 at, u64 count, const Digit& digit,
-                                                  u32* mine, Disorder& found, bool equal_rises) {
+static __device__ __forceinline__ void count_tile(const Key* keys, u64 at, u64 count, const Digit& digit, u32* mine,
+                                                  Disorder& found, bool equal_rises) {
     const i64 more = static_cast<i64>(count - at);
     tile::Rows<Key, rows> some;
     tile::load_rows(some, keys + at, more, tile::aligned(keys) && more >= tile_keys, Key{});
@@ -58,8 +58,8 @@ static __device__ __forceinline__ void count_tile(const Key* keys, u64 at, u64 c
 }
 
 // `totals`: for each digit and value, added to. `disorder`: of all neighbours.
-extern "C" __global__ void __launch_bounds__(threads) sort_count(const Key* keys, u64 count, KeyRule<Key> rule,
-                                                                 u32 equal_rises, u64* totals, Disorder* disorder) {
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder) {
     HR_DYNAMIC_SHARED(u32, shared);
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     __syncthreads();

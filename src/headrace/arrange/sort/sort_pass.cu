@@ -1,7 +1,7 @@
 // Keys, and what goes with them, in the order of one digit, stable, in one reading: a step of a sort from the lowest
 // digit up. (Adinets and Merrill 2022, "Onesweep: A faster least significant digit radix sort for GPUs", sections 3 and
-// 4: all digits' counts known beforehand, places of tiles by decoupled look-back.) Tiles are counted, ranked and written
-// as a multisplit's are (arrange/multisplit/split.cu).
+// 4: all digits' counts known beforehand, places of tiles by decoupled look-back.) Tiles are counted, ranked and
+// written as a multisplit's are (arrange/multisplit/split.cu).
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/digit.cuh"
@@ -50,7 +50,8 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
     Shared& shared = pass.work.shared;
     const u64 at = shared.base[d] + pass.look_back.before(number, d, found.count);
     shared.to[d] = at - found.start;
-    if (pass.next_starts != nullptr && tile.begin + tile.count == pass.work.count) pass.next_starts[d] = at + found.count;
+    if (pass.next_starts != nullptr && tile.begin + tile.count == pass.work.count)
+        pass.next_starts[d] = at + found.count;
 }
 
 // One tile; `number` becomes the next one's, whose keys are loaded where there are no values.

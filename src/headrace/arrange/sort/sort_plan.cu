@@ -13,8 +13,8 @@ static_assert(threads >= digits && key_digits <= most_steps);
 
 struct Case {
     u64 count;
-    u32 in_place;     // then the number of steps must be even
-    u32 parts;        // whether the sort may go by parts, from the highest digit down: 0 no, 1 where it moves less, 2 yes
+    u32 in_place;  // then the number of steps must be even
+    u32 parts;     // whether the sort may go by parts, from the highest digit down: 0 no, 1 where it moves less, 2 yes
     u32 most_in_one;  // keys that one block sorts alone
     u32 unused;
 };
@@ -90,7 +90,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 digit = key_digits; digit-- != 0;) {
         const u64 own = d < digits ? totals[digit * digits + d] : 0;
         const u64 upto = tile::scan_warp<Sum<u64>>(own);
-        const auto warps_before = tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
+        const auto warps_before =
+            tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
         if (d < digits) starts[digit * digits + d] = warps_before.before + upto - own;
         const bool is_alike = __syncthreads_or(own == task.count) != 0;
         if (is_alike) continue;
@@ -101,7 +102,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     How how = How::by_digits;
     if (task.parts == 2 || (task.parts == 1 && parts_move_less(task, shared, differing))) how = How::by_parts;
-    if (disorder->falls == 0) how = How::straight;
-    else if (disorder->rises == 0) how = How::reversed;
+    if (disorder->falls == 0)
+        how = How::straight;
+    else if (disorder->rises == 0)
+        how = How::reversed;
     if (d == 0) write_steps(*plan, differ, task, how);
 }

@@ -45,7 +45,8 @@ private:
 };
 
 // Where this block's keys of each digit go, from the counts of all; whether there is one digit only.
-static __device__ __forceinline__ bool place_digits(const Meeting& memory, const Found& found, u64 all, Shared& shared) {
+static __device__ __forceinline__ bool place_digits(const Meeting& memory, const Found& found, u64 all,
+                                                    Shared& shared) {
     const u32 d = threadIdx.x;
     u32 before = 0, total = 0;
     for (u32 block = 0; block < gridDim.x && d < digits; ++block) {

@@ -1,7 +1,7 @@
 // Parts of an array of keys alone, each sorted by one block, which splits it once more by as many of its highest bits
 // that differ as leave two or three keys together: 12 bits of 9,000 uniform keys, where digits would take 16 bits of
-// words of 4 bytes and 48 of words of 8. An addition tells a key's place among those; then each key counts the lower ones
-// beside it. Keys of which too many stay together are sorted digit by digit, as in sort_local.cu.
+// words of 4 bytes and 48 of words of 8. An addition tells a key's place among those; then each key counts the lower
+// ones beside it. Keys of which too many stay together are sorted digit by digit, as in sort_local.cu.
 //
 // Bytes moved per key of width w: 2 w.
 #include "arrange/sort/block_sort.cuh"
@@ -17,8 +17,8 @@ static __device__ constexpr u32 bits_below(u32 count) {
     return found;
 }
 // Counters lie where those of sort_block do.
-constexpr u32 most_bits = bits_below(tile_keys / 2) < bits_below(warps * digits) ? bits_below(tile_keys / 2)
-                                                                                 : bits_below(warps * digits);
+constexpr u32 most_bits =
+    bits_below(tile_keys / 2) < bits_below(warps * digits) ? bits_below(tile_keys / 2) : bits_below(warps * digits);
 static_assert(!with_values && !with_equals);
 
 struct Together {

@@ -1,5 +1,5 @@
-// Keys that are in order already, or in the reverse one, with what goes with them: copied so. In place a thread has both
-// ends of an exchange. (No steps, and no counting but that which found it out.)
+// Keys that are in order already, or in the reverse one, with what goes with them: copied so. In place a thread has
+// both ends of an exchange. (No steps, and no counting but that which found it out.)
 //
 // Bytes moved per item of width w: 2 w; none in place of what is in order.
 #include "arrange/sort/plan.cuh"

@@ -61,7 +61,8 @@ static __device__ __forceinline__ void take_digit(Top& top, u32 shift, u64 (&tot
     const u64 count = d < digits ? tile::load_relaxed(&top.counts[d]) : 0;
     const u64 wanted = top.wanted;
     const u64 upto = tile::scan_warp<Sum<u64>>(count);
-    const u64 before = tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), totals).before + upto - count;
+    const u64 before =
+        tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), totals).before + upto - count;
     __syncthreads();
     if (d < digits) top.counts[d] = 0;
     if (before < wanted && wanted <= before + count) {
@@ -85,7 +86,8 @@ extern "C" __global__ void __launch_bounds__(threads)
         keys, blockIdx.x * u64{tile_keys}, count, gridDim.x * u64{tile_keys},
         [&](Key key, u64, u32) {
             const Key own = rule.equal_code(key);
-            const bool shares = above >= key_bits || static_cast<Key>((own ^ found) >> (above < key_bits ? above : 0)) == 0;
+            const bool shares =
+                above >= key_bits || static_cast<Key>((own ^ found) >> (above < key_bits ? above : 0)) == 0;
             if (shares) atomicAdd(&counters[static_cast<u32>(own >> digit.rule.shift) & digit.rule.mask], 1u);
         },
         [](u64) {});
@@ -141,8 +143,9 @@ static __device__ __forceinline__ Before of_blocks_before(const Pair& chunks, u6
 }
 
 // Keys taken, as they were given, and their places, of `index_bytes` each, in the order of their places.
-extern "C" __global__ void __launch_bounds__(threads) top_take(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top,
-                                                               Pair chunks, Key* to, void* places, u32 index_bytes) {
+extern "C" __global__ void __launch_bounds__(threads)
+    top_take(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top, Pair chunks, Key* to, void* places,
+             u32 index_bytes) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     const u64 wanted = top->wanted;

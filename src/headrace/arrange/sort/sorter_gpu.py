@@ -112,10 +112,10 @@ class Sorter:
     def sort(self, given: Given) -> None:
         """Put keys, and what goes with them, to their targets.
 
-        Besides the targets it takes: nothing for so few keys that one block sorts them; 8 bytes a key, or 12, for few; else as much
-        as keys and values once more, for keys that nobody wants twice, and up to a sixth of a byte for each key and digit of 8 bits
-        at a time; by parts up to a twentieth of the keys besides. Values that are fetched at the end take 8 bytes a key instead of
-        their own, and as much as themselves where they are sorted in place.
+        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to what one block
+        sorts; n (w + 4) and 2 KiB a block where a few meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
+        6,000 to 12,000 keys 2 KiB for each, and 80 KiB; by parts n w / 10 besides. Values that are fetched at the end take 8 n,
+        or 16 n above 2**32 keys, instead of their own, and n times their width where they are sorted in place.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class Sorter:
         Besides it takes 12 or 16 bytes for each of them, and what a sort of so many takes.
         """
         if k == 0 or given.target is None or given.indices is None:
-            return
+            return None
         if k == self._count:
             return self.sort(given)
         places, width = given.indices
@@ -194,12 +194,12 @@ class Sorter:
             self._common.rows_as(rows, places, place_width)
 
     def _sort_directly(self, given: Given) -> None:
-        carried = [*given.values]
-        keys = Keys(given.width, given.order.packed, equals=given.order.has_equals and (bool(carried) or given.indices is not None))
+        carries = bool(given.values) or given.indices is not None
+        keys = Keys(given.width, given.order.packed, equals=given.order.has_equals and carries)
         if self._is_small(given):
             return self._sort_few(given, keys)
         moved = self._moved(given.keys, given.target, given.width, keys)
-        columns = [self._moved(source, target, width, keys) for source, target, width in carried]
+        columns = [self._moved(source, target, width, keys) for source, target, width in given.values]
         if given.indices is not None:
             columns.append(self._rows(*given.indices))
         return self._sort_many(given, keys, moved, columns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
 
 from headrace.arrange.sort.launch_gpu import Common, Keys
 from headrace.core.gpu.launcher import Entry, Room, Shape
@@ -63,7 +64,7 @@ class Top:
         common, keys = self._common, self._keys
         taken, places, index_bytes = targets
         rule, launch = len(keys.rule), common.launcher.launch
-        start = np.zeros(_TOP_BYTES // 8, np.uint64)
+        start: NDArray[np.uint64] = np.zeros(_TOP_BYTES // 8, np.uint64)
         start[2] = k  # behind the counters
         common.launcher.put(start, self._state)
         shape = self._shape.shape(keys, self._blocks)
