@@ -28,6 +28,7 @@ SHAPES = SortShapes(
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
     ((4, _SPLITTING), (8, _SPLITTING)),
+    ((4, _SPLITTING), (8, _SPLITTING)),
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
     2,

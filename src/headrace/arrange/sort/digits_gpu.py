@@ -80,16 +80,19 @@ class Case:
         Whether to go by parts: 0 no, `MAY` where that moves less, `MUST`.
     most_in_one
         Keys that one block sorts.
+    value_bytes
+        Of what goes with a key.
     """
 
     in_place: bool
     keeps_equals: bool
     parts: int = 0
     most_in_one: int = 1
+    value_bytes: int = 0
 
     def packed(self, count: int) -> bytes:
         """A ``Case``."""
-        return struct.pack("<Q4I", count, self.in_place, self.parts, self.most_in_one, 0)
+        return struct.pack("<Q4I", count, self.in_place, self.parts, self.most_in_one, self.value_bytes)
 
 
 class Plan:

@@ -14,7 +14,7 @@ struct Block {
     u32 begin;
     u32 count;
     u32 bucket;
-    u32 unused;
+    u32 first;  // number of the bucket's first block
 };
 
 // A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`.

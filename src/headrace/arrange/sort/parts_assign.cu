@@ -73,7 +73,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
         for (u32 block = threadIdx.x; block < blocks; block += threads) {
             const u32 past = block * lists.keys_of_block;
             const u32 here = count - past < lists.keys_of_block ? count - past : lists.keys_of_block;
-            blocks_of(lists, number + 1)[shared.block + block] = {begin + past, here, shared.bucket, 0};
+            blocks_of(lists, number + 1)[shared.block + block] = {begin + past, here, shared.bucket, shared.block};
         }
         __syncthreads();
     }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrange.sort.digits_gpu import Plan
+from headrace.arrange.sort.digits_gpu import VALUE_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
 from headrace.core.gpu.launcher import Entry, Room, Shape
@@ -69,6 +69,8 @@ class PartOptions:
         Small neighbours become one part.
     by_size
         Parts of different sizes are sorted by different blocks.
+    stable
+        Equal keys keep their order (parts_stable.cu), in place of all but the last two of these.
     """
 
     keeps_counts: bool = True
@@ -76,6 +78,7 @@ class PartOptions:
     looks_ahead: bool = True
     merges: bool = True
     by_size: bool = True
+    stable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,8 @@ class Bounds:
         """Of all lists: M2 to M5 of the paper, and a few counters."""
         digits = 1 << self.shapes.bits
         kept = 4 * digits * self.blocks if self.options.keeps_counts else 0
+        if self.options.stable:
+            kept = 16 + 8 * digits * self.blocks  # states of look-back
         records = 2 * self.blocks + self.parts + self.large_parts
         return 4 * digits * self.buckets + kept + _RECORD_BYTES * records + 8 * self.buckets
 
@@ -135,7 +140,9 @@ class PartSort:
         self._blocks = [room(bounds.blocks * _RECORD_BYTES) for _ in range(2)]
         self._begins = [room(bounds.buckets * 4) for _ in range(2)]
         self._cursors = room(bounds.buckets * digits * 4)
-        self._block_counts = room(bounds.blocks * digits * 4) if options.keeps_counts else None
+        keeps = options.keeps_counts and not options.stable
+        self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
+        self._states = room(16 + bounds.blocks * digits * 8, fill=0) if options.stable else None
         self._parts = room(bounds.parts * _RECORD_BYTES)
         self._large_parts = room(bounds.large_parts * _RECORD_BYTES)
 
@@ -147,10 +154,13 @@ class PartSort:
         self._begin(lists, plan)
         width = max([self._keys.width, *(min(8, column.width) for column in columns)])
         for step in range(self._steps):
-            if self._options.keeps_counts or step > 0:
+            if self._block_counts is not None or step > 0:
                 self._count(lists, step, packed)
             self._assign(lists, step)
-            self._scatter(lists, step, packed, (has_values, width))
+            if self._states is None:
+                self._scatter(lists, step, packed, (has_values, width))
+            else:
+                self._split_stably(lists, step, packed, self._states)
             for size_class in range(CLASSES):
                 self._local(step, size_class, packed, writes=(has_values, writes_keys))
 
@@ -166,7 +176,7 @@ class PartSort:
 
     def _begin(self, lists: bytes, plan: Plan) -> None:
         self._common.launcher.fill(self._cursors, 0)
-        totals = None if self._options.keeps_counts else plan.totals
+        totals = plan.totals if self._block_counts is None else None
         shape = Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
         self._common.launcher.launch(_BEGIN, shape, (lists, self._common.count, totals))
 
@@ -200,6 +210,16 @@ class PartSort:
         args = (lists, step, self._keys.rule, arrays)
         self._common.launcher.launch(_entry("parts_scatter", len(self._keys.rule)), shape, args)
 
+    def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
+        keys = self._keys
+        threads, items, resident = self._shapes.splitting
+        sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+        shared = tile_bytes(threads, items, keys.width + VALUE_BYTES, 1 << self._shapes.bits)
+        blocks = self._resident(self._bounds.blocks, resident)
+        shape = Shape(keys.defines(*sizes, ("HR_VALUES", 1)), blocks, threads, shared)
+        args = (lists, step, keys.rule, arrays, states, step + 1)
+        self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
+
     def _local(self, step: int, size_class: int, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
         has_values, writes_keys = writes
         block = self._shapes.local[size_class]
@@ -226,3 +246,8 @@ def _bits(bits: int) -> dict[str, int]:
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
     return Entry(f"arrange/sort/{name}.cu", name, f"112sI{rule}s296s")
+
+
+@lru_cache(8)
+def _stable_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"112sI{rule}s296sPI")

@@ -16,7 +16,7 @@ struct Case {
     u32 in_place;  // then the number of steps must be even
     u32 parts;     // whether the sort may go by parts, from the highest digit down: 0 no, 1 where it moves less, 2 yes
     u32 most_in_one;  // keys that one block sorts alone
-    u32 unused;
+    u32 value_bytes;  // of what goes with a key
 };
 
 struct PlanShared {
@@ -58,8 +58,10 @@ static __device__ __forceinline__ bool parts_move_less(const Case& task, PlanSha
     if (differing < 3) return false;
     float share[2];
     large_shares(task, shared, share);
-    const float left = static_cast<float>(differing - 2);
-    return 1 + 2 + 3 * share[0] + 3 * share[1] * left + 2 < 1 + 2 * static_cast<float>(differing);
+    const float left = static_cast<float>(differing - 2), values = static_cast<float>(task.value_bytes) / sizeof(Key);
+    const float split = share[0] + share[1] * left;  // times that a key is split again
+    const float by_parts = 1 + 2 + 3 * split + 2 + values * (2 + 2 * split + 2);
+    return by_parts < 1 + (1 + values) * 2 * static_cast<float>(differing);
 }
 
 // The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.

@@ -31,8 +31,10 @@ class SortShapes:
         Of the other files.
     kept, counted
         Of a sort by parts, by bytes of a key: as the paper has it, and with one addition a key.
+    stable
+        The same of pairs, whose equal keys keep their order.
     parts_from
-        Keys alone from which on a sort by parts may be chosen, by bytes of a key.
+        How many keys there must be that a sort by parts may be chosen, by bytes of a key.
     most_moved
         Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
     """
@@ -47,6 +49,10 @@ class SortShapes:
     counted: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U32), 4096)),
         (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U64), 2048)),
+    )
+    stable: tuple[tuple[int, PartShapes], ...] = (
+        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _SPLIT_LITTLE, _SPLIT_U64), 2048)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
     most_moved: int = 8
@@ -231,7 +237,8 @@ class Sorter:
             moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
             in_place = False
         assert moved.source is not None
-        plan.make(moved.source, Case(in_place, has_values, may, part_shapes.most_in_one if part_shapes else 1))
+        most_in_one, value_bytes = part_shapes.most_in_one if part_shapes else 1, sum(column.width for column in columns)
+        plan.make(moved.source, Case(in_place, has_values, may, most_in_one, value_bytes))
         if digits is not None:
             digits.run(plan, (moved, columns), writes_keys=writes_keys)
         if parts is not None:
@@ -251,8 +258,10 @@ class Sorter:
         if given.strategy == "hybrid":
             return dict(self._shapes.kept)[given.width], given.options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
-        if given.strategy is not None or has_values or least is None or not least <= self._count <= MOST_KEYS:
+        if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
+        if has_values:
+            return dict(self._shapes.stable)[given.width], replace(given.options, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), MAY
 
     def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
