@@ -211,3 +211,31 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
             break
     np.testing.assert_array_equal(rooms[0].array.view("u4"), np.sort(keys))
     assert more > 0 or count <= ALONE
+
+
+class Watching(FiberLauncher):
+    """Tells which way the plan went: 0 a straight copy, 1 reversed, 2 by digits, 3 by parts (plan.cuh)."""
+
+    way = -1
+
+    def launch(self, entry, shape, args):
+        if entry.name == "sort_straight":
+            self.way = int(args[0].array.view("u4")[0])
+        super().launch(entry, shape, args)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ands", "way"), [("drawn", 0, 3), ("drawn", 6, 2), ("drawn", -1, 0), ("rising", 0, 0), ("falling", 0, 1)]
+)
+@pytest.mark.parametrize("columns", [0, 1])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: int, dtype: str) -> None:
+    count = 2000
+    keys = entropy_keys(dtype, count, ands) if kind == "drawn" else np.arange(count).astype(dtype)
+    keys = keys[::-1].copy() if kind == "falling" else keys
+    launcher = Watching("random", 1)
+    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
+    values = ((launcher.put(np.arange(count)), launcher.room(8 * count), 8),)[:columns]
+    Sorter(launcher, count, SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values))
+    assert launcher.way == way
+    np.testing.assert_array_equal(rooms[1].array.view(dtype), np.sort(keys))

@@ -17,7 +17,6 @@ from headrace.core.gpu.launcher import Launcher, Room
 _TINY = BlockShape(6, 64, 8, 16)
 _LITTLE = BlockShape(8, 256, 8, 4)
 _U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
-_SPLIT_LITTLE = replace(_LITTLE, splits=True)
 _SPLIT_U32, _SPLIT_U64 = replace(_U32, splits=True), replace(_U64, splits=True)
 
 
@@ -47,12 +46,12 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _SPLIT_LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _SPLIT_LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
     most_moved: int = 8
