@@ -152,6 +152,13 @@ void sort(void* from, void* to, [[maybe_unused]] void* spare, u64 n, [[maybe_unu
 #endif
 }
 
+#if defined(HR_ISA_AVX512)
+template <class T>
+bool halve(void* items, QuickPiece* piece, QuickPiece* lower) {
+    return QuickSort<T>::halve(static_cast<T*>(items), *piece, *lower);
+}
+#endif
+
 template <class T>
 void count_among(const void* keys, u64 n, const void* description, u64 prefix, u64 prefix_mask, KeyDigit digit,
                  u64* counts) {
@@ -181,20 +188,25 @@ u64 collect(const void* keys, u64 n, const void* description, u64 bound, u64 equ
 }  // namespace
 
 const SortKernels& sort_kernels() {
+    static constexpr SortKernels kernels = {
 #if defined(HR_ISA_AVX512)
-    constexpr bool sorts_in_place = true;
+        true,
 #else
-    constexpr bool sorts_in_place = false;
+        false,
 #endif
-    static constexpr SortKernels kernels = {sorts_in_place,
-                                            {look<u8>, look<u16>, look<u32>, look<u64>},
-                                            {encode<u8>, encode<u16>, encode<u32>, encode<u64>},
-                                            {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
-                                            {pack<u8>, pack<u16>, pack<u32>, pack<u64>},
-                                            {scatter<u8>, scatter<u16>, scatter<u32>, scatter<u64>},
-                                            {nullptr, sort<u16>, sort<u32>, sort<u64>},
-                                            {count_among<u8>, count_among<u16>, count_among<u32>, count_among<u64>},
-                                            {collect<u8>, collect<u16>, collect<u32>, collect<u64>}};
+        {look<u8>, look<u16>, look<u32>, look<u64>},
+        {encode<u8>, encode<u16>, encode<u32>, encode<u64>},
+        {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
+        {pack<u8>, pack<u16>, pack<u32>, pack<u64>},
+        {scatter<u8>, scatter<u16>, scatter<u32>, scatter<u64>},
+        {nullptr, sort<u16>, sort<u32>, sort<u64>},
+#if defined(HR_ISA_AVX512)
+        {nullptr, halve<u16>, halve<u32>, halve<u64>},
+#else
+        {},
+#endif
+        {count_among<u8>, count_among<u16>, count_among<u32>, count_among<u64>},
+        {collect<u8>, collect<u16>, collect<u32>, collect<u64>}};
     return kernels;
 }
 
