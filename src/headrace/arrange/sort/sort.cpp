@@ -73,8 +73,6 @@ private:
     unsigned working_ = 0;
 };
 
-bool is_for_one(u64 bytes, unsigned threads) { return threads == 1 || bytes <= of_one_thread; }
-
 class Sorter {
 public:
     Sorter(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered)
@@ -84,12 +82,14 @@ public:
           threads_(how.threads),
           ordered_(ordered),
           rule_(by.rule),
+          is_plain_(std::memcmp(rule_, as_they_are.data(), 4 * width_) == 0),
           to_(static_cast<u8*>(to)),
           spare_(static_cast<u8*>(spare)) {}
 
     void sort(const void* keys, u64 count) {
-        if (is_for_one(count * width_, threads_)) return sort_alone(keys, count);
-        if (is_halved(kernels_, threads_)) return sort_by_halves(keys, count);
+        const bool is_small = count * width_ <= of_one_thread;
+        if (!is_small && is_halved(kernels_, threads_)) return sort_by_halves(keys, count);
+        if (is_small || threads_ == 1) return sort_alone(keys, count);
         pass({static_cast<const u8*>(keys), 0, count, rule_, spare_});
     }
 
@@ -107,11 +107,10 @@ private:
     void sort_alone(const void* keys, u64 count) {
         if (count == 0) return;
         KeysSeen seen;
-        kernels_.look[kind_](keys, count, rule_, false, {}, nullptr, &seen);
-        if (seen.rises || seen.falls) return put_as_seen({static_cast<const u8*>(keys), 0, count, rule_, to_}, seen);
-        kernels_.encode[kind_](keys, count, rule_, to_);
+        kernels_.look[kind_](keys, count, rule_, {.codes = to_}, &seen);
+        if (seen.rises || seen.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, seen);
         kernels_.sort[kind_](to_, to_, spare_, count, ordered_);
-        kernels_.decode[kind_](to_, count, rule_, to_);
+        decode_here(0, count);
     }
 
     // Codes are made where the result is to be, then pieces of them are halved by whoever has nothing to do, until they
@@ -122,12 +121,11 @@ private:
         for_each_piece(pieces.number(), threads_, [&](u64 i) {
             const u64 at = pieces.begin(i) * width_, n = pieces.size(i);
             const u8* const from = static_cast<const u8*>(keys) + at;
-            kernels_.look[kind_](from, n, rule_, false, {}, nullptr, &seen[i]);
-            kernels_.encode[kind_](from, n, rule_, to_ + at);
+            kernels_.look[kind_](from, n, rule_, {.codes = to_ + at}, &seen[i]);
         });
         const KeysSeen all = seen_together(seen);
         if (all.rises || all.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, all);
-        const u64 grain = std::max(count / (threads_ * 8), part_bytes / 4 / width_);
+        const u64 grain = std::clamp(count / (threads_ * 8), part_bytes / 4 / width_, part_bytes / width_);
         Halves halves({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
         run_parallel(threads_, [&](unsigned) {
             while (std::optional<Halves::Work> work = halves.next()) {
@@ -137,6 +135,7 @@ private:
         });
     }
 
+    // In cache at the end, so codes become keys there.
     void halve(Halves& halves, Halves::Work work, u64 grain) {
         while (work.piece.count > grain) {
             Halves::Work lower{work.begin, {}};
@@ -154,6 +153,7 @@ private:
     }
 
     void decode_here(u64 begin, u64 count) {
+        if (is_plain_) return;
         u8* const items = to_ + begin * width_;
         kernels_.decode[kind_](items, count, rule_, items);
     }
@@ -223,7 +223,7 @@ private:
             std::memcpy(items + i * width_, part.keys + part.count / sampled * i * width_, width_);
         }
         KeysSeen seen;
-        kernels_.look[kind_](items, sampled, part.rule, false, {}, nullptr, &seen);
+        kernels_.look[kind_](items, sampled, part.rule, {}, &seen);
         return digit_of(seen.any ^ seen.all, bits);
     }
 
@@ -231,8 +231,9 @@ private:
         counts.assign(shares.number * (digit.mask + 1), 0);
         std::vector<KeysSeen> seen(shares.number);
         for_each_share(shares, threads_, [&](u64 i) {
-            kernels_.look[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule, false, digit,
-                                 counts.data() + i * (digit.mask + 1), &seen[i]);
+            u64* const own = counts.data() + i * (digit.mask + 1);
+            kernels_.look[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule,
+                                 {.counts = own, .digit = digit}, &seen[i]);
         });
         return seen_together(seen);
     }
@@ -264,9 +265,9 @@ private:
         run_parallel(static_cast<unsigned>(std::clamp<u64>(small.size(), 1, threads_)), [&](unsigned) {
             for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < small.size();) {
                 const u64 begin = part.begin + begins[small[i]], count = begins[small[i] + 1] - begins[small[i]];
-                u8* const home = to_ + begin * width_;
-                kernels_.sort[kind_](part.into + begin * width_, home, spare_ + begin * width_, count, ordered_);
-                kernels_.decode[kind_](home, count, rule_, home);
+                u8* const from = part.into + begin * width_;
+                kernels_.sort[kind_](from, to_ + begin * width_, spare_ + begin * width_, count, ordered_);
+                decode_here(begin, count);
             }
         });
     }
@@ -277,6 +278,7 @@ private:
     const unsigned threads_;
     const int ordered_;
     const void* const rule_;
+    const bool is_plain_;
     u8* const to_;
     u8* const spare_;
 };
@@ -291,7 +293,7 @@ u64 spare_for(unsigned width, u64 count, const SortWith& how) {
     if (width == 1 || (width == 2 && count >= counted_from)) return 0;
     const SortKernels& kernels = sort_kernels_at(how.isa);
     const bool is_in_place =
-        is_halved(kernels, how.threads) || (kernels.sorts_in_place && is_for_one(count * width, how.threads));
+        is_halved(kernels, how.threads) || (kernels.sorts_in_place && count * width <= of_one_thread);
     return is_in_place ? 0 : count * width;
 }
 

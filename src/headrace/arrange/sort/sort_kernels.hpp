@@ -15,13 +15,20 @@ struct KeysSeen {
     u64 last;
     bool rises;  // no code is below the one before
     bool falls;  // no code is above the one before
-    bool loses;  // there are keys that an equal code does not keep
 };
 
 // A digit of codes: (code >> shift) & mask.
 struct KeyDigit {
     u32 shift;
     u32 mask;
+};
+
+// What a look does besides.
+struct KeyLook {
+    bool by_equal = false;  // whether codes are equal codes
+    void* codes = nullptr;  // where they are put, which may be where keys are
+    u64* counts = nullptr;  // where digits are counted
+    KeyDigit digit = {};
 };
 
 // A code and the number of its key in one word: ((code & span) >> drop) << index_bits | number.
@@ -47,10 +54,8 @@ constexpr u64 least_halved = 4096;
 
 struct SortKernels {
     bool sorts_in_place;
-    // Looks at n > 0 keys by their codes, or by equal codes, and counts digits unless `counts` is null.
-    void (*look[4])(const void* keys, u64 n, const void* rule, bool by_equal, KeyDigit digit, u64* counts,
-                    KeysSeen* seen);
-    void (*encode[4])(const void* keys, u64 n, const void* rule, void* codes);
+    // Looks at n > 0 keys by their codes.
+    void (*look[4])(const void* keys, u64 n, const void* rule, const KeyLook& how, KeysSeen* seen);
     void (*decode[4])(const void* codes, u64 n, const void* rule, void* keys);
     // Equal codes with their keys' numbers from `first` on.
     void (*pack[4])(const void* keys, u64 n, const void* rule, KeyPacking how, u64 first, u64* packed);

@@ -4,8 +4,8 @@
 // its rows by Batcher's odd-even network (R / 2 comparators at a time, lanes side by side), then neighbouring columns
 // are merged by bitonic networks to runs of 2, 4 .. N columns, and last the matrix, whose columns now follow one
 // another, is transposed. (Columns first as in Bramas 2017 and in the vectorised quicksort of Blacher, Giesen and Kühne
-// 2022.) For 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 for a key. Blocks of 32 registers, some of
-// which wait in the first cache, save a step of quicksort, which makes it 5 % faster; those of 64 make it slower.
+// 2022.) For 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 for a key. Blocks of 32 registers, some
+// of which wait in the first cache, save a step of quicksort, which makes it 5 % faster; those of 64 make it slower.
 #pragma once
 
 #include "core/vectors.hpp"
