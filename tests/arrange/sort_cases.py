@@ -79,7 +79,15 @@ def special_keys(dtype: str, n: int, rng: np.random.Generator) -> Keys:
     found = {0, one, top - 1, top, top + 1, 2 * top - 1, 2 * top - 2, top >> 1}
     if kind.kind == "f":
         infinity = int(bits_of(np.array([np.inf], kind))[0])
-        found |= {infinity, infinity + top, infinity - 1, infinity + top - 1, infinity + 1, infinity + top + 1, infinity | top >> 3}
+        found |= {
+            infinity,
+            infinity + top,
+            infinity - 1,
+            infinity + top - 1,
+            infinity + 1,
+            infinity + top + 1,
+            infinity | top >> 3,
+        }
         found |= {infinity + 3, infinity + top + 3}
     chosen = np.array(sorted(found), f"u{kind.itemsize}")
     return rng.choice(chosen, n).view(kind)

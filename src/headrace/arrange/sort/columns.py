@@ -32,7 +32,11 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
     if there is not None:
         values = values[there]
     found = sort(
-        values, descending=options.descending, total_order=options.total_order, strategy=strategy, context=_on_host(column, context)
+        values,
+        descending=options.descending,
+        total_order=options.total_order,
+        strategy=strategy,
+        context=_on_host(column, context),
     )
     if column.device.kind != "cpu":
         return _device_column(column, found)
@@ -49,8 +53,8 @@ def argsort_column(column: Column, options: KeysOptions, strategy: str | None, c
     how |= {"dtype": options.dtype, "strategy": strategy, "context": _on_host(column, context)}
     if there is None:
         return argsort(values, **how)
-    places = np.flatnonzero(there).astype(options.dtype)
-    parts = [places[argsort(values[there], **how)], np.flatnonzero(~there).astype(options.dtype)]
+    places: Any = np.flatnonzero(there).astype(options.dtype)
+    parts: list[Any] = [places[argsort(values[there], **how)], np.flatnonzero(~there).astype(options.dtype)]
     return np.concatenate(parts if options.nulls == "last" else parts[::-1])
 
 
@@ -63,7 +67,9 @@ def sort_column_pairs(
 
     for column in (keys, *values):
         if isinstance(column, Column) and column.device.kind != "cpu":
-            raise UnsupportedDeviceError("columns on a GPU go with keys as arrays do: pass cupy.asarray(column) or column.to('cpu')")
+            raise UnsupportedDeviceError(
+                "columns on a GPU go with keys as arrays do: pass cupy.asarray(column) or column.to('cpu')"
+            )
         if len(column) != len(keys):
             raise OptionError(f"values has {len(column)} items for {len(keys)} keys")
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
@@ -82,9 +88,7 @@ def is_column_sorted(column: Column, options: KeysOptions, context: Context | No
         if not (there[:count] if options.nulls == "last" else there[len(there) - count :]).all():
             return False
         values = values[there]
-    return is_sorted(
-        values, descending=options.descending, total_order=options.total_order, context=_on_host(column, context)
-    )
+    return is_sorted(values, descending=options.descending, total_order=options.total_order, context=_on_host(column, context))
 
 
 def plain_keys(column: Column) -> Any:

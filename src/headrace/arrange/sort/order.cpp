@@ -27,7 +27,7 @@ KeysSeen look(const SortedKeys& by, const SortWith& how) {
     const Shares shares(by.count, how.threads);
     std::vector<KeysSeen> seen(shares.number);
     for_each_share(shares, how.threads, [&](u64 i) {
-        kernels.look[width_number(by.width)](key_at(by, shares.begin(i)), shares.size(i), by.rule, true, {}, nullptr,
+        kernels.look[width_number(by.width)](key_at(by, shares.begin(i)), shares.size(i), by.rule, {.by_equal = true},
                                              &seen[i]);
     });
     return seen_together(seen);

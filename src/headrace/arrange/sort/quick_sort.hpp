@@ -1,5 +1,5 @@
 // Codes in the order of their values: quicksort that parts a register at a time, down to pieces that a network sorts
-// (sort_lanes.hpp). Each item is moved about log2(n / 180) times, where it lies.
+// (sort_lanes.hpp). Each item is moved about log2(n / 350) times, where it lies.
 //
 // A piece is parted in place: some registers are read from each of its ends and held, which leaves room at both. From
 // then on the end with less room is read from, so there is always room for a whole register at either end, whatever its
@@ -8,6 +8,7 @@
 //   [ lower | room | not yet read | room | others ]
 #pragma once
 
+#include "arrange/sort/sort_kernels.hpp"
 #include "arrange/sort/sort_lanes.hpp"
 
 #if defined(HR_ISA_AVX512)
@@ -30,13 +31,27 @@ struct Parting {
 };
 HR_CONSTANT Parting parting{};
 
+HR_FN u32 steps_for(u64 n) { return n < 2 ? 0 : static_cast<u32>(2 * (64 - leading_zeros(n))); }
+
 template <class T>
 class QuickSort {
 public:
     // Items are at `from` and end up at `to`, which is the same place or one apart.
-    static void sort(T* from, T* to, u64 n) {
-        const u64 halvings = n < 2 ? 0 : 64 - static_cast<u64>(leading_zeros(n));
-        sort_piece({from, to, n, false, 0, static_cast<unsigned>(2 * halvings)});
+    static void sort(T* from, T* to, u64 n) { sort_piece(from, to, {n, 0, false, steps_for(n)}); }
+
+    // One step, for threads that share the work: `piece` becomes what is behind, `lower` what is in front of it. Says
+    // whether what is in front is in order, since all are equal.
+    static bool halve(T* items, QuickPiece& piece, QuickPiece& lower) {
+        lower = piece;
+        T pivot;
+        const bool differ = choose(items, piece, pivot);
+        const bool with_equal = piece.has_least && piece.least == pivot;
+        if (differ) {
+            lower.count = with_equal ? part<true>(items, piece.count, pivot) : part<false>(items, piece.count, pivot);
+        }
+        lower.steps = piece.steps;
+        piece = {piece.count - lower.count, pivot, true, piece.steps};
+        return with_equal || !differ;
     }
 
 private:
@@ -45,38 +60,31 @@ private:
     static constexpr u64 lanes = L::count;
     static constexpr u64 steps = 4, step = steps * lanes;
 
-    struct Piece {
-        T* from;
-        T* to;
-        u64 count;
-        bool has_least;  // no item is below `least`
-        T least;
-        unsigned
-            steps;  // so many more by pivots from a sample; then by the middle of all values, at most one for each bit
-    };
+    static bool choose(const T* items, QuickPiece& piece, T& pivot) {
+        if (piece.steps == 0) return middle(items, piece.count, pivot);
+        --piece.steps;
+        pivot = from_sample(items, piece.count);
+        return true;
+    }
 
-    static void sort_piece(Piece piece) {
+    static void sort_piece(T* from, T* to, QuickPiece piece) {
         while (piece.count > block_items<T>) {
             T pivot;
-            if (piece.steps > 0) {
-                --piece.steps;
-                pivot = from_sample(piece.from, piece.count);
-            } else if (!middle(piece.from, piece.count, pivot)) {
-                break;  // all are equal
-            }
+            if (!choose(from, piece, pivot)) break;  // all are equal
             // Where nothing is below the pivot, what equals it is a side of its own, and in its place.
             const bool with_equal = piece.has_least && piece.least == pivot;
-            const u64 lower =
-                with_equal ? part<true>(piece.from, piece.count, pivot) : part<false>(piece.from, piece.count, pivot);
+            const u64 lower = with_equal ? part<true>(from, piece.count, pivot) : part<false>(from, piece.count, pivot);
             if (with_equal) {
-                move(piece.from, piece.to, lower);
+                move(from, to, lower);
             } else if (lower > 0) {
-                sort_piece({piece.from, piece.to, lower, piece.has_least, piece.least, piece.steps});
+                sort_piece(from, to, {lower, piece.least, piece.has_least, piece.steps});
             }
-            piece = {piece.from + lower, piece.to + lower, piece.count - lower, true, pivot, piece.steps};
+            from += lower;
+            to += lower;
+            piece = {piece.count - lower, pivot, true, piece.steps};
         }
-        if (piece.count > block_items<T>) return move(piece.from, piece.to, piece.count);
-        if (piece.count > 0) sort_few(piece.from, piece.to, piece.count);
+        if (piece.count > block_items<T>) return move(from, to, piece.count);
+        if (piece.count > 0) sort_few(from, to, piece.count);
     }
 
     static void move(const T* from, T* to, u64 n) {

@@ -59,7 +59,6 @@ inline KeysSeen seen_together(const std::vector<KeysSeen>& seen) {
         all.all &= seen[i].all;
         all.rises = all.rises && seen[i].rises && all.last <= seen[i].first;
         all.falls = all.falls && seen[i].falls && all.last >= seen[i].first;
-        all.loses = all.loses || seen[i].loses;
         all.last = seen[i].last;
     }
     return all;

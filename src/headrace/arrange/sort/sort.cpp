@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <stdexcept>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "arrange/sort/shares.hpp"
@@ -29,7 +31,47 @@ constexpr u64 sampled = 256;
 // How codes are seen that are codes already.
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 
-bool is_for_one(u64 bytes, unsigned threads) { return threads == 1 || bytes <= of_one_thread; }
+// From so many threads on, a pass that all do together costs less than the first steps that few do.
+constexpr unsigned passed_from = 8;
+
+bool is_halved(const SortKernels& kernels, unsigned threads) { return kernels.sorts_in_place && threads < passed_from; }
+
+// Pieces that wait for a thread.
+class Halves {
+public:
+    struct Work {
+        u64 begin;
+        QuickPiece piece;
+    };
+
+    explicit Halves(const Work& all) : waiting_{all} {}
+
+    // Nothing when all is done.
+    std::optional<Work> next() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0; });
+        if (waiting_.empty()) return std::nullopt;
+        const Work found = waiting_.back();
+        waiting_.pop_back();
+        ++working_;
+        return found;
+    }
+    void add(const Work& work) {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(work);
+        changed_.notify_one();
+    }
+    void finish() {
+        const std::lock_guard lock(mutex_);
+        if (--working_ == 0) changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Work> waiting_;
+    unsigned working_ = 0;
+};
 
 class Sorter {
 public:
@@ -40,11 +82,14 @@ public:
           threads_(how.threads),
           ordered_(ordered),
           rule_(by.rule),
+          is_plain_(std::memcmp(rule_, as_they_are.data(), 4 * width_) == 0),
           to_(static_cast<u8*>(to)),
           spare_(static_cast<u8*>(spare)) {}
 
     void sort(const void* keys, u64 count) {
-        if (is_for_one(count * width_, threads_)) return sort_alone(keys, count);
+        const bool is_small = count * width_ <= of_one_thread;
+        if (!is_small && is_halved(kernels_, threads_)) return sort_by_halves(keys, count);
+        if (is_small || threads_ == 1) return sort_alone(keys, count);
         pass({static_cast<const u8*>(keys), 0, count, rule_, spare_});
     }
 
@@ -62,11 +107,55 @@ private:
     void sort_alone(const void* keys, u64 count) {
         if (count == 0) return;
         KeysSeen seen;
-        kernels_.look[kind_](keys, count, rule_, false, {}, nullptr, &seen);
-        if (seen.rises || seen.falls) return put_as_seen({static_cast<const u8*>(keys), 0, count, rule_, to_}, seen);
-        kernels_.encode[kind_](keys, count, rule_, to_);
+        kernels_.look[kind_](keys, count, rule_, {.codes = to_}, &seen);
+        if (seen.rises || seen.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, seen);
         kernels_.sort[kind_](to_, to_, spare_, count, ordered_);
-        kernels_.decode[kind_](to_, count, rule_, to_);
+        decode_here(0, count);
+    }
+
+    // Codes are made where the result is to be, then pieces of them are halved by whoever has nothing to do, until they
+    // are for one thread. The first steps are done by few, which a pass is not worth up to some threads.
+    void sort_by_halves(const void* keys, u64 count) {
+        const Pieces pieces(count, width_);
+        std::vector<KeysSeen> seen(pieces.number());
+        for_each_piece(pieces.number(), threads_, [&](u64 i) {
+            const u64 at = pieces.begin(i) * width_, n = pieces.size(i);
+            const u8* const from = static_cast<const u8*>(keys) + at;
+            kernels_.look[kind_](from, n, rule_, {.codes = to_ + at}, &seen[i]);
+        });
+        const KeysSeen all = seen_together(seen);
+        if (all.rises || all.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, all);
+        const u64 grain = std::clamp(count / (threads_ * 8), part_bytes / 4 / width_, part_bytes / width_);
+        Halves halves({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
+        run_parallel(threads_, [&](unsigned) {
+            while (std::optional<Halves::Work> work = halves.next()) {
+                halve(halves, *work, grain);
+                halves.finish();
+            }
+        });
+    }
+
+    // In cache at the end, so codes become keys there.
+    void halve(Halves& halves, Halves::Work work, u64 grain) {
+        while (work.piece.count > grain) {
+            Halves::Work lower{work.begin, {}};
+            const bool is_done = kernels_.halve[kind_](to_ + work.begin * width_, &work.piece, &lower.piece);
+            work.begin += lower.piece.count;
+            if (is_done) {
+                decode_here(lower.begin, lower.piece.count);
+            } else if (lower.piece.count > 0) {
+                halves.add(lower);
+            }
+        }
+        u8* const items = to_ + work.begin * width_;
+        kernels_.sort[kind_](items, items, nullptr, work.piece.count, ordered_);
+        decode_here(work.begin, work.piece.count);
+    }
+
+    void decode_here(u64 begin, u64 count) {
+        if (is_plain_) return;
+        u8* const items = to_ + begin * width_;
+        kernels_.decode[kind_](items, count, rule_, items);
     }
 
     // Where keys are in order, or backwards. `part.rule` is of keys or says that they are codes.
@@ -134,7 +223,7 @@ private:
             std::memcpy(items + i * width_, part.keys + part.count / sampled * i * width_, width_);
         }
         KeysSeen seen;
-        kernels_.look[kind_](items, sampled, part.rule, false, {}, nullptr, &seen);
+        kernels_.look[kind_](items, sampled, part.rule, {}, &seen);
         return digit_of(seen.any ^ seen.all, bits);
     }
 
@@ -142,8 +231,9 @@ private:
         counts.assign(shares.number * (digit.mask + 1), 0);
         std::vector<KeysSeen> seen(shares.number);
         for_each_share(shares, threads_, [&](u64 i) {
-            kernels_.look[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule, false, digit,
-                                 counts.data() + i * (digit.mask + 1), &seen[i]);
+            u64* const own = counts.data() + i * (digit.mask + 1);
+            kernels_.look[kind_](part.keys + shares.begin(i) * width_, shares.size(i), part.rule,
+                                 {.counts = own, .digit = digit}, &seen[i]);
         });
         return seen_together(seen);
     }
@@ -175,9 +265,9 @@ private:
         run_parallel(static_cast<unsigned>(std::clamp<u64>(small.size(), 1, threads_)), [&](unsigned) {
             for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < small.size();) {
                 const u64 begin = part.begin + begins[small[i]], count = begins[small[i] + 1] - begins[small[i]];
-                u8* const home = to_ + begin * width_;
-                kernels_.sort[kind_](part.into + begin * width_, home, spare_ + begin * width_, count, ordered_);
-                kernels_.decode[kind_](home, count, rule_, home);
+                u8* const from = part.into + begin * width_;
+                kernels_.sort[kind_](from, to_ + begin * width_, spare_ + begin * width_, count, ordered_);
+                decode_here(begin, count);
             }
         });
     }
@@ -188,6 +278,7 @@ private:
     const unsigned threads_;
     const int ordered_;
     const void* const rule_;
+    const bool is_plain_;
     u8* const to_;
     u8* const spare_;
 };
@@ -200,7 +291,9 @@ void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how
 
 u64 spare_for(unsigned width, u64 count, const SortWith& how) {
     if (width == 1 || (width == 2 && count >= counted_from)) return 0;
-    const bool is_in_place = sort_kernels_at(how.isa).sorts_in_place && is_for_one(count * width, how.threads);
+    const SortKernels& kernels = sort_kernels_at(how.isa);
+    const bool is_in_place =
+        is_halved(kernels, how.threads) || (kernels.sorts_in_place && count * width <= of_one_thread);
     return is_in_place ? 0 : count * width;
 }
 

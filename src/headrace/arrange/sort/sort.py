@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from headrace.arrange.sort.key_order import KeyOrder
@@ -83,8 +84,9 @@ def sort(
     Returns
     -------
     array
-        Of the library of `keys`, or `out`. The same bits on every device, and for any number of threads: of keys that are equal and
-        differ, -0 is before 0, and NaN are in the order of their bits, those without a sign first; descending the other way round.
+        Of the library of `keys`, or `out`. The same bits on every device, and for any number of threads: of keys that are equal
+        and differ, -0 is before 0, and NaN are in the order of their bits, those without a sign first; descending the other way
+        round.
 
     Raises
     ------
@@ -101,12 +103,12 @@ def sort(
     >>> sort(np.array([3.0, np.nan, -1.0, 2.0]), descending=True)
     array([ 3.,  2., -1., nan])
     """
+    _check_nulls(nulls)
     if _is_column(keys):
         _no_out(out)
         from headrace.arrange.sort.columns import sort_column
 
         return sort_column(keys, KeysOptions(descending, total_order, nulls), strategy, context)
-    _check_nulls(nulls)
     context, budget, source, order = _begin(keys, descending, total_order, strategy, context)
     target = _target(source, source.length, source.typestr, out, budget)
     _check_apart([(source, target)])
@@ -135,7 +137,8 @@ def argsort(
     stable
         Whether keys that compare equal keep their order (also descending); False where it does not matter.
     dtype
-        Of the places: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; those of 4 bytes for fewer keys than they can count.
+        Of the places: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; those of 4 bytes where there are no more keys than
+        they can count.
     out
         Array of that type, as long as `keys`, on their device. None for a new one.
 
@@ -157,6 +160,7 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint8))
     array([1, 3, 2, 0])
     """
+    _check_nulls(nulls)
     if dtype not in _INDEX_TYPES:
         raise OptionError.unknown("dtype", dtype, _INDEX_TYPES)
     if _is_column(keys):
@@ -165,7 +169,6 @@ def argsort(
         _no_out(out)
         options = KeysOptions(descending, total_order, nulls, stable=stable, dtype=dtype)
         return argsort_column(keys, options, strategy, context)
-    _check_nulls(nulls)
     context, budget, source, order = _begin(keys, descending, total_order, strategy, context)
     if source.length > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
         raise OptionError(f"dtype {dtype!r} cannot count {source.length:_} keys; int64 can")
@@ -219,6 +222,7 @@ def sort_pairs(
     >>> sort_pairs(np.array([3, 1, 2, 1]), np.array([10, 20, 30, 40]))
     SortedPairs(keys=array([1, 1, 2, 3]), values=array([20, 40, 30, 10]))
     """
+    _check_nulls(nulls)
     several = isinstance(values, (list, tuple))
     given = list(values) if several else [values]
     if _is_column(keys) or any(_is_column(value) for value in given):
@@ -228,7 +232,6 @@ def sort_pairs(
         options = KeysOptions(descending, total_order, nulls, stable=stable)
         keys_sorted, moved = sort_column_pairs(keys, given, options, strategy, context)
         return SortedPairs(keys_sorted, moved if several else moved[0])
-    _check_nulls(nulls)
     context, budget, source, order = _begin(keys, descending, total_order, strategy, context)
     columns = [placed(value, "values", context, budget) for value in given]
     same_device(source, *columns)
@@ -237,7 +240,7 @@ def sort_pairs(
     outs = _outs(out, len(columns), several=several)
     target = _target(source, source.length, source.typestr, outs[0], budget)
     moved_to = [
-        _target(column, column.length, column.typestr, given_out, budget, "out for values")
+        _target(column, column.length, column.typestr, given_out, budget)
         for column, given_out in zip(columns, outs[1:], strict=True)
     ]
     moves = tuple(Moved(a, b) for a, b in zip(columns, moved_to, strict=True))
@@ -277,11 +280,11 @@ def is_sorted(
     >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1, 2, 2]), descending=True)
     (True, False)
     """
+    _check_nulls(nulls)
     if _is_column(keys):
         from headrace.arrange.sort.columns import is_column_sorted
 
         return is_column_sorted(keys, KeysOptions(descending, total_order, nulls), context)
-    _check_nulls(nulls)
     context, budget, source, order = _begin(keys, descending, total_order, None, context)
     return bool(_run("is_sorted", SortTask(source, order, None, (), None, True, None, context, budget)))
 
@@ -399,23 +402,23 @@ def _outs(out: Any, columns: int, *, several: bool) -> Sequence[Any]:
     return [out[0], *values]
 
 
-def _target(source: Array, length: int, typestr: str, out: Any, budget: Budget, name: str = "out") -> Array:
+def _target(source: Array, length: int, typestr: str, out: Any, budget: Budget) -> Array:
     """Memory for a result: what is given, or new."""
     if out is None:
         return empty_like(source, length, typestr, budget)
     if out is source.owner and typestr == source.typestr:
         target = source
     else:
-        target = take(out, name)
+        target = take(out, "out")
         same_device(source, target)
     if target.typestr != typestr:
-        raise OptionError(f"{name} has items of type {target.typestr!r}, and the result is of {typestr!r}")
+        raise OptionError(f"out has items of type {target.typestr!r}, and the result is of {typestr!r}")
     if target.length != length:
-        raise OptionError(f"{name} has {target.length} items, and the result {length}")
+        raise OptionError(f"out has {target.length} items, and the result {length}")
     if not target.writable:
-        raise OptionError(f"{name} may not be written")
+        raise OptionError("out may not be written")
     if target.address % target.width:
-        raise OptionError(f"{name} begins inside of an item: its address is no multiple of {target.width} bytes")
+        raise OptionError(f"out begins inside of an item: its address is no multiple of {target.width} bytes")
     return target
 
 
@@ -438,13 +441,6 @@ def _overlap(a: Array, b: Array) -> bool:
 
 
 def _run(name: str, task: SortTask) -> Any:
-    """A task where its keys lie."""
-    if task.keys.device.kind == "cpu":
-        from headrace.arrange.sort import sort_cpu
-
-        on_cpu: Callable[[SortTask], Any] = getattr(sort_cpu, f"{name}_on_cpu")
-        return on_cpu(task)
-    from headrace.arrange.sort import sort_gpu  # not needed on the host
-
-    on_gpu: Callable[[SortTask], Any] = getattr(sort_gpu, f"{name}_on_gpu")
-    return on_gpu(task)
+    """A task where its keys lie; what is for a GPU is not needed on the host."""
+    place = "cpu" if task.keys.device.kind == "cpu" else "gpu"
+    return getattr(import_module(f"headrace.arrange.sort.sort_{place}"), f"{name}_on_{place}")(task)

@@ -20,14 +20,6 @@ KeyRule<T> rule_at(const void* description) {
 }
 
 template <class T>
-void encode(const void* keys, u64 n, const void* description, void* codes) {
-    const KeyRule<T> rule = rule_at<T>(description);
-    const T* const in = static_cast<const T*>(keys);
-    T* const out = static_cast<T*>(codes);
-    for (u64 i = 0; i < n; ++i) out[i] = rule.code(in[i]);
-}
-
-template <class T>
 void decode(const void* codes, u64 n, const void* description, void* keys) {
     const KeyRule<T> rule = rule_at<T>(description);
     const T* const in = static_cast<const T*>(codes);
@@ -44,62 +36,73 @@ void equal_codes(const KeyRule<T>& rule, const T* in, u64 n, T* out) {
     }
 }
 
-// Calls work(codes, first, n) for keys as codes, `taken` at a time.
+// Calls work(codes, first, n) for keys as codes, `taken` at a time; they are put to `out` if it is given.
 template <class T, class Work>
-void each_taken(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, const Work& work) {
-    alignas(64) T codes[taken];
+void each_taken(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, void* out, const Work& work) {
+    alignas(64) T own[taken];
     for (u64 first = 0; first < n; first += taken) {
         const u64 found = n - first < taken ? n - first : taken;
         const T* const in = static_cast<const T*>(keys) + first;
+        T* const codes = out == nullptr ? own : static_cast<T*>(out) + first;
         if (by_equal) {
             equal_codes(rule, in, found, codes);
         } else {
             for (u64 i = 0; i < found; ++i) codes[i] = rule.code(in[i]);
         }
-        work(codes, first, found);
+        work(static_cast<const T*>(codes), first, found);
     }
 }
 
+// Loops by themselves, of one sum in a register, which is what compilers vectorise.
 template <class T>
-void look(const void* keys, u64 n, const void* description, bool by_equal, KeyDigit digit, u64* counts,
-          KeysSeen* seen) {
-    const KeyRule<T> rule = rule_at<T>(description);
-    T any = 0, all = static_cast<T>(~T{0}), last = 0;
-    bool rises = true, falls = true, loses = false;
-    each_taken<T>(keys, n, rule, by_equal, [&](const T* codes, u64 first, u64 found) {
-        if (first == 0) {
-            seen->first = codes[0];
-            last = codes[0];
-        }
-        for (u64 i = 0; i < found; ++i) any |= codes[i];
-        for (u64 i = 0; i < found; ++i) all &= codes[i];
-        if (rises) {
-            T below = codes[0] < last;
-            for (u64 i = 1; i < found; ++i) below |= codes[i] < codes[i - 1];
-            rises = below == 0;
-        }
-        if (falls) {
-            T above = codes[0] > last;
-            for (u64 i = 1; i < found; ++i) above |= codes[i] > codes[i - 1];
-            falls = above == 0;
-        }
+T any_of(const T* codes, u64 n) {
+    T any = 0;
+    for (u64 i = 0; i < n; ++i) any |= codes[i];
+    return any;
+}
+template <class T>
+T all_of(const T* codes, u64 n) {
+    T all = static_cast<T>(~T{0});
+    for (u64 i = 0; i < n; ++i) all &= codes[i];
+    return all;
+}
+template <class T>
+bool falls_anywhere(const T* codes, u64 n) {
+    T found = 0;
+    for (u64 i = 0; i + 1 < n; ++i) found |= codes[i + 1] < codes[i] ? T{1} : T{0};
+    return found != 0;
+}
+template <class T>
+bool rises_anywhere(const T* codes, u64 n) {
+    T found = 0;
+    for (u64 i = 0; i + 1 < n; ++i) found |= codes[i + 1] > codes[i] ? T{1} : T{0};
+    return found != 0;
+}
+template <class T>
+void count_digits(const T* codes, u64 n, KeyDigit digit, u64* counts) {
+    for (u64 i = 0; i < n; ++i) ++counts[static_cast<u32>(codes[i] >> digit.shift) & digit.mask];
+}
+
+template <class T>
+void look(const void* keys, u64 n, const void* description, const KeyLook& how, KeysSeen* seen) {
+    T any = 0, all = static_cast<T>(~T{0}), first_code = 0, last = 0;
+    bool rises = true, falls = true;
+    each_taken<T>(keys, n, rule_at<T>(description), how.by_equal, how.codes, [&](const T* codes, u64 first, u64 found) {
+        if (first == 0) first_code = last = codes[0];
+        any |= any_of(codes, found);
+        all &= all_of(codes, found);
+        rises = rises && codes[0] >= last && !falls_anywhere(codes, found);
+        falls = falls && codes[0] <= last && !rises_anywhere(codes, found);
         last = codes[found - 1];
-        if (counts == nullptr) return;
-        for (u64 i = 0; i < found; ++i) ++counts[static_cast<u32>(codes[i] >> digit.shift) & digit.mask];
+        if (how.counts != nullptr) count_digits(codes, found, how.digit, how.counts);
     });
-    if (by_equal && rule.infinity != 0) {
-        const T* const in = static_cast<const T*>(keys);
-        T found = 0;
-        for (u64 i = 0; i < n; ++i) found |= rule.is_lost(in[i]);
-        loses = found != 0;
-    }
-    *seen = {any, all, seen->first, last, rises, falls, loses};
+    *seen = {any, all, first_code, last, rises, falls};
 }
 
 template <class T>
 void pack(const void* keys, u64 n, const void* description, KeyPacking how, u64 first, u64* packed) {
     const KeyRule<T> rule = rule_at<T>(description);
-    each_taken<T>(keys, n, rule, true, [&](const T* codes, u64 begin, u64 found) {
+    each_taken<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             packed[begin + i] = (codes[i] & how.span) >> how.drop << how.index_bits | (first + begin + i);
         }
@@ -119,7 +122,7 @@ void scatter(const void* keys, u64 n, const void* description, KeyDigit digit, u
         places[d] += past;
         begins[d] = static_cast<u32>(places[d] % per_line);
     }
-    each_taken<T>(keys, n, rule_at<T>(description), false, [&](const T* codes, u64, u64 found) {
+    each_taken<T>(keys, n, rule_at<T>(description), false, nullptr, [&](const T* codes, u64, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             const u32 d = static_cast<u32>(codes[i] >> digit.shift) & digit.mask;
             const u64 place = places[d]++;
@@ -152,10 +155,17 @@ void sort(void* from, void* to, [[maybe_unused]] void* spare, u64 n, [[maybe_unu
 #endif
 }
 
+#if defined(HR_ISA_AVX512)
+template <class T>
+bool halve(void* items, QuickPiece* piece, QuickPiece* lower) {
+    return QuickSort<T>::halve(static_cast<T*>(items), *piece, *lower);
+}
+#endif
+
 template <class T>
 void count_among(const void* keys, u64 n, const void* description, u64 prefix, u64 prefix_mask, KeyDigit digit,
                  u64* counts) {
-    each_taken<T>(keys, n, rule_at<T>(description), true, [&](const T* codes, u64, u64 found) {
+    each_taken<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             counts[static_cast<u32>(codes[i] >> digit.shift) & digit.mask] += ((codes[i] ^ prefix) & prefix_mask) == 0;
         }
@@ -165,7 +175,7 @@ void count_among(const void* keys, u64 n, const void* description, u64 prefix, u
 template <class T>
 u64 collect(const void* keys, u64 n, const void* description, u64 bound, u64 equals, u64 first, u64* found) {
     u64 number = 0, met = 0;
-    each_taken<T>(keys, n, rule_at<T>(description), true, [&](const T* codes, u64 begin, u64 here) {
+    each_taken<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64 begin, u64 here) {
         u64 any = 0;
         for (u64 i = 0; i < here; ++i) any |= codes[i] <= bound;
         if (any == 0) return;
@@ -181,20 +191,24 @@ u64 collect(const void* keys, u64 n, const void* description, u64 bound, u64 equ
 }  // namespace
 
 const SortKernels& sort_kernels() {
+    static constexpr SortKernels kernels = {
 #if defined(HR_ISA_AVX512)
-    constexpr bool sorts_in_place = true;
+        true,
 #else
-    constexpr bool sorts_in_place = false;
+        false,
 #endif
-    static constexpr SortKernels kernels = {sorts_in_place,
-                                            {look<u8>, look<u16>, look<u32>, look<u64>},
-                                            {encode<u8>, encode<u16>, encode<u32>, encode<u64>},
-                                            {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
-                                            {pack<u8>, pack<u16>, pack<u32>, pack<u64>},
-                                            {scatter<u8>, scatter<u16>, scatter<u32>, scatter<u64>},
-                                            {nullptr, sort<u16>, sort<u32>, sort<u64>},
-                                            {count_among<u8>, count_among<u16>, count_among<u32>, count_among<u64>},
-                                            {collect<u8>, collect<u16>, collect<u32>, collect<u64>}};
+        {look<u8>, look<u16>, look<u32>, look<u64>},
+        {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
+        {pack<u8>, pack<u16>, pack<u32>, pack<u64>},
+        {scatter<u8>, scatter<u16>, scatter<u32>, scatter<u64>},
+        {nullptr, sort<u16>, sort<u32>, sort<u64>},
+#if defined(HR_ISA_AVX512)
+        {nullptr, halve<u16>, halve<u32>, halve<u64>},
+#else
+        {},
+#endif
+        {count_among<u8>, count_among<u16>, count_among<u32>, count_among<u64>},
+        {collect<u8>, collect<u16>, collect<u32>, collect<u64>}};
     return kernels;
 }
 
