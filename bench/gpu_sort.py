@@ -1,10 +1,10 @@
 """Sorting on a GPU: the targets, the paper's twelve entropies, sizes from 2^10 to 2^30, and its ablation, beside CUB.
 
 Needs the package, nvcc, PyTorch and a GPU; matplotlib for pictures. Every answer is checked before it is timed: keys are in
-order, they are the ones that were given, and values are where their keys are, in their order where the sort is stable. A figure
-is the median of device events around a whole call, counting and allocations included; the stream is kept busy before, so that what
-the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two parts must move: 28
-and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
+order, they are the ones that were given, and values are where their keys are, in their order where the sort is stable. A
+figure is the median of device events around a whole call, counting and allocations included; the stream is kept busy before,
+so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
+parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
 
     python -m bench.gpu_sort [--out bench/results/h200/NAME.md]
     python -m bench.gpu_sort --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
