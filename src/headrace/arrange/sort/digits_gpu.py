@@ -15,8 +15,8 @@ MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
 _STRAIGHT_DEFINES: dict[str, int] = {}
-VALUE_BYTES = 4
-"""Of shared memory for each key of a tile that has values (arrange/multisplit/split_tile.cuh)."""
+DIGIT_BYTES = 1
+"""Of shared memory for each key of a tile that has values (move_arrays.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class DigitSort:
         packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
         defines = keys.defines(*sizes, ("HR_VALUES", int(self._has_values)))
-        shared = tile_bytes(threads, items, keys.width + VALUE_BYTES * self._has_values, 1 << shapes.bits)
+        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES * self._has_values, 1 << shapes.bits)
         blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
         args = (plan.plan, number, keys.rule, arrays, packed)
         common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)

@@ -1,5 +1,6 @@
 // What a step of a sort writes of a tile: keys, at the end as they were given, and what goes with them; or where they
-// came from, which is read from nowhere.
+// came from, which is read from nowhere. Each place's digit is remembered in a byte, so that values take the place of
+// keys in shared memory, and nothing has to look at keys again.
 #pragma once
 #include "arrange/multisplit/split_tile.cuh"
 #include "arrange/sort/plan.cuh"
@@ -21,54 +22,90 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
+// A byte of shared memory for each place of a tile with values.
+constexpr u32 digit_bytes = with_values ? 1 : 0;
+
+static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
+    return reinterpret_cast<u8*>(work.room + tile_keys);
+}
+
 // `out_rule` makes what is moved what is written: the sort's rule in its last step, before that the one that changes
 // nothing. (A test of that for each key, or for all of them, has the compiler keep a tile's words for both cases.)
 template <bool whole>
 static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, const KeyRule<Key>& out_rule) {
-    if (work.out == nullptr) return;
+    const bool writes = work.out != nullptr;
+    if (!with_values && !writes) return;
     Key* const mine = work.out + threadIdx.x;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
         if (!whole && at >= tile.count) continue;
         const Key key = work.room[at];
-        const u64 to = work.shared.to[work.digit.of(key)];
-        (mine + to)[j * threads] = with_equals ? key : out_rule.key(key);
+        const u32 digit = work.digit.of(key);
+        if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
+        if (writes) (mine + work.shared.to[digit])[j * threads] = with_equals ? key : out_rule.key(key);
     }
 }
 
-// Numbers of rows, of which the tile's first is `begin`, as a column of which nothing is read.
-template <bool whole>
-static __device__ __forceinline__ void move_rows(const Work& work, u32 column, const Tile& tile,
-                                                 const u32 (&place)[items / 2], u32 begin) {
-    u32 own[items / 2];
+// A column's items, as many at a time as there is room for; without a source, numbers of rows from `begin` on.
+template <bool whole, class Item>
+static __device__ __forceinline__ void move_column(const Work& work, u32 column, const Tile& tile,
+                                                   const u32 (&place)[items / 2], u32 begin) {
+    constexpr bool all = sizeof(Item) <= sizeof(Key);
+    constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
+    constexpr u32 group = all ? 8 : 2;  // loads on their way together
+    u32 own[items / 2];                 // made anew for each column
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
-    u32* const there = reinterpret_cast<u32*>(work.room + tile_keys);
-    if (column != 0) __syncthreads();
+    const Item* const in = static_cast<const Item*>(work.columns.from[column]);
+    Item* const out = static_cast<Item*>(work.columns.to[column]) + threadIdx.x;
+    Item* const there = reinterpret_cast<Item*>(work.room);
+    const u8* const digit = digits_of_places(work);
+#pragma unroll 1
+    for (u32 first = 0; first < tile_keys; first += held) {
+        __syncthreads();  // what was there is read
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        if (whole || item_place(j) < tile.count) there[half_of(own, j)] = begin + item_place(j);
+        for (u32 j = 0; j < items; j += group) {
+            Item item[group];
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const bool fits = all || half_of(own, j + k) - first < held;
+                if (!fits || (!whole && item_place(j + k) >= tile.count)) continue;
+                if constexpr (sizeof(Item) == 4) {
+                    item[k] = in == nullptr ? begin + item_place(j + k) : in[tile.begin + item_place(j + k)];
+                } else {
+                    item[k] = in[tile.begin + item_place(j + k)];
+                }
+            }
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const u32 at = half_of(own, j + k) - first;
+                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = item[k];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            const u32 at = j * threads + threadIdx.x;
+            const bool is_here = all || at - first < held;
+            if (is_here && (whole || at < tile.count))
+                (out + work.shared.to[digit[at]])[j * threads] = there[at - first];
+        }
     }
-    __syncthreads();
-    write_out<whole, true>(work, there, static_cast<u32*>(work.columns.to[column]), tile, 0, tile_keys);
 }
 
 template <bool whole>
 static __device__ __forceinline__ void move_all(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
                                                 u64 begin) {
+    const u32 first = static_cast<u32>(begin + tile.begin);
 #pragma unroll 1
     for (u32 c = 0; c < work.columns.count; ++c) {
         const u32 width = work.columns.width[c];
-        if (work.columns.from[c] == nullptr) {
-            move_rows<whole>(work, c, tile, place, static_cast<u32>(begin + tile.begin));
-            continue;
-        }
-        if (width == 4) move_values<whole, u32>(work, c, tile, place);
-        if (width == 8) move_values<whole, u64>(work, c, tile, place);
-        if (width == 1) move_values<whole, u8>(work, c, tile, place);
-        if (width == 2) move_values<whole, u16>(work, c, tile, place);
-        if (width == 16) move_values<whole, uint4>(work, c, tile, place);
+        if (width == 4) move_column<whole, u32>(work, c, tile, place, first);
+        if (width == 8) move_column<whole, u64>(work, c, tile, place, first);
+        if (width == 1) move_column<whole, u8>(work, c, tile, place, first);
+        if (width == 2) move_column<whole, u16>(work, c, tile, place, first);
+        if (width == 16) move_column<whole, uint4>(work, c, tile, place, first);
     }
 }
 

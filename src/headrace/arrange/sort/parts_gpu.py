@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrange.sort.digits_gpu import VALUE_BYTES, Plan, tile_bytes
+from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
 from headrace.core.gpu.launcher import Entry, Room, Shape
@@ -214,7 +214,7 @@ class PartSort:
         keys = self._keys
         threads, items, resident = self._shapes.splitting
         sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        shared = tile_bytes(threads, items, keys.width + VALUE_BYTES, 1 << self._shapes.bits)
+        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES, 1 << self._shapes.bits)
         blocks = self._resident(self._bounds.blocks, resident)
         shape = Shape(keys.defines(*sizes, ("HR_VALUES", 1)), blocks, threads, shared)
         args = (lists, step, keys.rule, arrays, states, step + 1)

@@ -104,7 +104,7 @@ static __device__ __forceinline__ u32 split_block(const Split& split, const Bloc
     return next;
 }
 
-// Step `number` of the plan. Dynamic shared memory: a tile's keys, `value_bytes` for each, and Shared.
+// Step `number` of the plan. Dynamic shared memory: a tile's keys, `digit_bytes` for each, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_stable(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, void* states, u32 epoch) {
     HR_DYNAMIC_SHARED(uint4, memory);
@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Step step = lists.plan->step[number];
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared =
-        *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * (sizeof(Key) + value_bytes));
+        *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * (sizeof(Key) + digit_bytes));
     Chain chain(states, epoch);
     choose_columns(columns, arrays, step, 0);
     if (threadIdx.x == 0) {

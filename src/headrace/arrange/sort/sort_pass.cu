@@ -102,8 +102,7 @@ static __device__ __forceinline__ void sort_tiles(const Pass& pass, u32 number) 
     if (tile_of(number, count).count != 0) load_and_sort<false>(pass, number);
 }
 
-// Step `number` of the plan. Dynamic shared memory: a tile's keys, `value_bytes` for each where there are values, and
-// Shared.
+// Step `number` of the plan. Dynamic shared memory: a tile's keys, `digit_bytes` for each, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_pass(const Plan* plan, u32 number, KeyRule<Key> rule, Arrays arrays, Portion portion) {
     HR_DYNAMIC_SHARED(uint4, memory);
@@ -113,8 +112,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Step step = plan->step[number];
     const bool is_last = number + 1 == plan->steps;
     Key* const room = reinterpret_cast<Key*>(memory);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) +
-                                                tile_keys * (sizeof(Key) + (with_values ? value_bytes : 0)));
+    Shared& shared =
+        *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * (sizeof(Key) + digit_bytes));
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places);
     choose_columns(columns, arrays, step, portion.begin);
