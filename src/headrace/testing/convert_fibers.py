@@ -198,9 +198,10 @@ class _Tables:
         self.types: dict[int, DataType] = {}
         self.guesses: dict[int, int] = {}
         self.buffers: dict[int, dict[str, NDArray[Any]]] = {}
-        self.rules: NDArray[Any] = np.zeros(-(-len(_native.pack_rules(plan, 0)) // 8), np.uint64)
-        self.packed = _native.pack_rules(plan, self.rules.ctypes.data)
+        self.packed, pointers = _native.pack_rules(plan)
+        self.rules: NDArray[Any] = np.zeros(-(-len(self.packed) // 8), np.uint64)
         self.rules.view(np.uint8)[: len(self.packed)] = np.frombuffer(self.packed, np.uint8)
+        self.rules[np.array(pointers, np.intp) // 8] += np.uint64(self.rules.ctypes.data)
         for position, (_, given, wanted) in enumerate(plan.columns):
             if wanted:
                 if given is None:

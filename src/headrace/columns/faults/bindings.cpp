@@ -11,8 +11,8 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/faults/locate.hpp"
-#include "columns/finish/finish.hpp"
 #include "columns/faults/settle.hpp"
+#include "columns/finish/finish.hpp"
 #include "columns/load/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"

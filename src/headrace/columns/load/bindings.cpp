@@ -89,9 +89,10 @@ nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect,
     return nb::make_tuple(found.data, found.leading, found.blank, found.comment);
 }
 
-nb::bytes rules_of(nb::handle plan, u64 address) {
-    const std::string packed = pack_rules(plan_from(plan), address);
-    return nb::bytes(packed.data(), packed.size());
+// (bytes, where in them pointers lie)
+nb::tuple rules_of(nb::handle plan) {
+    const PackedRules packed = pack_rules(plan_from(plan));
+    return nb::make_tuple(nb::bytes(packed.bytes.data(), packed.bytes.size()), packed.pointers);
 }
 
 std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {

@@ -1,5 +1,6 @@
 #include "columns/load/pack_rules.hpp"
 
+#include <cstddef>
 #include <cstring>
 
 #include "columns/load/field_rules.hpp"
@@ -9,70 +10,78 @@ namespace {
 
 class Packer {
 public:
-    Packer(u64 address, usize room) : address_(address), bytes_(room, '\0') {}
+    explicit Packer(usize room) { packed_.bytes.resize(room); }
 
-    // Where `count` items of these lie.
+    // Puts items behind the rest; returns the byte at which they lie.
     template <class T>
-    const T* add(const T* items, usize count) {
-        const usize at = (bytes_.size() + 7) / 8 * 8;
-        bytes_.resize(at + count * sizeof(T));
-        if (count != 0) std::memcpy(bytes_.data() + at, items, count * sizeof(T));
-        return reinterpret_cast<const T*>(address_ + at);
-    }
-
-    WordList add(const WordList& list) {
-        std::vector<Word> words;
-        for (usize i = 0; i < list.count; ++i)
-            words.push_back({add(list.words[i].text, list.words[i].size), list.words[i].size});
-        return {add(words.data(), words.size()), list.count};
-    }
-
-    DateFormats add(const DateFormats& dates) {
-        std::vector<DateFormat> formats;
-        for (usize i = 0; i < dates.count; ++i) {
-            DateFormat format = dates.formats[i];
-            format.steps = add(format.steps, format.count);
-            formats.push_back(format);
-        }
-        DateFormats packed = dates;
-        packed.formats = add(formats.data(), formats.size());
-        return packed;
+    usize add(const T* items, usize count) {
+        const usize at = (packed_.bytes.size() + 7) / 8 * 8;
+        packed_.bytes.resize(at + count * sizeof(T));
+        if (count != 0) std::memcpy(packed_.bytes.data() + at, items, count * sizeof(T));
+        return at;
     }
 
     template <class T>
     void put(usize at, const T& item) {
-        std::memcpy(bytes_.data() + at, &item, sizeof(T));
+        std::memcpy(packed_.bytes.data() + at, &item, sizeof(T));
     }
 
-    std::string take() { return std::move(bytes_); }
+    // The pointer at byte `at` is to what lies at byte `to`.
+    void point(usize at, usize to) {
+        put(at, u64{to});
+        packed_.pointers.push_back(at);
+    }
+
+    // What a list in place at byte `at` points to.
+    void add_words(usize at, const WordList& list) {
+        const usize words = add(list.words, list.count);
+        for (usize i = 0; i < list.count; ++i)
+            point(words + i * sizeof(Word) + offsetof(Word, text), add(list.words[i].text, list.words[i].size));
+        point(at + offsetof(WordList, words), words);
+    }
+
+    void add_dates(usize at, const DateFormats& dates) {
+        const usize formats = add(dates.formats, dates.count);
+        for (usize i = 0; i < dates.count; ++i) {
+            const DateFormat& format = dates.formats[i];
+            point(formats + i * sizeof(DateFormat) + offsetof(DateFormat, steps), add(format.steps, format.count));
+        }
+        point(at + offsetof(DateFormats, formats), formats);
+    }
+
+    void add_rules(usize at, const FieldRules& rules) {
+        put(at, rules);
+        add_words(at + offsetof(FieldRules, nulls), rules.nulls);
+        add_words(at + offsetof(FieldRules, true_words), rules.true_words);
+        add_words(at + offsetof(FieldRules, false_words), rules.false_words);
+        add_dates(at + offsetof(FieldRules, dates), rules.dates);
+    }
+
+    void add_zone(usize at, const Zone& zone) {
+        put(at, zone);
+        put(at + offsetof(Zone, name), u64{0});
+        point(at + offsetof(Zone, begins), add(zone.begins, zone.count));
+        point(at + offsetof(Zone, ends), add(zone.ends, zone.count));
+        point(at + offsetof(Zone, offsets), add(zone.offsets, zone.count));
+    }
+
+    PackedRules take() { return std::move(packed_); }
 
 private:
-    u64 address_;
-    std::string bytes_;
+    PackedRules packed_;
 };
 
 }  // namespace
 
-std::string pack_rules(const LoadPlan& plan, u64 address) {
+PackedRules pack_rules(const LoadPlan& plan) {
     const PlanRules rules(plan);
     const usize forms = plan.forms.size() + 1;
-    Packer packer(address, forms * sizeof(FieldRules) + plan.zones.size() * sizeof(Zone));
-    for (usize i = 0; i < forms; ++i) {
-        FieldRules packed = i < plan.forms.size() ? rules.of_forms(i) : rules.of_raw();
-        packed.nulls = packer.add(packed.nulls);
-        packed.true_words = packer.add(packed.true_words);
-        packed.false_words = packer.add(packed.false_words);
-        packed.dates = packer.add(packed.dates);
-        packer.put(i * sizeof(FieldRules), packed);
-    }
+    Packer packer(forms * sizeof(FieldRules) + plan.zones.size() * sizeof(Zone));
+    for (usize i = 0; i < plan.forms.size(); ++i) packer.add_rules(i * sizeof(FieldRules), rules.of_forms(i));
+    packer.add_rules(plan.forms.size() * sizeof(FieldRules), rules.of_raw());
     usize at = forms * sizeof(FieldRules);
     for (const ZoneTable& table : plan.zones) {
-        Zone zone = table.zone;
-        zone.name = nullptr;
-        zone.begins = packer.add(zone.begins, zone.count);
-        zone.ends = packer.add(zone.ends, zone.count);
-        zone.offsets = packer.add(zone.offsets, zone.count);
-        packer.put(at, zone);
+        packer.add_zone(at, table.zone);
         at += sizeof(Zone);
     }
     return packer.take();

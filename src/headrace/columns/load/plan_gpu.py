@@ -40,7 +40,6 @@ from headrace.structure.gpu_tables import plain_dialect
 GIVEN, SETTLED = 254, 255
 """In place of a kind: the column's type is given; it is text, whatever is in it."""
 _MOST_GROUPS = 16
-_FAR = 1 << 40
 _OWN = Struct("=QQI")
 """How a task begins: size, room for faults, tiles."""
 
@@ -59,10 +58,8 @@ class PlanOnGpu:
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
         self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
         """Columns of strings among those whose types are given."""
-        self.packed = _native.pack_rules(plan, 0)
-        words, far = (_words(_native.pack_rules(plan, address)) for address in (0, _FAR))
-        # Pointers are where the address makes a difference.
-        self._words, self._pointers = words, np.flatnonzero(words != far)
+        self.packed, pointers = _native.pack_rules(plan)
+        self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
         self._groups: Recent[Group] = Recent(_MOST_GROUPS)
         self._tasks: Recent[bytes] = Recent(_MOST_GROUPS)
 
