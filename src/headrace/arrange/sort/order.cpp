@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 constexpr int digit_bits = 11;
+constexpr unsigned counted_bits = 11;
 constexpr u64 ahead = 24;  // items that are asked for before they are read
 
 const u8* key_at(const SortedKeys& by, u64 i) { return static_cast<const u8*>(by.keys) + i * by.width; }
@@ -84,6 +85,26 @@ void put(const u64* order, u64 numbers, u64 n, const MovedItems& items, u64 firs
     for (u64 i = 0; i < n; ++i) to[i] = static_cast<Item>(order[i] & numbers);
 }
 
+// Where so few bits of codes vary that one digit has them all: counted, then numbers are put to their places.
+void number_by_digit(const SortedKeys& by, KeyDigit digit, u64* order, const SortWith& how) {
+    const SortKernels& kernels = sort_kernels_at(how.isa);
+    const usize kind = width_number(by.width);
+    const Shares shares(by.count, how.threads);
+    const u64 digits = digit.mask + 1;
+    std::vector<u64> counts(shares.number * digits);
+    for_each_share(shares, how.threads, [&](u64 i) {
+        KeysSeen seen;
+        const KeyLook look{.by_equal = true, .counts = counts.data() + i * digits, .digit = digit};
+        kernels.look[kind](key_at(by, shares.begin(i)), shares.size(i), by.rule, look, &seen);
+    });
+    scan_shares(counts, shares.number, digits);
+    for_each_share(shares, how.threads, [&](u64 i) {
+        const u64 first = shares.begin(i);
+        kernels.number[kind](key_at(by, first), shares.size(i), by.rule, digit, counts.data() + i * digits, first,
+                             order);
+    });
+}
+
 struct Sixteen {
     u64 low, high;
 };
@@ -100,6 +121,10 @@ unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith
     const unsigned bits = seen.rises ? 0 : static_cast<unsigned>(std::bit_width(seen.any ^ seen.all));
     const u64 span = bits == 64 ? ~u64{0} : (u64{1} << bits) - 1;
     const KeyPacking packing{span, bits + index_bits > 64 ? bits + index_bits - 64 : 0, index_bits};
+    if (!seen.rises && bits <= counted_bits) {
+        number_by_digit(by, {0, (1u << bits) - 1}, order, how);
+        return index_bits;
+    }
     const Shares shares(by.count, how.threads);
     for_each_share(shares, how.threads, [&](u64 i) {
         const u64 first = shares.begin(i);

@@ -109,6 +109,16 @@ void pack(const void* keys, u64 n, const void* description, KeyPacking how, u64 
     });
 }
 
+template <class T>
+void number(const void* keys, u64 n, const void* description, KeyDigit digit, u64* places, u64 first, u64* order) {
+    const KeyRule<T> rule = rule_at<T>(description);
+    each_taken<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
+        for (u64 i = 0; i < found; ++i) {
+            order[places[static_cast<u32>(codes[i] >> digit.shift) & digit.mask]++] = first + begin + i;
+        }
+    });
+}
+
 // Lines are those of `to`: place 5 of a digit whose line begins at place 3 is the line's item 2. A line that is full is
 // written whole, but the first one of a digit, which may be another's too, and what is left at the end.
 template <class T>
@@ -200,6 +210,7 @@ const SortKernels& sort_kernels() {
         {look<u8>, look<u16>, look<u32>, look<u64>},
         {decode<u8>, decode<u16>, decode<u32>, decode<u64>},
         {pack<u8>, pack<u16>, pack<u32>, pack<u64>},
+        {number<u8>, number<u16>, number<u32>, number<u64>},
         {scatter<u8>, scatter<u16>, scatter<u32>, scatter<u64>},
         {nullptr, sort<u16>, sort<u32>, sort<u64>},
 #if defined(HR_ISA_AVX512)

@@ -59,6 +59,8 @@ struct SortKernels {
     void (*decode[4])(const void* codes, u64 n, const void* rule, void* keys);
     // Equal codes with their keys' numbers from `first` on.
     void (*pack[4])(const void* keys, u64 n, const void* rule, KeyPacking how, u64 first, u64* packed);
+    // Numbers of keys, from `first` on, to places[digit] on in `order`, by digits of equal codes.
+    void (*number[4])(const void* keys, u64 n, const void* rule, KeyDigit digit, u64* places, u64 first, u64* order);
     // Codes of keys to places[digit] on in `to`, collected in `lines` and written past the cache.
     void (*scatter[4])(const void* keys, u64 n, const void* rule, KeyDigit digit, u64* places, void* lines, void* to);
     // Codes at `from` in order to `to`, the same place or one apart (then what is at `from` is lost). In place it needs
