@@ -1,7 +1,9 @@
-"""`scan_csv` end to end: GB/s of text from a page-cached file to columns, by the size of a batch (ParPaRaw, figures 12 and 13).
+"""`scan_csv` end to end: GB/s of text from a page-cached file, or from pinned memory, to columns, by the size of a batch
+(ParPaRaw, figure 12), and the best of them beside PyArrow's rate in the same run and the paper's numbers (figure 13).
 
 Each case's file repeats a piece of `bench.data`'s. Before it is timed, a scan is compared with `read_csv` on the CPU: the piece
-buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and back to the host; else on the CPU, with `read_csv`.
+buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and back to the host by each of `SHAPES`; else on the
+CPU.
 --soak reads one file again and again under a memory limit, and tells memory in use after each round; --trace keeps a timeline.
 
     python -m bench.stream [--gpu] [--bytes N] [--cases taxi,int_444] [--batches 64,128] [--soak GB] [--trace FILE] [--out FILE]
@@ -10,23 +12,54 @@ buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and b
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import headrace
+from bench import contenders
 from bench.cases import CASES, Case
 from bench.data import folder, pieces
+from bench.link import link_rates, pinned_text
 from bench.machine import description
 from headrace.api.scan import Scan
+from headrace.columns.load.fetch_gpu import FetchShape
+from headrace.core.gpu.card import checked, driver
 from headrace.core.timeline import Timeline
 
 RUNS = 3
 MIB = 1 << 20
 SOAK_LIMIT = 4 << 30
+USUAL_BATCH = 256 * MIB
+SCAN, BACK = "`scan_csv`", "`scan_csv`, back in host memory"
+SHAPES = {
+    "pinned results, 1 mover": FetchShape(movers=1),
+    "pinned results, 2 movers": FetchShape(),
+    "ring, 1 mover, 1 chunk ahead, through the cache": FetchShape(pinned=False, movers=1, ahead=1, streamed=False),
+    "ring, 1 mover, 1 chunk ahead": FetchShape(pinned=False, movers=1, ahead=1),
+    "ring, 1 mover, 2 chunks ahead": FetchShape(pinned=False, movers=1),
+    "ring, 2 movers, 2 chunks ahead": FetchShape(pinned=False),
+}
+"""Ways back; the third is the one of the tables of 2026-11-21."""
+PAPER = {
+    "quoted": "yelp: 10.9 GB/s, 68% of 16; partitions of 128 MB; 16 times cuDF of 2019, over 100 times MonetDB, Spark, pandas",
+    "taxi": "taxi: partitions of 256 MB; over 10 times cuDF of 2019, about 4 times Instant Loading on 32 cores",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """GB/s of text by a way, in batches of so many bytes (0: whole)."""
+
+    way: str
+    batch: int
+    gbs: float
 
 
 def file_of(name: str, case: Case, size: int) -> Path:
@@ -54,7 +87,7 @@ def options_of(case: Case) -> dict[str, Any]:
 def check(case: Case, where: dict[str, Any]) -> None:
     """Compare a scan of the piece, in batches of a fifth, with `read_csv` on the CPU, to the bit."""
     data = b"".join(pieces(case))
-    found = headrace.scan_csv(data, batch_bytes=len(data) // 5, **options_of(case), **where).read().to("cpu")
+    found = scan(data, batch_bytes=len(data) // 5, **options_of(case), **where).read().to("cpu")
     expected = headrace.read_csv(data, **options_of(case))
     assert found.schema == expected.schema, found.schema
     for name, column in expected.columns.items():
@@ -83,27 +116,75 @@ def rate(work: Callable[[], int], size: int, rows: int) -> float:
     return size / statistics.median(times[1:]) / 1e9
 
 
-def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
-    """A row of the table for each way to read a case's file."""
+def read(source: Any, **options: Any) -> headrace.Table:
+    """`read_csv`, by a name of this program."""
+    return headrace.read_csv(source, **options)
+
+
+def scan(source: Any, shape: FetchShape | None = None, **options: Any) -> Scan:
+    """`scan_csv`, whose batches come back by a shape, if that is given."""
+    found = headrace.scan_csv(source, **options)
+    return found if shape is None else found.fetched(shape)
+
+
+def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
+    """The rate of each way to read a case's file; the first is the whole read on the CPU."""
     case = CASES[name]
-    where = {"device": "cuda"} if given.gpu else {}
+    where: dict[str, Any] = {"device": "cuda"} if given.gpu else {}
+    back = {**where, "to": "cpu"}
     check(case, where)
     path = file_of(name, case, given.bytes)
     size, options = path.stat().st_size, options_of(case)
-    rows = headrace.read_csv(path, **options).num_rows
-    whole = rate(lambda: headrace.read_csv(path, **options).num_rows, size, rows)
-    yield f"| {name} | `read_csv`, CPU | | {whole:.1f} |"
+    rows = read(path, **options).num_rows
     batches = [int(each) * MIB for each in given.batches.split(",")]
-    for label, asked in [("`scan_csv`, GPU", where), ("`scan_csv`, GPU, to host", {**where, "to": "cpu"})] if given.gpu else [
-        ("`scan_csv`, CPU", {})
-    ]:  # fmt: skip
+    usual = min(USUAL_BATCH, max(batches))
+
+    def of(way: str, batch: int, work: Callable[[], int]) -> Rate:
+        return Rate(way, batch, rate(work, size, rows))
+
+    yield of("`read_csv`, CPU", 0, lambda: read(path, **options).num_rows)
+    if not given.skip_peers:
+        yield of("PyArrow `read_csv`", 0, lambda: contenders.pyarrow(path, case, os.cpu_count() or 1)().num_rows)
+    if not given.gpu:
         for batch in batches:
-            found = rate(
-                lambda batch=batch, asked=asked: drained(lambda: headrace.scan_csv(path, batch_bytes=batch, **options, **asked)),  # type: ignore[misc]
-                size,
-                rows,
-            )
-            yield f"| {name} | {label} | {batch // MIB} | {found:.1f} |"
+            yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options)))
+        return
+    yield of("`read_csv`, GPU", 0, lambda: read(path, **options, **where).num_rows)
+    yield of("`scan_csv`, joined", usual, lambda: scan(path, batch_bytes=usual, **options, **where).read().num_rows)
+    for batch in batches:
+        yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **where)))
+    with pinned_text(path) as text:
+        yield of("`scan_csv` of pinned memory", usual, lambda: drained(lambda: scan(text, batch_bytes=usual, **options, **where)))
+    for batch in batches:
+        yield of(BACK, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **back)))
+    for told, shape in SHAPES.items():
+        way = f"{BACK}: {told}"
+        yield of(way, usual, lambda shape=shape: drained(lambda: scan(path, shape, batch_bytes=usual, **options, **back)))
+
+
+def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
+    """Figure 12: a row of the table for each way to read a case's file; and what figure 13 needs of it is kept."""
+    for found in rates_of(name, given):
+        given.found.setdefault(name, []).append(found)
+        yield f"| {name} | {found.way} | {found.batch // MIB or ''} | {found.gbs:.2f} |"
+
+
+def end_to_end(given: argparse.Namespace) -> Iterator[str]:
+    """Figure 13 beside the paper's numbers: from memory of the host to columns there."""
+    link = min(link_rates()) if given.gpu else 0.0
+    yield ""
+    yield "End to end, the best batch, beside figures 12 and 13 of the paper (Titan X, PCIe 3.0; RAM to RAM)."
+    yield ""
+    yield "| case | GB/s | best batch, MiB | of the link | times PyArrow | times `read_csv` on the CPU | the paper |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | --- |"
+    for name, rates in given.found.items():
+        scans = [found for found in rates if found.way == (BACK if given.gpu else SCAN)]
+        best = max(scans, key=lambda found: found.gbs)
+        peers = [found.gbs for found in rates if found.way.startswith("PyArrow")]
+        times = f"{best.gbs / peers[0]:.1f}" if peers else ""
+        share = f"{best.gbs / link:.0%} of {link:.1f} GB/s" if link else ""
+        told = PAPER.get(name, "")
+        yield f"| {name} | {best.gbs:.2f} | {best.batch // MIB} | {share} | {times} | {best.gbs / rates[0].gbs:.2f} | {told} |"
 
 
 def soak(given: argparse.Namespace) -> Iterator[str]:
@@ -116,7 +197,7 @@ def soak(given: argparse.Namespace) -> Iterator[str]:
     yield "| ---: | ---: | ---: | ---: |"
     for number in range(max(1, round(given.soak * 1e9 / size))):
         begun = time.perf_counter()
-        drained(lambda: headrace.scan_csv(path, batch_bytes=batch, memory_limit=SOAK_LIMIT, **options_of(case), **where))
+        drained(lambda: scan(path, batch_bytes=batch, memory_limit=SOAK_LIMIT, **options_of(case), **where))
         seconds = time.perf_counter() - begun
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         yield f"| {number + 1} | {size / seconds / 1e9:.1f} | {peak:.0f} | {gpu_in_use() if given.gpu else 0:.0f} |"
@@ -124,8 +205,6 @@ def soak(given: argparse.Namespace) -> Iterator[str]:
 
 def gpu_in_use() -> float:
     """MB of the card that are taken, by anyone."""
-    from headrace.core.gpu.card import checked, driver
-
     free, total = checked(driver().cuMemGetInfo())
     return float((total - free) / 1e6)
 
@@ -136,7 +215,7 @@ def trace(given: argparse.Namespace) -> Iterator[str]:
     case, timeline = CASES[name], Timeline()
     where: dict[str, Any] = {"device": "cuda", "to": "cpu"} if given.gpu else {}
     path, batch = file_of(name, case, given.bytes), int(given.batches.split(",")[-1]) * MIB
-    drained(lambda: headrace.scan_csv(path, batch_bytes=batch, **options_of(case), **where).timed(timeline))
+    drained(lambda: scan(path, batch_bytes=batch, **options_of(case), **where).timed(timeline))
     given.trace.with_suffix(".json").write_text(timeline.as_trace())
     given.trace.with_suffix(".html").write_text(timeline.as_page(f"{name}, batches of {batch // MIB} MiB"))
     yield "| lane | work | seconds |"
@@ -145,17 +224,19 @@ def trace(given: argparse.Namespace) -> Iterator[str]:
         yield f"| {lane} | {work} | {seconds:.3f} |"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Time the cases, and print and keep a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--bytes", type=int, default=4 << 30)
     parser.add_argument("--cases", default="taxi,int_444,quoted")
     parser.add_argument("--batches", default="16,32,64,128,256,512")
+    parser.add_argument("--skip-peers", action="store_true")
     parser.add_argument("--soak", type=float)
     parser.add_argument("--trace", type=Path)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
+    given.found = {}
     kept = ["# Streams of text to typed columns", "", str(description()), ""]
     if given.soak:
         parts = soak(given)
@@ -164,7 +245,8 @@ def main() -> None:
     else:
         kept += [f"Files of {given.bytes:_} bytes in the page cache; GB/s of text, median of {RUNS} runs.", ""]
         kept += ["| case | way | batch, MiB | GB/s |", "| --- | --- | ---: | ---: |"]
-        parts = (line for name in given.cases.split(",") for line in lines_of(name, given))
+        names = given.cases.split(",")
+        parts = chain((line for name in names for line in lines_of(name, given)), end_to_end(given))
     for line in parts:
         kept.append(line)
         print(line, flush=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import random
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,7 @@ def test_as_on_the_cpu(tmp_path: Path, batch_bytes: int, to: str | None, given: 
         scan = headrace.scan_csv(source, batch_bytes=batch_bytes, device="cuda", to=to, **options)
         assert outcome(lambda scan=scan: scan.read().to("cpu")) == expected  # type: ignore[misc]
         assert scan.report.device == "cuda"
+        assert scan.report.copied_by
         assert {batch.device.kind for batch in scan.batches()} == {to or "cuda"}
 
 
@@ -51,17 +54,57 @@ def test_read_csv_of_a_file(tmp_path: Path) -> None:
     assert found.to("cpu").to_arrow().equals(headrace.read_csv(path, on_error="reject").to_arrow())
 
 
-def test_what_the_card_leaves_is_read_on_the_host(tmp_path: Path) -> None:
-    scan = headrace.scan_csv(text_of(2), batch_bytes=50_000, device="cuda", strings="view", on_error="reject")
+def test_what_the_card_leaves_is_read_on_the_host() -> None:
+    scan = headrace.scan_csv(
+        text_of(2), batch_bytes=50_000, device="cuda", lenient_quotes=True, escape_char="\\", on_error="reject"
+    )
     assert {batch.device.kind for batch in scan.batches()} == {"cuda"}
-    assert scan.report.device == "cpu, because of texts in other forms; then cuda"
+    assert scan.report.device == "cpu, because of lenient quotes and escaped bytes; then cuda"
+
+
+@pytest.mark.parametrize("form", ["gzip", "file object", "utf-16", "cp1252", "view", "dictionary", "row index", "on the card"])
+def test_sources_and_forms(form: str) -> None:
+    data, options = text_of(4), {"on_error": "reject", "schema": ["int64", "float64", "string", "date32"]}
+    source: Any = data
+    if form in ("view", "dictionary"):
+        options["strings"] = form
+    elif form == "row index":
+        options["row_index_name"] = "i"
+    elif form in ("utf-16", "cp1252"):
+        source = data.decode().encode(form)
+        options["encoding"] = form
+    expected = headrace.read_csv(source, **options)
+    if form == "gzip":
+        source = gzip.compress(data, 1)
+    elif form == "file object":
+        source = io.BytesIO(data)
+    elif form == "on the card":
+        source = pytest.importorskip("torch").frombuffer(bytearray(data), dtype=pytest.importorskip("torch").uint8).cuda()
+    where = {} if form == "on the card" else {"device": "cuda"}  # work runs where its input is
+    batches = list(headrace.scan_csv(source, batch_bytes=100_000, **where, **options).batches())
+    assert {batch.device.kind for batch in batches} == {"cuda"}
+    assert {batch.report.device for batch in batches} == {"cuda"}
+    for name, column in expected.columns.items():
+        assert [value for batch in batches for value in batch.to("cpu")[name].to_pylist()] == column.to_pylist()
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("movers", [1, 2])
+def test_ways_back_to_the_host(pinned: bool, movers: int) -> None:
+    from headrace.columns.load.fetch_gpu import FetchShape
+
+    data, options = text_of(6), {"on_error": "reject", "schema": ["int64", "float64", "string", "date32"]}
+    scan = headrace.scan_csv(data, batch_bytes=60_000, device="cuda", to="cpu", **options)
+    expected = outcome(lambda: headrace.read_csv(data, **options))
+    for _ in range(2):
+        assert outcome(lambda: scan.fetched(FetchShape(pinned=pinned, movers=movers)).read()) == expected
 
 
 def test_little_memory_and_a_file_that_changes(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(text_of(3))
     with pytest.raises(MemoryLimitError):
-        list(headrace.scan_csv(path, batch_bytes=1 << 20, memory_limit=100_000, device="cuda", on_error="reject").batches())
+        list(headrace.scan_csv(path, batch_bytes=1 << 20, memory_limit=20_000, device="cuda", on_error="reject").batches())
     batches = headrace.scan_csv(path, batch_bytes=20_000, dtypes=str, device="cuda", on_error="reject").batches()
     next(batches)
     with path.open("r+b") as file:

@@ -8,7 +8,6 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,13 @@ from headrace.api import scan_state
 from headrace.api.scan_gpu import GpuParts, why_not
 from headrace.columns.load.cut_text import cuts
 from headrace.core.gpu.launcher import Room
+from headrace.core.gpu.pinned import HostText
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.api.outcomes import outcome
 from tests.columns.test_convert_kernels_differential import table
-from tests.columns.test_load_gpu_differential import SHAPE
+from tests.columns.test_load_gpu_differential import SHAPE, view_of
 
 pytestmark = pytest.mark.fibers
 
@@ -32,20 +32,21 @@ pytestmark = pytest.mark.fibers
 class FiberBuffers:
     """Two buffers of the host, and a note of who did what to the text of which part."""
 
+    copied_by = "the test"
     notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan
 
-    def __init__(self) -> None:
+    def __init__(self, source: Any = None) -> None:
         self._free = threading.Semaphore(2)
         self._launcher = FiberLauncher()
         self._rooms: dict[int, int] = {}
         self._held: dict[int, HostRoom] = {}
         FiberBuffers.notes = []
 
-    def send(self, read: Callable[[int, int, int, int], object], part: range) -> Room:
+    def send(self, text: HostText, part: range) -> Room:
         self._free.acquire()
         self.notes.append(("fill", part.start))
         room = self._launcher.room(len(part))
-        read(part.start, len(part), room.address, 2)
+        text.read_into(part.start, len(part), room.address, 2)
         time.sleep(0.001)
         self._rooms[id(room)] = part.start
         self._held[id(room)] = room
@@ -62,20 +63,28 @@ class FiberBuffers:
         array[:] = 0xEE  # whoever still reads it would see that
         self._free.release()
 
+    def shrink(self) -> None:
+        assert not self._rooms
+        self.notes.append(("shrink", 0))
+
     def close(self) -> None:
         assert not self._rooms
 
 
-@pytest.fixture
-def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
+def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
-        assert why_not(plans, files, options) == ""
-        return GpuParts(plans, files, options, cut, buffers=FiberBuffers, shape=SHAPE), "fibers"
+        assert why_not(files, options) == ""
+        return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
 
     monkeypatch.setattr(scan_state, "_parts", parts)
 
 
-def check(data: bytes, batch_bytes: int, **options: Any) -> headrace.Table:
+@pytest.fixture
+def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_on_fibers(monkeypatch, FiberBuffers)
+
+
+def check(data: Any, batch_bytes: int, **options: Any) -> headrace.Table:
     expected = outcome(lambda: headrace.read_csv(data, **options))
     made: list[headrace.Table] = []
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.sources.decode_gpu import DecodeShape, decode_on_gpu
+from headrace.sources.decode_gpu import DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.encoding import code_page
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_convert_kernels_differential import table
@@ -41,7 +41,7 @@ def test_decoded_as_on_the_host(codec, size):
     launcher = FiberLauncher("random", size)
     data = sources(codec, rng, size)
     native = _native.Source.from_bytes(data)
-    decoded = decode_on_gpu(launcher, launcher.put(np.frombuffer(data, np.uint8)), native, codec, DecodeShape(64))
+    decoded = decode_on_gpu(launcher, Encoded(launcher.put(np.frombuffer(data, np.uint8)), native, codec), DecodeShape(64))
     text = launcher.fetch(decoded.text).tobytes()
     decoded.read = _native.Source.from_bytes(text).read
     if codec.startswith("utf-16"):

@@ -168,6 +168,8 @@ class Report:
         With ``dialect="auto"``: what was proposed, and why.
     device, threads, isa
         Where the work ran.
+    copied_by
+        Of a scan on a GPU: who copied the text there: threads through pinned memory, or the GPU itself.
     crossings
         Bytes that went between host and GPU for this read.
     files
@@ -199,6 +201,7 @@ class Report:
     files: tuple[FileReport, ...] = ()
     end: Position | None = None
     inferred_from: str = "all"
+    copied_by: str = ""
 
     def check(self) -> None:
         """Raise AssertionError unless records = rows + rejected + skipped, in all and in each file."""
@@ -228,6 +231,8 @@ class Report:
         ]
         if self.crossings.copies:
             lines.append(f"copied to a GPU: {self.crossings.to_gpu:_} bytes, to the host: {self.crossings.to_host:_}")
+        if self.copied_by:
+            lines.append(f"text copied to the GPU by {self.copied_by}")
         if self.inferred_from == "first":
             lines.append("types are those of the first batch")
         if self.filled:

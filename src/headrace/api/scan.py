@@ -11,7 +11,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan_account import Account
 from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import BatchCut
+from headrace.api.scan_parts import BatchCut, ScanParts
 from headrace.api.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
     import pyarrow as pa
+
+    from headrace.columns.load.fetch_gpu import FetchShape
 
 
 class Scan:
@@ -70,8 +72,11 @@ class Scan:
         ParseError, SourceError, MemoryLimitError
             As `read_csv`, when the batch is reached.
         """
+        return self._moved(self._request.cut)
+
+    def _moved(self, cut: BatchCut) -> Iterator[Table]:
         context = self._request.options.context
-        return moved_ahead(self._batches(), self._request.to or context.device, context, self._request.cut.timeline)
+        return moved_ahead(self._batches(), self._request.to or context.device, context, cut)
 
     def _batches(self, *, keep: bool = False) -> Generator[Table, None, None]:
         state = self._started()
@@ -121,19 +126,27 @@ class Scan:
         return {name: column.type for name, column in self._empty().items()}
 
     def read(self) -> Table:
-        """All batches as one table, with the rejects and the account of all."""
-        batches = [batch.to("cpu") for batch in self.batches()]
+        """All batches as one table, with the rejects and the account of all; joined where they are."""
         state = self._started()
-        columns = {name: state.joined([batch[name] for batch in batches], column) for name, column in self._empty().items()}
-        faulty = [batch.rejects for batch in batches]
-        like = faulty[0].columns if faulty else {}
+        on_host = isinstance(state.parts, ScanParts)
+        batches = list(self._batches() if on_host else self._moved(replace(self._request.cut, holds_all=True)))
+        faulty = [batch.rejects.columns for batch in batches]
+        pieces = [dict(batch.columns) for batch in batches]
+        del batches  # each column of theirs goes when it has been joined
+        empty = self._empty()
+        columns = {name: state.joined([piece.pop(name) for piece in pieces], empty[name]) for name in empty}
+        like = faulty[0] if faulty else {}
         rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
         table = Table(columns, rejects=Table(rejects), report=self.report)
         return table.to(self._request.to or state.options.context.device, context=state.options.context)
 
     def timed(self, timeline: Timeline) -> Scan:
         """The same scan, which notes who works and who waits."""
-        return Scan(replace(self._request, cut=BatchCut(self._request.cut.nbytes, timeline)))
+        return Scan(replace(self._request, cut=replace(self._request.cut, timeline=timeline)))
+
+    def fetched(self, shape: FetchShape) -> Scan:
+        """The same scan, whose batches come back from a GPU in another way: for those who measure."""
+        return Scan(replace(self._request, cut=replace(self._request.cut, fetch=shape)))
 
     def close(self) -> None:
         """Let go of files and threads. A scan that is closed gives no more batches."""

@@ -12,7 +12,7 @@ from headrace.api.file_parts import FilePart
 from headrace.api.planned_files import PlannedFiles
 from headrace.api.reading import Prepared
 from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
-from headrace.api.scan_types import SettledTypes
+from headrace.api.scan_types import Parts, SettledTypes
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
 
@@ -52,6 +52,7 @@ class Accounted(Protocol):
     options: CsvOptions
     sniffed: Sniffed | None
     device: str
+    parts: Parts
 
 
 class Account:
@@ -59,7 +60,7 @@ class Account:
 
     def __init__(self, state: Accounted, start: Position) -> None:
         self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device
-        self._start = start
+        self._parts, self._start = state.parts, start
         self._files: dict[int, _FileCounts] = {}
         self._told = Skipped()
         self._told_records = dict.fromkeys(_COUNTS, 0)
@@ -151,6 +152,7 @@ class Account:
             columns=tuple(columns),
             renamed=self._plans.planned.renamed,
             device=self._device,
+            copied_by=self._parts.copied_by,
             threads=context.thread_count,
             isa=context.isa_name,
             crossings=context.crossings,

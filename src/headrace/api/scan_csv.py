@@ -22,6 +22,7 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.options import positive, resolve_aliases
 from headrace.sources.find_files import list_sources
+from headrace.sources.on_gpu import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
 _BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
@@ -98,10 +99,12 @@ def scan_csv(
         As for `read_csv`. Files are read in pieces; compressed ones, file objects and pipes are decompressed and decoded by a
         thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
         from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
+        On a GPU three batches of it are in memory.
     batch_bytes
         Bytes of text in a batch; None for 16 MB a thread, at least 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
     memory_limit
-        Bytes that the columns of one batch may take; a batch that takes more is cut smaller. Short for the context's.
+        Bytes that the columns of one batch may take; a batch that takes more, or for which a GPU has no room, is cut smaller.
+        Short for the context's.
     infer
         ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
         then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
@@ -109,8 +112,9 @@ def scan_csv(
     resume
         Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
     to
-        Where batches are to be; None for `device`. ``device="cuda", to="cpu"``: each is converted on the GPU, and comes back
-        while the next is converted.
+        Where batches are to be; None for `device`, or the GPU that the text lies on. ``device="cuda", to="cpu"``: each is
+        converted on the GPU, and comes back while the next is converted, to pinned memory that is used again once nobody holds
+        the batch.
     **aliases
         All other options, as for `read_csv`, and the names that other readers use.
 
@@ -146,6 +150,8 @@ def scan_csv(
         context = values["context"] if isinstance(values["context"], Context) else Context()
         values["context"] = replace(context, memory_limit=memory_limit)
     options = parse_options(values, defaults)
+    if options.context.device.kind == "cpu" and is_on_gpu(source):
+        options = replace(options, context=replace(options.context, device=text_on_gpu(source).device))
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     several = sources is not None or options.files.wanted
     if not several:

@@ -13,87 +13,76 @@ that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a par
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
 from headrace.api.planned_files import PlannedFiles
+from headrace.api.reading import Prepared, wanted_device
 from headrace.api.report import Position
-from headrace.api.scan_parts import BatchCut, Change
+from headrace.api.scan_parts import BatchCut, Change, leading_records
+from headrace.api.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scanned_files import ScannedFile
-from headrace.columns.load.cut_text import cuts
+from headrace.columns.column import Column
 from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
-from headrace.columns.load.load_gpu import load_on_gpu
+from headrace.columns.load.load_text_gpu import View, load_part, view_for
 from headrace.columns.load.place_gpu import GpuShape, Place
-from headrace.columns.types import ENCODED
-from headrace.core.errors import HeadraceError
-from headrace.core.gpu.launcher import Launcher, Part, Room
-from headrace.core.gpu.pinned import Read
+from headrace.columns.types import DataType
+from headrace.core.errors import MemoryLimitError
+from headrace.core.gpu.launcher import GpuLauncher, Launcher, Part
+from headrace.sources.kept_text import Text
 from headrace.sources.open import OpenSource
-from headrace.structure.dialect import Dialect
+from headrace.structure.survey import record_begin
+
+MakeBuffers = Callable[[OpenSource], TextBuffers]
 
 
-def why_not(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions) -> str:
-    """Why files cannot be scanned on a GPU; empty if they can."""
-    if any(file.comes_in_order for file in files):
-        return "a text that comes in order"
-    given = [plans.planned.types[place] for place in plans.planned.wanted]
-    if options.values.text_type is not None or any(one is not None and one.name in ENCODED for one in given):
-        return "texts in other forms"
-    if options.dialect.lenient:
-        return "lenient quotes"
-    if options.values.replace_invalid or options.row_index is not None:
-        return "encoding_errors='replace' and row_index_name"
+def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
+    """Why a text cannot be scanned on a GPU; empty if it can.
+
+    Whether a lenient quote opens a field may hang on all that follows, so that such a text is cut only where nothing does, and
+    nobody looks for that in other encodings or among escaped bytes.
+    """
+    if not options.dialect.lenient:
+        return ""
+    if options.dialect.escape is not None:
+        return "lenient quotes and escaped bytes"
     for file in files:
         with file.opened() as source:
-            if source.on_gpu is not None:
-                return "a text on a GPU"
             if source.codec != "utf-8":
-                return f"text in {source.codec}"
-    return "" if plans.planned.wanted else "no columns"
-
-
-class TextBuffers(Protocol):
-    """Two buffers for text where kernels run, and who may touch them when."""
-
-    def send(self, read: Read, part: range) -> Room:
-        """Fill the next buffer, behind all that read it, with places of a text that `read` puts at an address; the text's room.
-        Called by one thread, which waits until a buffer is free.
-        """
-
-    def hold(self, room: Room) -> Launcher:
-        """What runs kernels behind the filling of a buffer. Called by another thread."""
-
-    def free(self, room: Room) -> None:
-        """All kernels that read the buffer have been launched: from then on it may be filled anew, behind them."""
-
-    def close(self) -> None:
-        """Wait for what is under way, and give the memory back."""
+                return f"lenient quotes in {source.codec}"
+    return ""
 
 
 @dataclass(slots=True)
-class _Sent:
-    part: range
-    room: Room
-    is_last: bool
+class _Reading:
+    """A file that is read, and how far."""
+
+    number: int
+    file: ScannedFile
+    prepared: Prepared
+    plan: LoadPlan
+    text: Text
+    earlier: int
+    records: int = 0
+    leading: int = 0
 
 
 class GpuParts:
-    """As `ScanParts`, of files any part of which can be read.
+    """As `ScanParts`.
 
     Parameters
     ----------
     plans, files, options, cut
-        As for `ScanParts`.
+        As for `ScanParts`. A part for which there is not memory enough comes again in halves, and those behind it are as small.
     buffers
-        Makes the buffers of one pass; None for those of the context's card.
+        Makes the buffers of one pass over a source; None for those of the context's card.
     shape
         Of the kernels.
+    view
+        Makes what shows rooms of a launcher to the native readers; None for a card's.
     """
 
     def __init__(
@@ -103,12 +92,15 @@ class GpuParts:
         options: CsvOptions,
         cut: BatchCut,
         *,
-        buffers: Callable[[], TextBuffers] | None = None,
+        buffers: MakeBuffers | None = None,
         shape: GpuShape | None = None,
+        view: Callable[[Launcher], View] | None = None,
     ) -> None:
         self._plans, self._files, self._options, self._cut = plans, files, options, cut
         self._shape = shape or GpuShape()
-        self._make_buffers = buffers
+        self._make_buffers, self._view = buffers or self._buffers_of_card, view or self._view_of_card
+        self._launcher: Launcher | None = None
+        self._buffers: TextBuffers | None = None
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """As `ScanParts.all`."""
@@ -117,138 +109,127 @@ class GpuParts:
         for number in range(start.file, len(self._files)):
             file = self._files[number]
             errors = file.errors() if len(self._files) > 1 else nullcontext()
-            with file.opened() as source, errors, closing(self._buffers()) as buffers:
-                prepared, plan = self._plans.plan(number, source, earlier)
-                at = start.byte if number == start.file and start.byte else plan.begin
-                records = start.record if number == start.file else 0
-                lines = (0, 0)
-                span = range(at, min(plan.end, source.size))
-                sender = _Sender(source, self._options.dialect, buffers, span, self._cut)
-                try:
-                    while True:
-                        with native_errors():
-                            sent = sender.next()
-                        if sent is None:
-                            break
-                        own = change(plan)
-                        told = TextPart(
-                            stop=sent.part.stop,
-                            records=records,
-                            lines=lines[0],
-                            line_begin=lines[1],
-                            is_more=not sent.is_last,
-                        )
-                        own = replace(own, begin=sent.part.start, end=sent.part.stop, part=told)
-                        loaded = self._loaded(sent, source, own, buffers)
-                        if loaded is None:
-                            sender.again()
-                            continue
-                        with native_errors():
-                            source.native.check_unchanged()
-                        records += loaded.counts["records"]
-                        part = FilePart(file, plan.share_columns, prepared, plan)
-                        part.take(loaded)
-                        part.reached = Position(sent.part.stop, records, number, earlier)
-                        if len(loaded.rejects["line"]):
-                            lines = loaded.rejects["line"][-1] - 1, loaded.rejects["line_byte"][-1]
-                        if self._options.progress is not None:
-                            self._options.progress(sent.part.stop, file.size)
-                        yield part
-                finally:
-                    sender.close()
-                earlier += records
+            with file.opened() as source, errors, closing(self._make_buffers(source)) as buffers:
+                self._buffers = buffers
+                prepared, plan = self._plans.plan(number, source, earlier, limited=not file.comes_in_order)
+                with closing(file.text(source, plan.end, self._options, keep=keep)) as text:
+                    reading = _Reading(number, file, prepared, plan, text, earlier)
+                    begin = plan.begin
+                    if number == start.file and start.byte:
+                        begin, reading.records = start.byte, start.record
+                        reading.leading = leading_records(prepared, self._options)
+                        text.skip(begin)
+                    with closing(Sender(text, self._options.dialect, buffers, begin, self._cut)) as sender:
+                        yield from self._parts(reading, change, sender, buffers)
+                earlier += reading.records
 
-    def _buffers(self) -> TextBuffers:
-        if self._make_buffers is not None:
-            return self._make_buffers()
-        from headrace.core.gpu.text_buffers import CardBuffers
+    @property
+    def copied_by(self) -> str:
+        """As `Parts.copied_by`."""
+        return "" if self._buffers is None else self._buffers.copied_by
 
-        return CardBuffers(self._options.context)
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """A column of texts in the form that its type asks for, where it lies."""
+        if self._launcher is None or column.device.kind == "cpu":
+            return self._plans.encoded(column, given)
+        from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
 
-    def _loaded(self, sent: _Sent, source: OpenSource, plan: LoadPlan, buffers: TextBuffers) -> Loaded | None:
-        """The columns of a part; None if it does not end where a record does."""
-        launcher = buffers.hold(sent.room)
-        text = Part(sent.room, -sent.part.start, sent.part.stop)
+        return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """Columns of this type below each other, where they lie."""
+        if self._launcher is None or not parts or any(part.device.kind == "cpu" for part in parts):
+            return self._plans.shared.join(parts, kind)[0]
+        from headrace.columns.finish.join_gpu import join_on_gpu  # seldom needed
+
+        return join_on_gpu(self._launcher, parts, kind)[0]
+
+    def _parts(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> Iterator[FilePart]:
+        """The parts of a file."""
+        is_done = False
+        while not is_done and (found := self._next(reading, change, sender, buffers)) is not None:
+            sent, loaded = found
+            with native_errors():
+                reading.text.check()
+            reading.records += loaded.counts["records"]
+            reading.leading += loaded.counts["leading"]
+            part = FilePart(reading.file, reading.plan.share_columns, reading.prepared, reading.plan)
+            part.take(loaded)
+            part.reached = Position(sent.part.stop, reading.records, reading.number, reading.earlier)
+            if len(loaded.rejects["line"]):
+                reading.text.know_line(loaded.rejects["line"][-1] - 1, loaded.rejects["line_byte"][-1])
+            reading.text.let_go(sent.part.stop)
+            if self._options.progress is not None:
+                self._options.progress(sent.part.stop, 0 if reading.file.comes_in_order else reading.file.size)
+            is_done = sent.is_last
+            yield part
+
+    def _next(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> tuple[Sent, Loaded] | None:
+        """The next part, loaded; None behind the last."""
+        ask = sender.next
+        while True:
+            try:
+                with native_errors():
+                    sent = ask()
+                if sent is None:
+                    return None
+                return self._load(reading, change, sent, buffers)
+            except CutRecordError:
+                ask = sender.again
+            except MemoryLimitError:
+                if sender.is_smallest:
+                    raise
+                ask = sender.smaller
+
+    def _load(self, reading: _Reading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
+        """The columns of a part, and what of it was read.
+
+        Raises
+        ------
+        CutRecordError
+            It does not end where a record does.
+        """
         try:
-            place = Place(launcher, text, self._shape, str(self._options.context.device))
+            self._launcher = buffers.hold(sent.room)
+            text = Part(sent.room, -sent.part.start, sent.part.stop)
+            place = Place(self._launcher, text, self._shape, self._device)
+            source = reading.text.source(sent.part.stop)
+            asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"):
-                return load_on_gpu(place, source, self._options.dialect, plan)
-        except CutRecordError:
-            return None
+                plan = self._plan_of(reading, change, asked)
+                return asked, load_part(place, source, self._options.dialect, plan, self._view(self._launcher))
         finally:
             buffers.free(sent.room)
 
+    def _limited(self, reading: _Reading, sent: Sent, source: OpenSource) -> Sent:
+        """The part, up to the last record that is wanted: of a text that comes in order nobody has looked for that yet."""
+        limit = self._options.extent.n_rows
+        if limit is None or not reading.file.comes_in_order:
+            return sent
+        leading = leading_records(reading.prepared, self._options)
+        index = leading - reading.leading + max(limit - reading.earlier - reading.records, 0)
+        stop = record_begin(source, self._options.dialect, sent.part.start, index, self._options.context)
+        return replace(sent, part=range(sent.part.start, stop), is_last=True) if stop < sent.part.stop else sent
 
-class _Sender:
-    """Cuts a text into parts and sends them, one ahead, on a thread of its own."""
+    def _plan_of(self, reading: _Reading, change: Change, sent: Sent) -> LoadPlan:
+        plan, part = reading.plan, sent.part
+        lines, line_begin = reading.text.lines(part.start)
+        told = TextPart(stop=part.stop, records=reading.records, lines=lines, line_begin=line_begin, is_more=not sent.is_last)
+        index = None if plan.row_index is None else plan.row_index + reading.records
+        return replace(change(plan), begin=part.start, end=part.stop, row_index=index, part=told)
 
-    def __init__(self, source: OpenSource, dialect: Dialect, buffers: TextBuffers, span: range, cut: BatchCut) -> None:
-        self._source, self._buffers, self._dialect = source, buffers, dialect
-        self._end, self._size, self._timeline = span.stop, cut.nbytes, cut.timeline
-        self._tried: set[int] = set()
-        self._now: _Sent | None = None
-        self._start(span.start)
+    @property
+    def _device(self) -> str:
+        return str(self._options.context.device)
 
-    def next(self) -> _Sent | None:
-        """The next part, None behind the last. What ended the thread is raised here."""
-        with self._timeline.span("converter", "wait for text"):
-            found = self._sent.get()
-        if isinstance(found, BaseException):
-            raise found
-        if found is not None and (self._now is None or found.part.start != self._now.part.start):
-            self._tried.clear()
-        self._now = found
-        return found
+    def _buffers_of_card(self, source: OpenSource) -> TextBuffers:
+        from headrace.core.gpu.text_buffers import CardBuffers, TextInPlace
 
-    def again(self) -> None:
-        """The part did not end where a record does: it comes again with another end, and what was sent behind it is let go of."""
-        if self._now is None or self._now.is_last:
-            raise HeadraceError("a text ends in the middle of a record, and has an end")
-        self.close()
-        self._tried.add(self._now.part.stop)
-        self._start(self._now.part.start)
+        wanted_device(source, self._options)  # another GPU than the text's is an error
+        if source.on_gpu is not None and source.is_far:
+            return TextInPlace(source.on_gpu, self._options.context)
+        return CardBuffers(self._options.context)
 
-    def close(self) -> None:
-        """Stop sending."""
-        self._is_closed.set()
-        while self._thread.is_alive():
-            self._let_go()
-            self._thread.join(0.01)
-        self._let_go()
-
-    def _let_go(self) -> None:
-        while not self._sent.empty():
-            found = self._sent.get()
-            if isinstance(found, _Sent):
-                self._buffers.hold(found.room)
-                self._buffers.free(found.room)
-
-    def _start(self, begin: int) -> None:
-        self._sent: queue.Queue[_Sent | BaseException | None] = queue.Queue(1)
-        self._is_closed = threading.Event()
-        self._thread = threading.Thread(target=self._work, args=(begin,), name="headrace-sender", daemon=True)
-        self._thread.start()
-
-    def _work(self, begin: int) -> None:
-        try:
-            while begin < self._end and not self._is_closed.is_set():
-                end = self._cut(begin)
-                part = range(begin, end)
-                with self._timeline.span("sender", "wait for a buffer, read and send"):
-                    room = self._buffers.send(self._source.native.read_into, part)
-                with self._timeline.span("sender", "wait for the converter"):
-                    self._sent.put(_Sent(part, room, end == self._end))
-                begin = end
-            self._sent.put(None)
-        except BaseException as error:  # noqa: BLE001  # whatever it is, who waits for a part is to see it
-            self._sent.put(error)
-
-    def _cut(self, begin: int) -> int:
-        """The end of the part that begins there, which nobody has tried yet."""
-        size = self._size
-        while begin + size < self._end:
-            for at in cuts(self._source, self._dialect, begin, begin + size):
-                if at not in self._tried:
-                    return at
-            size *= 2
-        return self._end
+    def _view_of_card(self, launcher: Launcher) -> View:
+        assert isinstance(launcher, GpuLauncher)
+        return view_for(launcher, self._options.context.device)

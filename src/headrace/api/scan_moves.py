@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
+from headrace.api.scan_parts import BatchCut
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.timeline import Timeline
+
+if TYPE_CHECKING:
+    from headrace.columns.load.fetch_gpu import FetchWay
 
 
-def moved_ahead(batches: Iterator[Table], device: Device, context: Context, timeline: Timeline) -> Iterator[Table]:
+def moved_ahead(batches: Iterator[Table], device: Device, context: Context, cut: BatchCut) -> Iterator[Table]:
     """Each batch on `device`; while one is on its way, the next is made."""
     before: Future[Table] | None = None
     mover: _Mover | None = None
+    timeline = cut.timeline
     try:
         for batch in batches:
             if before is None and all(column.device == device for column in batch.columns.values()):
                 yield batch
                 continue
-            mover = mover or _Mover(device, context, timeline)
+            mover = mover or _Mover(device, context, cut)
             following = mover.submit(batch)
             del batch
             if before is not None:
@@ -38,11 +44,12 @@ def moved_ahead(batches: Iterator[Table], device: Device, context: Context, time
 
 
 class _Mover:
-    """A thread that takes batches to a device."""
+    """Threads that take batches to a device."""
 
-    def __init__(self, device: Device, context: Context, timeline: Timeline) -> None:
-        self._device, self._context, self._timeline = device, context, timeline
-        self._worker = ThreadPoolExecutor(1, "headrace-mover")
+    def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
+        self._device, self._context, self._timeline = device, context, cut.timeline
+        self._cut = cut
+        self._workers = ThreadPoolExecutor(2 if cut.fetch is None else cut.fetch.movers, "headrace-mover")
         self._fetch: _Fetch | None = None
 
     def submit(self, batch: Table) -> Future[Table]:
@@ -53,11 +60,11 @@ class _Mover:
             with self._timeline.span("mover", f"copy to {self._device}"):
                 return move()
 
-        return self._worker.submit(moved)
+        return self._workers.submit(moved)
 
     def close(self) -> None:
         """Wait for what is under way."""
-        self._worker.shutdown()
+        self._workers.shutdown()
         if self._fetch is not None:
             self._fetch.close()
 
@@ -67,19 +74,25 @@ class _Mover:
         if self._device.kind != "cpu" or not all(_is_whole(column, device) for column in columns.values()):
             return lambda: batch.to(self._device, context=self._context)
         if self._fetch is None:
-            self._fetch = _Fetch(device, self._context)
+            self._fetch = _Fetch(device, self._context, self._cut)
         return self._fetch.of(batch)
 
 
 class _Fetch:
-    """The way from a GPU to the host."""
+    """The ways from a GPU to the host."""
 
-    def __init__(self, device: Device, context: Context) -> None:
-        from headrace.core.gpu.card import gpu  # of a GPU alone
+    def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
+        from headrace.columns.load.fetch_gpu import FETCH_SHAPE, FetchWay  # of a GPU alone
+        from headrace.core.gpu.card import gpu
         from headrace.core.gpu.pinned import take_ring
+        from headrace.core.gpu.pinned_results import pinned_results
 
+        shape = cut.fetch or FETCH_SHAPE
         self._card = gpu(device)
-        self._ring = take_ring(self._card)
+        self._results = pinned_results(self._card) if shape.pinned and not cut.holds_all else None
+        self._ways: queue.SimpleQueue[FetchWay] = queue.SimpleQueue()
+        for _ in range(shape.movers):
+            self._ways.put(FetchWay(take_ring(self._card), self._results, shape))
         self._crossings = context.crossings
 
     def of(self, batch: Table) -> Callable[[], Table]:
@@ -90,7 +103,11 @@ class _Fetch:
         filled = Event(self._card).record(self._card.stream)
 
         def fetched() -> Table:
-            columns = fetch_columns(batch.columns, filled, self._ring, self._crossings)
+            way = self._ways.get()
+            try:
+                columns = fetch_columns(batch.columns, filled, way, self._crossings)
+            finally:
+                self._ways.put(way)
             return Table(columns, rejects=batch.rejects, report=batch.report)
 
         return fetched
@@ -98,7 +115,10 @@ class _Fetch:
     def close(self) -> None:
         from headrace.core.gpu.pinned import give_ring
 
-        give_ring(self._ring)
+        while not self._ways.empty():
+            give_ring(self._ways.get().ring)
+        if self._results is not None:
+            self._results.trim()
 
 
 def _is_whole(column: Column, device: Device) -> bool:

@@ -9,9 +9,10 @@ record over; here the next part steps over it).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import FilePart
@@ -19,15 +20,20 @@ from headrace.api.planned_files import PlannedFiles
 from headrace.api.reading import Prepared
 from headrace.api.report import Position
 from headrace.api.scanned_files import ScannedFile
+from headrace.columns.column import Column
 from headrace.columns.load.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.windows import TextWindows, Window
 from headrace.structure.survey import record_begin
 
+if TYPE_CHECKING:
+    from headrace.columns.load.fetch_gpu import FetchShape
+
 _AHEAD = 64 << 10
 """Read along with a window of a text that comes in order, so that the last record's end is nearly always there."""
-_LEAST_BYTES = 64 << 10
+LEAST_BYTES = 64 << 10
 _ENDLESS = 1 << 62
 
 Change = Callable[[LoadPlan], LoadPlan]
@@ -49,10 +55,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """Bytes of a batch's text, and where it is noted who works and who waits."""
+    """Bytes of a batch's text; where it is noted who works and who waits; how batches come back from a GPU, if not as usual, and
+    whether all of them are held for a while (too long for pinned memory, which is to be used again).
+    """
 
     nbytes: int
     timeline: Timeline = field(default_factory=NoTimeline)
+    fetch: FetchShape | None = None
+    holds_all: bool = False
 
 
 class ScanParts:
@@ -86,7 +96,7 @@ class ScanParts:
                     prepared, plan = self._plans.plan(number, opened, earlier, limited=not file.comes_in_order)
                 place = Place(plan.begin, plan.begin)
                 if number == start.file and start.byte:
-                    place = Place(start.byte, start.byte, start.record)
+                    place = Place(start.byte, start.byte, start.record, leading_records(prepared, self._options))
                 end = _ENDLESS if file.comes_in_order else plan.end
                 while not place.is_done and place.at < end:
                     own = change(replace(plan, end=end, progress=self._progress(number, place.at)))
@@ -95,6 +105,19 @@ class ScanParts:
                     yield part
                 earlier += place.records
 
+    @property
+    def copied_by(self) -> str:
+        """Nobody copies the text to a GPU."""
+        return ""
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """A column of texts in the form that its type asks for."""
+        return self._plans.encoded(column, given)
+
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """Columns of this type below each other."""
+        return self._plans.shared.join(parts, kind)[0]
+
     def _part(self, task: _Task, place: Place) -> FilePart:
         size = self._cut.nbytes
         while True:
@@ -102,7 +125,7 @@ class ScanParts:
                 loaded, window = self._loaded(task, place, size)
                 break
             except MemoryLimitError:
-                if size <= _LEAST_BYTES:
+                if size <= LEAST_BYTES:
                     raise
                 size //= 2
         part = FilePart(task.file, task.plan.share_columns, task.prepared, task.plan)
@@ -147,15 +170,10 @@ class ScanParts:
         limit = self._options.extent.n_rows
         if limit is None or not task.file.comes_in_order:
             return end
-        index = self._leading(task) - place.leading + max(limit - task.earlier - place.records, 0)
+        index = leading_records(task.prepared, self._options) - place.leading + max(limit - task.earlier - place.records, 0)
         begin = place.end - window.base
         found = record_begin(window.source, self._options.dialect, begin, index, self._options.context)
         return min(end, window.base + found) if found < window.source.size else end
-
-    def _leading(self, task: _Task) -> int:
-        """Records of the file in front of its data."""
-        beginning = task.prepared.beginning
-        return (0 if beginning.header is None else beginning.leading + 1) + self._options.extent.skip_rows_after_header
 
     def _behind_line_end(self, window: Window, end: int) -> int:
         """Behind the second byte of a line end whose first one ended the record, in the text."""
@@ -186,6 +204,12 @@ class ScanParts:
         told = self._progress(number, at)
         if told is not None and time.perf_counter() - self._told > SECONDS_OF_PROGRESS:
             told(0, 0)
+
+
+def leading_records(prepared: Prepared, options: CsvOptions) -> int:
+    """Records of a file in front of its data."""
+    beginning = prepared.beginning
+    return (0 if beginning.header is None else beginning.leading + 1) + options.extent.skip_rows_after_header
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class ScanState:
                 raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
             piece = part.give(at.get(place), kind)
             column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
-            columns[name] = plans.encoded(column, planned.types[place])
+            columns[name] = self.parts.encoded(column, planned.types[place])
         of_paths = {}
         for name, column, found, is_given in plans.of_paths([part]):
             columns[name] = column
@@ -98,7 +98,7 @@ class ScanState:
         """Columns of batches below each other."""
         if like.type.name in ("string_view", "dictionary"):
             raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
-        return self.plans.shared.join(parts, like.type)[0]
+        return self.parts.joined(parts, like.type)
 
     def _row_index(self, parts: list[Column]) -> dict[str, Column]:
         wanted = self.options.row_index
@@ -136,7 +136,7 @@ def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, c
         return ScanParts(plans, files, options, cut), "cpu"
     from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
-    why = why_not(plans, files, options)
+    why = why_not(files, options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
     return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"

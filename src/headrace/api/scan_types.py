@@ -7,7 +7,7 @@ each value fits (text holds all); so types are those of `read_csv`, to the lette
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from headrace.api.file_parts import FilePart, same_type
 from headrace.api.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan_parts import Change
+from headrace.columns.column import Column
 from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType
 
@@ -31,8 +32,18 @@ class SettledTypes:
 class Parts(Protocol):
     """A text part by part: `ScanParts`, `GpuParts`."""
 
+    @property
+    def copied_by(self) -> str:
+        """Who copies the text to a GPU; empty where nobody does, or has yet."""
+
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """As `ScanParts.all`."""
+
+    def encoded(self, column: Column, given: DataType | None) -> Column:
+        """As `ScanParts.encoded`."""
+
+    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
+        """As `ScanParts.joined`."""
 
 
 def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:

@@ -9,6 +9,7 @@ from headrace.api.csv_options import CsvOptions
 from headrace.api.file_parts import SourceFile
 from headrace.columns.load.extent import Beginning, find_beginning
 from headrace.core.errors import EmptyInputError
+from headrace.sources.kept_text import KeptText, StoredText, Text
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions
 from headrace.sources.pieces import Pieces, comes_in_order
 from headrace.sources.reopen import Keeping
@@ -32,6 +33,10 @@ class ScannedFile(SourceFile):
         """Its text."""
         with self.opened() as source:
             yield WholeText(source)
+
+    def text(self, source: OpenSource, end: int, options: CsvOptions, *, keep: bool = False) -> Text:
+        """Its text up to byte `end`, for who sends it on part by part; `source` is what `opened` gave."""
+        return StoredText(source, end)
 
     def close(self) -> None:
         """There is nothing to do."""
@@ -57,6 +62,10 @@ class OrderedFile(ScannedFile):
             yield text
         finally:
             text.close()
+
+    def text(self, source: OpenSource, end: int, options: CsvOptions, *, keep: bool = False) -> Text:
+        """Its text, from the beginning; `keep`: it will be read again."""
+        return KeptText(self._pieces, options.context.isa, options.context.thread_count, keep=keep)
 
     @contextmanager
     def opened(self) -> Iterator[OpenSource]:

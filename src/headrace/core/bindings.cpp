@@ -17,6 +17,7 @@
 #include "core/pool.hpp"
 #include "core/primitives/scan.hpp"
 #include "core/primitives/select.hpp"
+#include "core/streamed_copy.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -61,8 +62,9 @@ nb::object new_bytes(u64 count) {
 // Whoever made it fills it by its address, before anybody else knows of it.
 nb::object empty_buffer(usize bytes) { return make_buffer(new_region(bytes)); }
 
-// Of each part (from, to, bytes), by several threads, a piece at a time.
-void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>>& parts, unsigned threads) {
+// Of each part (from, to, bytes), by several threads, a piece at a time; `streamed`: past the cache.
+void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>>& parts, unsigned threads,
+                bool streamed) {
     constexpr usize PIECE = usize{1} << 20;
     std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>> pieces;
     for (const auto& [from, to, bytes] : parts) {
@@ -74,7 +76,11 @@ void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usi
     run_parallel(static_cast<unsigned>(std::min<usize>(threads, pieces.size())), [&](unsigned) {
         for (usize i = next++; i < pieces.size(); i = next++) {
             const auto& [from, to, bytes] = pieces[i];
-            std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+            if (streamed) {
+                copy_streamed(reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), bytes);
+            } else {
+                std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+            }
         }
     });
 }
@@ -147,7 +153,14 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
     m.def("empty_buffer", &empty_buffer);
-    m.def("copy_parts", &copy_parts);
+    m.def("copy_parts", &copy_parts, "parts"_a, "threads"_a, "streamed"_a = false);
+    nb::class_<LentMemory>(m, "LentMemory")
+        .def("__init__", [](LentMemory* self, std::uintptr_t address,
+                            usize nbytes) { new (self) LentMemory(reinterpret_cast<std::byte*>(address), nbytes); })
+        .def("lend", [](const LentMemory& m, usize begin, usize nbytes) { return make_buffer(m.lend(begin, nbytes)); })
+        .def_prop_ro("is_free", &LentMemory::is_free)
+        .def_prop_ro("address", [](const LentMemory& m) { return reinterpret_cast<std::uintptr_t>(m.data()); })
+        .def_prop_ro("nbytes", &LentMemory::size);
     m.def("type_list", &type_list);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });

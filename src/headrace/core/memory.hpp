@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace headrace {
 
@@ -58,6 +59,9 @@ public:
     Region() = default;
     Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any);
     ~Region();
+    // Memory that somebody else gives and takes back: nobody does while `lender` is held. It has its size, and SLACK.
+    Region(std::byte* data, std::size_t size, std::shared_ptr<const void> lender)
+        : data_(data), used_(size), lender_(std::move(lender)) {}
     Region(Region&& other) noexcept { swap(other); }
     Region& operator=(Region&& other) noexcept {
         swap(other);
@@ -97,6 +101,23 @@ private:
     std::size_t cleared_ = 0;  // of content zero: bytes before this are as the region's user left them
     std::size_t charged_ = 0;
     std::shared_ptr<Budget> budget_;
+    std::shared_ptr<const void> lender_;
+};
+
+// Memory of a fixed place that lends itself, whole or in parts, to regions, and is free again when the last of them is
+// gone, on whatever thread.
+class LentMemory {
+public:
+    LentMemory(std::byte* data, std::size_t size) : data_(data), size_(size) {}
+    Region lend(std::size_t begin, std::size_t size) const;
+    bool is_free() const;
+    std::byte* data() const { return data_; }
+    std::size_t size() const { return size_; }
+
+private:
+    std::byte* data_;
+    std::size_t size_;
+    std::shared_ptr<const char> users_ = std::make_shared<const char>();
 };
 
 }  // namespace headrace

@@ -102,6 +102,8 @@ void bind_sources(nb::module_& m) {
         .def_static("from_file", &from_file)
         .def_static("from_reader", &from_reader)
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
+        .def_prop_ro("address",  // of bytes in memory; 0 for others
+                     [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })
         .def("read", &read)
         .def("read_into", &read_into)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })

@@ -35,6 +35,38 @@ class DecodeShape:
 DECODE_SHAPE = DecodeShape()
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Bytes of a source where kernels run.
+
+    Parameters
+    ----------
+    room
+        Where they are.
+    source
+        All of the source on the host, or a view of it.
+    codec
+        ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
+    begin
+        The byte of the source that the room begins with.
+    """
+
+    room: Room
+    source: _native.Source
+    codec: str
+    begin: int = 0
+
+    @property
+    def end(self) -> int:
+        """The byte of the source behind them."""
+        return self.begin + self.room.nbytes
+
+    @property
+    def coding(self) -> int:
+        """The encoding's number among the kernels'."""
+        return _CODINGS.index(self.codec) if self.codec in _CODINGS else 0
+
+
 class Decoded:
     """A text in UTF-8, and where its characters are in the source.
 
@@ -46,23 +78,23 @@ class Decoded:
         Where the text of each tile begins, and where the last ends.
     tile
         Bytes of the source in a tile.
-    source
-        The source as it stands, on the host or a view of it.
-    coding
-        Which encoding, by its number among the kernels'.
+    encoded
+        What was decoded.
     """
 
-    def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, source: _native.Source, coding: int) -> None:
+    def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
         self.text = text
-        self._begins, self._tile, self.source, self._coding = begins, tile, source, coding
+        self.source = encoded.source
+        self._begins, self._tile, self._coding = begins, tile, encoded.coding
+        self._first_byte, self._end = encoded.begin, encoded.end
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The bytes of the source at which characters of the text begin; the source's end for the text's.
+        """The bytes of the source at which characters of the text begin; the end of what was decoded for the text's.
 
         What is read of the text is their tiles.
         """
-        found: NDArray[np.uint64] = np.full(len(places), self.source.size, np.uint64)
+        found: NDArray[np.uint64] = np.full(len(places), self._end, np.uint64)
         numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
         inside = places < self.text.nbytes
         for number in np.unique(numbers[inside]).tolist():
@@ -75,9 +107,11 @@ class Decoded:
 
     def place_of(self, origin: int) -> int:
         """The place of the first character that begins at a byte of the source or behind it."""
-        if origin >= self.source.size:
+        if origin >= self._end:
             return self.text.nbytes
-        number = origin // self._tile
+        if origin <= self._first_byte:
+            return 0
+        number = (origin - self._first_byte) // self._tile
         begin, end = int(self._begins[number]), int(self._begins[number + 1])
         lengths = self._lengths(self.read(begin, end - begin))
         starts = np.cumsum(lengths) - lengths + self._first(number)
@@ -86,8 +120,8 @@ class Decoded:
 
     def _first(self, tile: int) -> int:
         """The byte of the source at which the first of a tile's characters begins."""
-        at = tile * self._tile
-        if not self._coding or not at:
+        at = self._first_byte + tile * self._tile
+        if not self._coding or not tile:
             return at
         units = np.frombuffer(self.source.read(at - 2, 4), np.uint8)[1 if self._coding == 1 else 0 :: 2] & 0xFC
         return at + 2 if units.tolist() == [0xD8, 0xDC] else at
@@ -101,9 +135,7 @@ class Decoded:
         return 2 * begins + 2 * ((found >= 0xF0) & (found != 0xFF)).astype(np.int64)
 
 
-def decode_on_gpu(
-    launcher: Launcher, encoded: Room, source: _native.Source, codec: str, shape: DecodeShape = DECODE_SHAPE
-) -> Decoded:
+def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
     """Decode a text; the host waits once, for the sizes of its tiles.
 
     Memory: the text, and 8 bytes for each tile of the source.
@@ -113,21 +145,17 @@ def decode_on_gpu(
     launcher
         Where kernels run.
     encoded
-        The source, there.
-    source
-        The same on the host, or a view of it.
-    codec
-        ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
+        What is decoded.
     shape
         Of the kernels.
     """
-    coding = _CODINGS.index(codec) if codec in _CODINGS else 0
-    page = None if coding else launcher.put(np.frombuffer(_page(codec), np.uint8))
-    tiles = -(-encoded.nbytes // shape.tile)
+    coding, room = encoded.coding, encoded.room
+    page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
+    tiles = -(-room.nbytes // shape.tile)
     begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
     defines = {"HR_THREADS": shape.threads}
     grid = Shape(defines, tiles, shape.threads)
-    head = [encoded, encoded.nbytes, page, coding]
+    head = [room, room.nbytes, page, coding]
     sizes = launcher.room(max(tiles, 1) * 8)
     if tiles:
         launcher.launch(_SIZE, grid, [*head, sizes])
@@ -135,7 +163,7 @@ def decode_on_gpu(
     text = launcher.room(int(begins[-1]))
     if tiles:
         launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
-    return Decoded(text, begins, shape.tile, source, coding)
+    return Decoded(text, begins, shape.tile, encoded)
 
 
 def _page(codec: str) -> bytes:

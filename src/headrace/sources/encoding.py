@@ -117,14 +117,17 @@ def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", me
     codec, begin = encoding.of_text(source.read(0, 4))
     if codec == "utf-8":
         return DecodedText(source, begin)
-    if codec in ("utf-16-le", "utf-16-be"):
-        source.decode_as(codec, [], isa)
-    elif (characters := code_page(codec)) is not None:
-        source.decode_as(codec, characters, isa)
+    if not is_decoded_whole(codec):
+        decode_as(source, codec, isa)
     else:
         text = _decoded_whole(source, codec, begin, memory_limit)
         return DecodedText(_native.Source.from_bytes(text), 0, len(text))
     return DecodedText(source, begin, codec=codec)
+
+
+def decode_as(source: _native.Source, codec: str, isa: str) -> None:
+    """Have the native readers decode the source's bytes, in a codec for which `is_decoded_whole` is false."""
+    source.decode_as(codec, [] if codec.startswith("utf-16") else code_page(codec) or [], isa)
 
 
 def is_decoded_whole(codec: str) -> bool:

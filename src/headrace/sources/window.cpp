@@ -42,16 +42,16 @@ void Window::extend(std::size_t n) {
 
 void Window::reserve(std::size_t n) {
     const std::size_t needed = n + PADDING;
-    if (needed <= room_) return;
-    const std::size_t room = std::max(needed, room_ + room_ / 2);
+    if (needed <= memory_.room) return;
+    const std::size_t room = std::max(needed, memory_.room + memory_.room / 2);
     auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(room);
     // A window that so far pointed into the source has nothing here that is worth keeping.
-    if (data_ != nullptr && data_ == copy_.get()) {
+    if (data_ != nullptr && data_ == memory_.copy.get()) {
         std::memcpy(copy.get(), data_, size_);
         data_ = copy.get();
     }
-    copy_ = std::move(copy);
-    room_ = room;
+    memory_.copy = std::move(copy);
+    memory_.room = room;
 }
 
 bool Window::point_to_resident(std::size_t n) {
@@ -64,11 +64,11 @@ bool Window::point_to_resident(std::size_t n) {
 void Window::copy_to(std::size_t n) {
     if (!point_to_resident(n)) {
         // A window that so far pointed into the source is copied whole; else only the new bytes are read.
-        const std::size_t have = data_ != nullptr && data_ == copy_.get() ? size_ : 0;
+        const std::size_t have = data_ != nullptr && data_ == memory_.copy.get() ? size_ : 0;
         reserve(n);
-        source_.read(begin_ + have, n - have, copy_.get() + have);
-        std::memset(copy_.get() + n, 0, PADDING);
-        data_ = copy_.get();
+        source_.read(begin_ + have, n - have, memory_.copy.get() + have);
+        std::memset(memory_.copy.get() + n, 0, PADDING);
+        data_ = memory_.copy.get();
     }
     size_ = n;
     end_ = begin_ + n;
@@ -97,15 +97,15 @@ void Window::decode_to(std::uint64_t end) {
         if (from != nullptr) {
             from += end_;
         } else {
-            if (encoded_.size() < n) encoded_.resize(n);
-            source_.read(end_, n, encoded_.data());
-            from = encoded_.data();
+            if (memory_.encoded.size() < n) memory_.encoded.resize(n);
+            source_.read(end_, n, memory_.encoded.data());
+            from = memory_.encoded.data();
         }
-        size_ += encoding_.decode(from, n, copy_.get() + size_);
+        size_ += encoding_.decode(from, n, memory_.copy.get() + size_);
         end_ = stop;
     }
-    std::memset(copy_.get() + size_, 0, PADDING);
-    data_ = copy_.get();
+    std::memset(memory_.copy.get() + size_, 0, PADDING);
+    data_ = memory_.copy.get();
 }
 
 void Window::set_marks() const {

@@ -5,15 +5,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sources/source.hpp"
 
 namespace headrace {
 
+// What a window keeps its text in; the next window may have it.
+struct WindowMemory {
+    std::unique_ptr<std::uint8_t[]> copy;
+    std::size_t room = 0;
+    std::vector<std::uint8_t> encoded;
+};
+
 class Window {
 public:
-    explicit Window(const Source& source) : source_(source), encoding_(source.encoding()) {}
+    explicit Window(const Source& source, WindowMemory memory = {})
+        : source_(source), encoding_(source.encoding()), memory_(std::move(memory)) {}
+
+    // The window has no text from then on.
+    WindowMemory give_memory() { return std::exchange(memory_, {}); }
 
     // Moves the window to the text of the source's bytes [offset, offset + n), cut at its end, and of `ahead` more
     // behind them. A character that begins before `offset` is left out and one that begins before the end is whole, so
@@ -52,9 +64,7 @@ private:
 
     const Source& source_;
     const Encoding& encoding_;
-    std::unique_ptr<std::uint8_t[]> copy_;
-    std::size_t room_ = 0;
-    std::vector<std::uint8_t> encoded_;
+    WindowMemory memory_;
     const std::uint8_t* data_ = nullptr;
     std::size_t size_ = 0, owned_ = 0;
     std::uint64_t begin_ = 0, end_ = 0;         // in the source

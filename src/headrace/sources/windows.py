@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from headrace import _native
-from headrace.sources.encoding import code_page
+from headrace.sources.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.sources.pieces import Pieces
 
@@ -78,7 +78,7 @@ class ForwardText:
 
     def __init__(self, pieces: Pieces, isa: str, threads: int, *, keep: bool = False) -> None:
         self._source, self._isa, self._threads = pieces, isa, threads
-        self._waiting = _Waiting(partial(pieces.make, keep=keep))
+        self._waiting = MadeAhead(partial(pieces.make, keep=keep))
         self._pieces: deque[bytes] = deque()
         self._base = 0  # of the first piece
         self._end = 0
@@ -140,7 +140,7 @@ class ForwardText:
             self._codec = self._source.codec_of(content[:4])
         codec, begin = self._codec
         if codec != "utf-8":
-            native.decode_as(codec, [] if codec.startswith("utf-16") else code_page(codec) or [], self._isa)
+            decode_as(native, codec, self._isa)
         opened = OpenSource(native, self._source.name, begin=begin if self._base == 0 else 0, held=len(content), codec=codec)
         return replace(opened, cut=not self._is_whole)
 
@@ -148,7 +148,7 @@ class ForwardText:
 TextWindows = WholeText | ForwardText
 
 
-class _Waiting:
+class MadeAhead:
     """What a thread makes, a few pieces ahead of who takes them."""
 
     def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
@@ -174,6 +174,7 @@ class _Waiting:
         return piece
 
     def close(self) -> None:
+        """Stop making, and wait for the thread."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()

@@ -63,15 +63,20 @@ std::unique_ptr<u32[]> grown(const std::unique_ptr<u32[]>& old, usize used, usiz
 
 }  // namespace
 
+TileMemory TileReader::give_memory() {
+    memory_.window = window_.give_memory();
+    return std::exchange(memory_, {});
+}
+
 void TileReader::reserve(usize bytes) {
     const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds
-    if (needed <= capacity_) return;
-    const usize capacity = std::max(needed, capacity_ + capacity_ / 2);
-    ends_ = grown(ends_, index_.end_count, capacity);
-    starts_ = grown(starts_, index_.start_count, capacity);
-    last_ = grown(last_, index_.record_count, capacity);
-    strays_ = grown(strays_, index_.stray_count, capacity);
-    capacity_ = capacity;
+    if (needed <= memory_.capacity) return;
+    const usize capacity = std::max(needed, memory_.capacity + memory_.capacity / 2);
+    memory_.ends = grown(memory_.ends, index_.end_count, capacity);
+    memory_.starts = grown(memory_.starts, index_.start_count, capacity);
+    memory_.last = grown(memory_.last, index_.record_count, capacity);
+    memory_.strays = grown(memory_.strays, index_.stray_count, capacity);
+    memory_.capacity = capacity;
 }
 
 void TileReader::index_range(usize from, usize to, usize owned) {
@@ -82,10 +87,10 @@ void TileReader::index_range(usize from, usize to, usize owned) {
     reserve(to);
     if (marked_) marks_.mark(window_, to);
     index_.marks = marked_ ? marks_.bits() : nullptr;
-    index_.ends = ends_.get();
-    index_.record_starts = starts_.get();
-    index_.record_last = last_.get();
-    index_.strays = strays_.get();
+    index_.ends = memory_.ends.get();
+    index_.record_starts = memory_.starts.get();
+    index_.record_last = memory_.last.get();
+    index_.strays = memory_.strays.get();
     scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
 }
 
@@ -102,8 +107,8 @@ void TileReader::close_last_record() {
     tile_.is_cut = true;
     tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
     tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
-    last_[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
-    ends_[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
+    memory_.last[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
+    memory_.ends[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
 }
 
 const Tile* TileReader::next() {
@@ -147,7 +152,7 @@ void TileReader::index_marked(u8 entry, usize owned) {
     index_to_end(owned);
     const std::vector<u32>& strays = marks_.strays();
     reserve(strays.size());
-    std::copy(strays.begin(), strays.end(), strays_.get());
+    std::copy(strays.begin(), strays.end(), memory_.strays.get());
     index_.stray_count = strays.size();
 }
 
@@ -217,16 +222,16 @@ QuoteLook TileReader::look() {
 
 void TileReader::present(std::uint64_t number) {
     const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;
-    const u32 dropped = foreign ? (last_[0] & RECORD_INDEX) + 1 : 0;
+    const u32 dropped = foreign ? (memory_.last[0] & RECORD_INDEX) + 1 : 0;
     tile_.number = number;
     tile_.window = &window_;
     tile_.text = window_.data();
     tile_.records = index_.start_count;
-    tile_.ends = ends_.get() + dropped;
-    tile_.starts = starts_.get();
-    tile_.last = last_.get() + (foreign ? 1 : 0);
+    tile_.ends = memory_.ends.get() + dropped;
+    tile_.starts = memory_.starts.get();
+    tile_.last = memory_.last.get() + (foreign ? 1 : 0);
     if (dropped != 0) {
-        for (usize i = 0; i < tile_.records; ++i) last_[i + 1] -= dropped;
+        for (usize i = 0; i < tile_.records; ++i) memory_.last[i + 1] -= dropped;
     }
     tile_.blank_lines = index_.blank_lines;
     tile_.has_quotes = index_.has_quotes;
@@ -239,7 +244,7 @@ std::vector<u32> TileReader::strays() const {
     if (tile_.records == 0 || !tile_.has_strays) return found;
     const u32 first = tile_.starts[0];
     const u32 end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
-    const u32* const all = strays_.get();
+    const u32* const all = memory_.strays.get();
     std::copy_if(all, all + index_.stray_count, std::back_inserter(found),
                  [&](u32 at) { return first <= at && at <= end; });
     if (tile_.unfinished) found.push_back(static_cast<u32>(window_.size()));

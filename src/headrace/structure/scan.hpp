@@ -88,10 +88,24 @@ struct TileScan {
     QuoteRuns quotes;
 };
 
+// What a reader keeps text and index in; the next reader may have it.
+struct TileMemory {
+    WindowMemory window;
+    std::unique_ptr<u32[]> ends, starts, last, strays;
+    usize capacity = 0;  // of each
+};
+
 // A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
 class TileReader {
 public:
-    explicit TileReader(TileScan& scan) : scan_(scan), window_(scan.source), marks_(scan.quotes) {}
+    explicit TileReader(TileScan& scan, TileMemory memory = {})
+        : scan_(scan),
+          window_(scan.source, std::move(memory.window)),
+          memory_(std::move(memory)),
+          marks_(scan.quotes) {}
+
+    // The reader has no tile from then on.
+    TileMemory give_memory();
 
     // The next tile that nobody has taken, or nullptr after the last; valid until the next call.
     const Tile* next();
@@ -115,8 +129,7 @@ private:
 
     TileScan& scan_;
     Window window_;
-    std::unique_ptr<u32[]> ends_, starts_, last_, strays_;
-    usize capacity_ = 0;
+    TileMemory memory_;  // but for the window's
     TileIndex index_{};
     LenientMarks marks_;
     bool marked_ = false;  // the tile has malformed quotes, and marks

@@ -270,8 +270,11 @@ class FaultsOfLoad:
         part = self._plan.part
         if part is None:
             return lines_on_gpu(self._launcher, self._text, begins)
+        source = self._source
+        if self._decoded is not None:
+            source, begins = self._decoded.source, self._decoded.origins(begins)
         with native_errors():
-            found = _native.line_numbers(self._source, begins.tolist(), self._plan.threads, part.line_begin)
+            found = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
         return np.array(found, np.uint64) + np.uint64(part.lines)
 
     def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:

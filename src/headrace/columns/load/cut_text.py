@@ -8,8 +8,12 @@ record says so; then the other guess, and at last a later end, are tried.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, replace
+
 from headrace import _native
 from headrace.core.context import Context
+from headrace.sources.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_structure
@@ -29,27 +33,80 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     ...     cuts(source, CSV, 0, 18), cuts(source, CSV, 0, 10)
     ([16], [4])
     """
+    if dialect.lenient:
+        return lenient_cuts(source, dialect, begin, end)
     size = _LOOK_BYTES
+    codec = source.codec
+    end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # between two units, as all places here are
     while True:
         first = max(end - size, begin)
-        found = _guesses(source.native.read(first, end - first), dialect, is_start=first == begin)
+        text = _Text(source.native.read(first, end - first), codec)
+        found = _guesses(text, dialect, is_start=first == begin)
         places = list(dict.fromkeys(first + at for at in found if first + at > begin))
         if places or first == begin:
             return places
         size *= 8
 
 
-def _guesses(text: bytes, dialect: Dialect, *, is_start: bool) -> list[int]:
+def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
+    """The same where quotes are lenient, for certain, of a text in UTF-8: behind a quote that closes whatever is open, with no
+    other quote between that and the line end. What opens a field in front of such a quote is closed by it or before, so nothing
+    behind the cut has a say in it.
+
+    Examples
+    --------
+    >>> from headrace.sources.open import open_source
+    >>> with open_source(b'a\\n1,"x\\ny"\\n2,"z\\n3') as source:
+    ...     lenient_cuts(source, Dialect(lenient=True), 0, 18)
+    [10]
+    """
+    quote = dialect.quote or b""
+    line_end = dialect.line_end or b"\n"
+    behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.line_end else [b"\r", b"\n"]))]
+    others = re.escape(quote + dialect.sep + (dialect.line_end or b"\r\n") + b" ")
+    # An odd number of quotes, behind other text and before a delimiter.
+    one = re.escape(quote)
+    closing = re.compile(b"(?<=[^%s])%s(?:%s%s)*(?=%s)" % (others, one, one, one, b"|".join(behind)))
+    size = _LOOK_BYTES
+    while True:
+        first = max(end - size, begin)
+        text = source.native.read(first, end - first)
+        bounds = [match.end() for match in closing.finditer(text)]
+        if first == begin:
+            bounds.insert(0, 0)
+        for behind_quote in reversed(bounds):
+            next_quote = text.find(quote, behind_quote)
+            at = text.rfind(line_end, behind_quote, None if next_quote < 0 else next_quote)
+            if at >= 0:
+                return [first + at + len(line_end)]
+        if first == begin:
+            return []
+        size *= 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Bytes, in a codec that the native readers decode."""
+
+    content: bytes
+    codec: str
+
+
+def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
     outside = _last_record(text, dialect)
-    if is_start or dialect.quote is None or dialect.quote not in text:
+    quote = b"" if dialect.quote is None else dialect.quote.decode().encode(text.codec)
+    if is_start or not quote or quote not in text.content:
         return [at for _, at in (outside,) if at]
-    strays, at = _last_record(dialect.quote + text, dialect)
-    guesses = [outside, (strays, at - len(dialect.quote))]
+    strays, at = _last_record(replace(text, content=quote + text.content), dialect)
+    guesses = [outside, (strays, at - len(quote))]
     return [at for _, at in sorted(guesses, key=lambda guess: guess[0]) if at > 0]
 
 
-def _last_record(text: bytes, dialect: Dialect) -> tuple[int, int]:
+def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
     """Malformed quotes of a text, and where its last record begins; 0 if it has only the one that begins it."""
-    found = find_structure(OpenSource(_native.Source.from_bytes(text), ""), dialect, context=_ONE_THREAD)
+    native = _native.Source.from_bytes(text.content)
+    if text.codec != "utf-8":
+        decode_as(native, text.codec, "")
+    found = find_structure(OpenSource(native, "", codec=text.codec), dialect, context=_ONE_THREAD)
     starts = found.record_starts
     return len(found.strays), starts[-1] if len(starts) > 1 else 0

@@ -15,8 +15,8 @@ from headrace.columns.column import Column
 from headrace.columns.load.load import Evidence, LoadPlan
 from headrace.columns.load.place_gpu import Place
 from headrace.core.buffer import copy_of
-from headrace.core.gpu.launcher import Room
-from headrace.sources.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, decode_on_gpu
+from headrace.core.gpu.launcher import Part, Room
+from headrace.sources.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.open import OpenSource
 
 
@@ -32,7 +32,7 @@ def decoded_place(
     Parameters
     ----------
     place
-        Where the source lies.
+        Where the source lies; of a part of a text, no more than that.
     source, plan
         Of the source.
     view
@@ -40,7 +40,7 @@ def decoded_place(
     shape
         Of the kernels that decode.
     """
-    decoded = decode_on_gpu(place.launcher, place.text, source.native, source.codec, shape)
+    decoded = decode_on_gpu(place.launcher, _sent(place.text, source, plan), shape)
     native = view(decoded.text)
     decoded.read = native.read
     begin, end, data_begin = (decoded.place_of(place) for place in (plan.begin, plan.end, plan.data_begin))
@@ -48,6 +48,12 @@ def decoded_place(
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=room, decoded=decoded)
     plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
     return Place(place.launcher, decoded.text, place.shape, place.device), opened, plan
+
+
+def _sent(text: Room, source: OpenSource, plan: LoadPlan) -> Encoded:
+    if plan.part is None:
+        return Encoded(text, source.native, source.codec)
+    return Encoded(Part(text, plan.begin, plan.end - plan.begin), source.native, source.codec, plan.begin)
 
 
 def original_places(places: Column, decoded: Decoded) -> Column:

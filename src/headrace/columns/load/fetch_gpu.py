@@ -3,26 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.event import Event
-from headrace.core.gpu.pinned import Copy, PinnedRing
+from headrace.core.gpu.pinned import CHUNKS, Copy, PinnedRing
+from headrace.core.gpu.pinned_results import PinnedResults, lent_bytes
 
 
-def fetch_columns(columns: Mapping[str, Column], filled: Event, ring: PinnedRing, crossings: Crossings) -> dict[str, Column]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchShape:
+    """How batches come back.
+
+    Parameters
+    ----------
+    pinned
+        Whether they lie in pinned memory, where there is any, so that no thread of the host copies them.
+    movers
+        So many batches are on their way at once, each through a ring of its own.
+    ahead, streamed
+        As `PinnedRing.fetch`, for what does not come straight into pinned memory.
+    """
+
+    pinned: bool = True
+    movers: int = 2
+    ahead: int = CHUNKS - 1
+    streamed: bool = True
+
+
+FETCH_SHAPE = FetchShape()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchWay:
+    """The ring that columns come through, pinned memory for them if they are to have any, and the shape."""
+
+    ring: PinnedRing
+    results: PinnedResults | None
+    shape: FetchShape = FETCH_SHAPE
+
+
+def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, crossings: Crossings) -> dict[str, Column]:
     """Copies on the host of whole columns of values, strings or bytes, behind the event by which they are filled.
 
-    Memory: their own, and the ring's. Each byte crosses the bus once, and goes once through the host's memory.
+    Memory: their own, and the ring's. Each byte crosses the bus once; if it does not come into pinned memory, it also goes once
+    through the host's memory.
     """
+    ring, shape = way.ring, way.shape
     filled.hold(ring.stream)
+    sizes = [buffer.nbytes for column in columns.values() for buffer in _buffers(column)]
+    memory = None if way.results is None else way.results.take(sum(map(lent_bytes, sizes)))
+    new_buffer = empty_buffer if memory is None else memory.buffer
     copies: list[Copy] = []
 
     def copied(buffer: Any) -> Buffer:
-        made = empty_buffer(buffer.nbytes)
+        made = new_buffer(buffer.nbytes)
         if buffer.nbytes:
             copies.append((buffer.address, made.address, buffer.nbytes))
         return made
@@ -34,5 +72,12 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, ring: PinnedRing
         name: replace(column, values=copied(column.values), validity=part_of(column.validity), offsets=part_of(column.offsets))
         for name, column in columns.items()
     }
-    ring.fetch(copies, counted=crossings)
+    if memory is None:
+        ring.fetch(copies, counted=crossings, ahead=shape.ahead, streamed=shape.streamed)
+    else:
+        ring.fetch_pinned(copies, counted=crossings)
     return made
+
+
+def _buffers(column: Column) -> list[Any]:
+    return [buffer for buffer in (column.values, column.validity, column.offsets) if buffer is not None]

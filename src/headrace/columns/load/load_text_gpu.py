@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+from headrace import _native
 from headrace.columns.load.decoded_gpu import decoded_place
 from headrace.columns.load.load import Loaded, LoadPlan, native_errors
 from headrace.columns.load.load_gpu import load_on_gpu
@@ -16,6 +18,8 @@ from headrace.core.gpu.launcher import GpuLauncher, Room
 from headrace.sources.on_gpu import view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
+
+View = Callable[[Room], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
@@ -37,10 +41,25 @@ def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: Gp
     """
     far = source.on_gpu if source.is_far else None
     place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    return load_part(place, source, dialect, plan, view_for(launcher, device))
+
+
+def load_part(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View) -> Loaded:
+    """Read a text that lies where kernels run, or the part of it that does; `view` shows a room there to the native readers.
+
+    Raises
+    ------
+    MemoryLimitError, CutRecordError
+        As `load_on_gpu`.
+    """
     if source.codec != "utf-8":
-        view = partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
         place, source, plan = decoded_place(place, source, plan, view)
     return load_on_gpu(place, source, dialect, plan)
+
+
+def view_for(launcher: GpuLauncher, device: Device) -> View:
+    """Shows the rooms of a launcher."""
+    return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
 
 
 def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:

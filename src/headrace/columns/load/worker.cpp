@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "columns/load/share.hpp"
+
 namespace headrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// A usual tile takes its text and four indices of 4 bytes for each of its bytes, with room to grow, and its strings.
+constexpr usize KEPT_PER_TILE_BYTE = 32;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -33,7 +38,8 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
 TileWorker::TileWorker(LoadPass& pass)
     : pass_(pass),
       kernels_(convert_kernels(pass.plan_.isa)),
-      reader_(*pass.scan_),
+      memory_(pass.plan_.share ? pass.plan_.share->spare.take() : WorkerMemory{}),
+      reader_(*pass.scan_, std::move(memory_.tile)),
       finder_(pass.dialect_, pass.plan_),
       rules_(pass.plan_) {
     for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
@@ -55,9 +61,18 @@ void TileWorker::run(bool polls) {
             polled = Clock::now();
         }
     }
-    const std::lock_guard lock(pass_.faults_mutex_);
-    pass_.seconds_.find += seconds.find;
-    pass_.seconds_.convert += seconds.convert;
+    {
+        const std::lock_guard lock(pass_.faults_mutex_);
+        pass_.seconds_.find += seconds.find;
+        pass_.seconds_.convert += seconds.convert;
+    }
+    give_memory();
+}
+
+void TileWorker::give_memory() {
+    if (pass_.plan_.share == nullptr) return;
+    memory_.tile = reader_.give_memory();
+    pass_.plan_.share->spare.give(std::move(memory_), KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
 }
 
 void TileWorker::work(const Tile& tile) {
@@ -94,8 +109,8 @@ void TileWorker::prepare(const TileRows& rows) {
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
     const usize room = text_room(rows) + (strings + 1) * 64 + 64;
-    if (strings != 0 && string_bytes_.size() < room) string_bytes_.resize(room + room / 4);
-    if (string_ends_.size() < strings * rows.rows) string_ends_.resize(strings * rows.rows * 5 / 4);
+    if (strings != 0 && memory_.string_bytes.size() < room) memory_.string_bytes.resize(room + room / 4);
+    if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
 }
 
 // A column behind the last field of every record of the tile: all rows are null.
@@ -124,20 +139,20 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
         const usize room = text_room(rows) + 128;
-        if (scratch_.size() < room) scratch_.resize(room);
-        job.scratch = scratch_.data();
+        if (memory_.scratch.size() < room) memory_.scratch.resize(room);
+        job.scratch = memory_.scratch.data();
     }
     if (!job.rules->usual_forms) {
-        if (number_.size() < text) number_.resize(text);
-        job.number = number_.data();
+        if (memory_.number.size() < text) memory_.number.resize(text);
+        job.number = memory_.number.data();
     }
     job.misfits = {this, on_fault, on_kind};
     return job;
 }
 
 void TileWorker::convert_strings(const TileRows& rows) {
-    u8* bytes = string_bytes_.data();
-    u32* ends = string_ends_.data();
+    u8* bytes = memory_.string_bytes.data();
+    u32* ends = memory_.string_ends.data();
     for (TileColumn& part : parts_) {
         if (!is_string_job(part)) continue;
         ColumnJob job = job_for(rows, part);

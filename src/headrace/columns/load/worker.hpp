@@ -7,6 +7,7 @@
 
 #include "columns/load/field_rules.hpp"
 #include "columns/load/pass.hpp"
+#include "columns/load/worker_memory.hpp"
 
 namespace headrace {
 
@@ -52,14 +53,15 @@ private:
     static void on_fault(void* self, usize row, Fault fault, u32 at);
     static void on_kind(void* self, usize row, u8 kind, u32 at);
 
+    void give_memory();
+
     LoadPass& pass_;
     const ConvertKernels& kernels_;
+    WorkerMemory memory_;  // but for the reader's
     TileReader reader_;
     TileRowsFinder finder_;
     PlanRules rules_;
     std::vector<TileColumn> parts_;  // one for each wanted column
-    std::vector<u8> string_bytes_, scratch_, number_;
-    std::vector<u32> string_ends_;
     std::vector<TileFault> value_faults_;
     std::vector<KindSeen> kinds_;
     const Tile* tile_ = nullptr;

@@ -8,7 +8,9 @@ callers; this serves a stream of large ones, of which the interpreter should see
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
@@ -23,6 +25,23 @@ _ALIGN = 64
 
 Read = Callable[[int, int, int, int], object]
 """Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
+
+
+class HostText(Protocol):
+    """Bytes that are to go to a card."""
+
+    @property
+    def address(self) -> int:
+        """Where they lie in memory, whole; 0 if they do not."""
+
+    @property
+    def path(self) -> str | None:
+        """Of the regular file that they are read from as they stand, if that is so."""
+
+    def read_into(self, begin: int, count: int, address: int, threads: int, /) -> None:
+        """As `Read`."""
+
+
 Copy = tuple[int, int, int]
 """Address on the card, address on the host, bytes."""
 
@@ -49,6 +68,7 @@ class PinnedRing:
         self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
         self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
         self._events = [Event(gpu) for _ in range(chunks)]
+        self._fetched = Event(gpu)
         self._addresses: list[int] = []
         self._turn = 0
         for _ in range(chunks):
@@ -69,10 +89,27 @@ class PinnedRing:
             event.record(self.stream, is_current=True)
         counted.count(to_gpu=len(part))
 
-    def fetch(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
-        """Copy from the card, behind the ring's stream; returns when all is there."""
+    def send_pinned(self, source: int, part: range, address: int, *, counted: Crossings) -> None:
+        """As `send`, of bytes in pinned memory at `source`: nothing else copies them. They are read until the stream is done."""
         self.gpu.make_current()
-        under_way: tuple[list[tuple[int, int, int]], Event] | None = None
+        checked(driver().cuMemcpyHtoDAsync(address, source + part.start, len(part), self.stream))
+        counted.count(to_gpu=len(part))
+
+    def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
+        """Copy from the card, behind the ring's stream; returns when all is there.
+
+        Parameters
+        ----------
+        copies, counted
+            What, and where it is counted.
+        ahead
+            So many chunks, fewer than there are, are on their way while one is emptied.
+        streamed
+            Whether they are emptied past the cache: measured on a core of a Xeon, into memory that is used again, 4.9 to 5.6 GB/s
+            in place of 2.4 to 3.5.
+        """
+        self.gpu.make_current()
+        under_way: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):
             chunk, event = self._next()
             moves, begin = [], chunk
@@ -80,10 +117,19 @@ class PinnedRing:
                 checked(driver().cuMemcpyDtoHAsync(begin, device, size, self.stream))
                 moves.append((begin, host, size))
                 begin += -(-size // _ALIGN) * _ALIGN
-            event.record(self.stream, is_current=True)
-            self._empty(under_way)
-            under_way = moves, event
-        self._empty(under_way)
+            under_way.append((moves, event.record(self.stream, is_current=True)))
+            if len(under_way) > ahead:
+                self._empty(under_way.popleft(), streamed)
+        while under_way:
+            self._empty(under_way.popleft(), streamed)
+        counted.count(to_host=sum(size for _, _, size in copies))
+
+    def fetch_pinned(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
+        """Copy from the card to pinned memory, behind the ring's stream; returns when all is there."""
+        self.gpu.make_current()
+        for device, host, size in copies:
+            checked(driver().cuMemcpyDtoHAsync(host, device, size, self.stream))
+        self._fetched.record(self.stream, is_current=True).wait()
         counted.count(to_host=sum(size for _, _, size in copies))
 
     def close(self) -> None:
@@ -102,11 +148,10 @@ class PinnedRing:
         self._turn += 1
         return self._addresses[turn], self._events[turn]
 
-    def _empty(self, under_way: tuple[list[tuple[int, int, int]], Event] | None) -> None:
-        if under_way is not None:
-            moves, event = under_way
-            event.wait()
-            _native.copy_parts(moves, self._threads)
+    def _empty(self, under_way: tuple[list[Copy], Event], streamed: bool) -> None:
+        moves, event = under_way
+        event.wait()
+        _native.copy_parts(moves, self._threads, streamed)
 
     def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
         """The copies, cut and put together so that each group fits a chunk."""
@@ -126,7 +171,15 @@ class PinnedRing:
             yield group
 
 
-_MOST_IDLE = 2
+def is_pinned(address: int) -> bool:
+    """Whether the card reads the host's memory there by itself; the card is current."""
+    functions = driver()
+    asked = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    status, kind = functions.cuPointerGetAttribute(asked, address)
+    return not status and int(kind) == int(functions.CUmemorytype.CU_MEMORYTYPE_HOST)
+
+
+_MOST_IDLE = 3
 _idle: dict[int, list[PinnedRing]] = {}
 _lock = threading.Lock()
 

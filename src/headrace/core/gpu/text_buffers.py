@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 
+from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.gpu.card import Gpu, gpu
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
+from headrace.core.gpu.direct_storage import DirectFile, direct_file
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.launcher import GpuLauncher, Part, Room
-from headrace.core.gpu.pinned import Read, give_ring, take_ring
+from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
 
 _BUFFERS = 2
 _SLACK = 256
@@ -24,9 +26,13 @@ class _Buffer:
         self.filled, self.read = Event(card), Event(card)
         self.was_read = False
 
+    def free(self, stream: int) -> None:
+        """Wait until all work of a stream is done: the memory is there, and nobody reads it."""
+        self.filled.record(stream).wait()
+
 
 class CardBuffers:
-    """As `headrace.api.scan_gpu.TextBuffers`, of a context's card.
+    """As `headrace.api.scan_sender.TextBuffers`, of a context's card.
 
     Raises
     ------
@@ -42,10 +48,13 @@ class CardBuffers:
         self._buffers = [_Buffer(self._card) for _ in range(_BUFFERS)]
         self._free = threading.Semaphore(_BUFFERS)
         self._sent = 0
+        self._is_pinned = False
+        self._file: DirectFile | None = None
+        self.copied_by = ""
         self._by_room: dict[int, _Buffer] = {}
 
-    def send(self, read: Read, part: range) -> Room:
-        """As `TextBuffers.send`."""
+    def send(self, text: HostText, part: range) -> Room:
+        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone."""
         self._free.acquire()
         try:
             buffer = self._buffers[self._sent % _BUFFERS]
@@ -53,13 +62,31 @@ class CardBuffers:
             room = Part(self._memory(buffer, len(part)), 0, len(part))
             if buffer.was_read:
                 buffer.read.hold(self._ring.stream)
-            self._ring.send(read, part, room.address, counted=self._context.crossings)
+            if self._sent == 1:
+                self._look_at(text)
+            if self._file is not None:
+                buffer.free(self._ring.stream)
+                self._file.read(part, room.address)
+                self._context.crossings.count(to_gpu=len(part))
+            elif self._is_pinned:
+                self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
+            else:
+                self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
             buffer.filled.record(self._ring.stream)
         except BaseException:
             self._free.release()
             raise
         self._by_room[id(room)] = buffer
         return room
+
+    def _look_at(self, text: HostText) -> None:
+        """Who can copy it."""
+        self._card.make_current()
+        self._is_pinned = text.address != 0 and is_pinned(text.address)
+        self._file = direct_file(text.path)
+        self.copied_by = "the GPU, from pinned memory" if self._is_pinned else "threads, through pinned memory"
+        if self._file is not None:
+            self.copied_by = "the GPU, from the file (KvikIO)"
 
     def hold(self, room: Room) -> GpuLauncher:
         """As `TextBuffers.hold`."""
@@ -74,8 +101,17 @@ class CardBuffers:
         buffer.was_read = True
         self._free.release()
 
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+        for buffer in self._buffers:
+            if buffer.memory is not None:
+                buffer.memory.close()
+                buffer.memory = None
+
     def close(self) -> None:
         """As `TextBuffers.close`."""
+        if self._file is not None:
+            self._file.close()
         give_ring(self._ring)
         for buffer in self._buffers:
             if buffer.memory is not None:
@@ -90,3 +126,32 @@ class CardBuffers:
             buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
             Event(self._card).record(self._card.stream).hold(self._ring.stream)
         return buffer.memory
+
+
+class TextInPlace:
+    """As `headrace.api.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+
+    copied_by = "nobody: it lay on the GPU"
+
+    def __init__(self, text: Array, context: Context) -> None:
+        self._text, self._context = text, context
+
+    def send(self, text: HostText, part: range) -> Room:
+        """As `TextBuffers.send`."""
+        return Part(self._text, part.start, len(part))
+
+    def hold(self, room: Room) -> GpuLauncher:
+        """As `TextBuffers.hold`."""
+        context = self._context
+        return GpuLauncher(
+            gpu(context.device), stream=self._text.stream, budget=context.new_budget(), crossings=context.crossings
+        )
+
+    def free(self, room: Room) -> None:
+        """As `TextBuffers.free`: the text is its caller's."""
+
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+
+    def close(self) -> None:
+        """As `TextBuffers.close`."""
