@@ -107,7 +107,7 @@ def places_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
     runs: list[Run | None] = [
         lambda: np.argsort(keys),
         None if is_slow else lambda: np.argsort(keys, kind="stable"),
-        None if is_slow else lambda: pc.array_sort_indices(arrow),
+        None if is_slow or keys.dtype == "f2" else lambda: pc.array_sort_indices(arrow),  # it has none of float16
         None if is_slow else lambda: series.argsort(kind="stable"),
     ]
     wanted = np.argsort(keys, kind="stable")

@@ -4,6 +4,7 @@
 // them, the code's lowest are left out; the few runs that agree in the others are put in order by the keys themselves.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 
 #include "arrange/sort/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
+#include "core/pieces.hpp"
 #include "core/vectors.hpp"
 
 namespace headrace {
@@ -111,7 +113,21 @@ struct Sixteen {
 
 }  // namespace
 
-bool is_in_order(const SortedKeys& by, const SortWith& how) { return by.count < 2 || look(by, how).rises; }
+// Nobody looks on when a piece is known that is not in order.
+bool is_in_order(const SortedKeys& by, const SortWith& how) {
+    if (by.count < 2) return true;
+    const SortKernels& kernels = sort_kernels_at(how.isa);
+    const Pieces pieces(by.count, by.width);
+    std::vector<KeysSeen> seen(pieces.number());
+    std::atomic<bool> rises{true};
+    for_each_piece(pieces.number(), how.threads, [&](u64 i) {
+        if (!rises.load(std::memory_order_relaxed)) return;
+        kernels.look[width_number(by.width)](key_at(by, pieces.begin(i)), pieces.size(i), by.rule, {.by_equal = true},
+                                             &seen[i]);
+        if (!seen[i].rises) rises.store(false, std::memory_order_relaxed);
+    });
+    return rises && seen_together(seen).rises;
+}
 
 unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith& how) {
     const unsigned index_bits = std::max(1, static_cast<int>(std::bit_width(by.count == 0 ? 0 : by.count - 1)));

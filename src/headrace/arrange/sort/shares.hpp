@@ -19,7 +19,7 @@ struct alignas(line_bytes) Line {
 };
 
 // From so many keys of 2 bytes on, to count all 65,536 costs less than to sort.
-constexpr u64 counted_from = u64{1} << 17;
+constexpr u64 counted_from = u64{1} << 20;
 
 const SortKernels& sort_kernels_at(Isa isa);
 

@@ -1,18 +1,17 @@
-// Keys alone: one look, which also counts digits by a guess; a pass by the highest bits that vary, each thread's keys
-// to places of its own; then each part in cache (radix_sort.hpp). Parts too large for a cache are passed again by all
-// threads.
+// Keys alone. One thread sorts codes where the result is to be; a few threads halve them there first, and share the
+// halves. Many look at all keys, counting digits by a guess, a pass by the highest bits that vary puts each thread's
+// keys to places of its own, then each takes parts; those too large for a cache are passed again by all.
 #include "arrange/sort/sort.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "arrange/sort/halves.hpp"
 #include "arrange/sort/shares.hpp"
 #include "arrange/sort/sort_kernels.hpp"
 #include "core/pieces.hpp"
@@ -35,43 +34,6 @@ constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 constexpr unsigned passed_from = 8;
 
 bool is_halved(const SortKernels& kernels, unsigned threads) { return kernels.sorts_in_place && threads < passed_from; }
-
-// Pieces that wait for a thread.
-class Halves {
-public:
-    struct Work {
-        u64 begin;
-        QuickPiece piece;
-    };
-
-    explicit Halves(const Work& all) : waiting_{all} {}
-
-    // Nothing when all is done.
-    std::optional<Work> next() {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0; });
-        if (waiting_.empty()) return std::nullopt;
-        const Work found = waiting_.back();
-        waiting_.pop_back();
-        ++working_;
-        return found;
-    }
-    void add(const Work& work) {
-        const std::lock_guard lock(mutex_);
-        waiting_.push_back(work);
-        changed_.notify_one();
-    }
-    void finish() {
-        const std::lock_guard lock(mutex_);
-        if (--working_ == 0) changed_.notify_all();
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<Work> waiting_;
-    unsigned working_ = 0;
-};
 
 class Sorter {
 public:
@@ -173,6 +135,7 @@ private:
     }
 
     void decode_part(u64 begin, u64 count) {
+        if (is_plain_) return;
         const Pieces pieces(count, width_);
         for_each_piece(pieces.number(), threads_, [&](u64 i) {
             u8* const at = to_ + (begin + pieces.begin(i)) * width_;

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -443,4 +444,10 @@ def _overlap(a: Array, b: Array) -> bool:
 def _run(name: str, task: SortTask) -> Any:
     """A task where its keys lie; what is for a GPU is not needed on the host."""
     place = "cpu" if task.keys.device.kind == "cpu" else "gpu"
-    return getattr(import_module(f"headrace.arrange.sort.sort_{place}"), f"{name}_on_{place}")(task)
+    return _on(name, place)(task)
+
+
+@lru_cache(16)
+def _on(name: str, place: str) -> Callable[[SortTask], Any]:
+    found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.sort_{place}"), f"{name}_on_{place}")
+    return found

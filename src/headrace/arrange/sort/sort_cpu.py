@@ -25,8 +25,8 @@ class _Room:
         self.address = 0
         if nbytes:
             task.budget.charge(nbytes)
-            self._held: Any = _native.new_bytes(nbytes + _LINE)
-            self.address = -(-self._held.__array_interface__["data"][0] // _LINE) * _LINE
+            self._held = _native.empty_buffer(nbytes + _LINE)
+            self.address = -(-self._held.address // _LINE) * _LINE
 
 
 def sort_keys_on_cpu(task: SortTask) -> None:
