@@ -17,6 +17,7 @@ SHARED = (
     "arrange/bucket/rules.hpp",
     "arrange/rows/hash_rows.hpp",
     "arrange/rows/take.hpp",
+    "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from headrace.arrange.bucket.expression import Expression, key
     from headrace.arrange.histogram.histogram import histogram
     from headrace.arrange.multisplit.multisplit import multisplit
+    from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.core.gpu.device_array import DeviceArray
     from headrace.core.primitives.scan import reduce, scan
     from headrace.core.primitives.select import select
@@ -46,14 +47,19 @@ _LATER = {
     "DeviceArray": "headrace.core.gpu.device_array",
     "Expression": "headrace.arrange.bucket.expression",
     "Scan": "headrace.api.scan",
+    "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
     "histogram": "headrace.arrange.histogram.histogram",
+    "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.arrange.bucket.expression",
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "reduce": "headrace.core.primitives.scan",
     "scan": "headrace.core.primitives.scan",
     "scan_csv": "headrace.api.scan_csv",
     "select": "headrace.core.primitives.select",
+    "sort": "headrace.arrange.sort.sort",
+    "sort_pairs": "headrace.arrange.sort.sort",
+    "top_k": "headrace.arrange.sort.sort",
 }
 """What not everybody needs, and where it is: imported when it is first asked for."""
 
@@ -82,8 +88,10 @@ __all__ = [
     "Table",
     "UnsupportedDeviceError",
     "__version__",
+    "argsort",
     "buckets",
     "histogram",
+    "is_sorted",
     "key",
     "multisplit",
     "read_csv",
@@ -93,6 +101,9 @@ __all__ = [
     "scan_csv",
     "select",
     "sniff_csv",
+    "sort",
+    "sort_pairs",
+    "top_k",
     "write_csv",
 ]
 

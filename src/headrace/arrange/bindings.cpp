@@ -9,6 +9,7 @@
 #include "arrange/multisplit/multisplit.hpp"
 #include "arrange/rows/hash_rows_host.hpp"
 #include "arrange/rows/take_host.hpp"
+#include "arrange/sort/sort.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -114,6 +115,53 @@ void take_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offs
                threads);
 }
 
+// Address, number and width of keys, and the bytes of their KeyRule.
+using KeysGiven = std::tuple<std::uintptr_t, u64, unsigned, nb::bytes>;
+
+SortedKeys sorted_keys(const KeysGiven& given) {
+    const auto& [keys, count, width, rule] = given;
+    if (rule.size() != 4 * width) throw std::invalid_argument("not a rule of keys of that width");
+    return {reinterpret_cast<const void*>(keys), count, width, rule.c_str()};
+}
+
+void sort_keys_at(const KeysGiven& keys, std::uintptr_t to, std::uintptr_t spare, unsigned threads,
+                  std::string_view isa) {
+    const SortedKeys by = sorted_keys(keys);
+    const SortWith how{choose_isa(isa), threads};
+    const nb::gil_scoped_release release;
+    sort_keys(by, reinterpret_cast<void*>(to), reinterpret_cast<void*>(spare), how);
+}
+
+unsigned sort_order_at(const KeysGiven& keys, std::uintptr_t order, std::uintptr_t spare, unsigned threads,
+                       std::string_view isa) {
+    const SortedKeys by = sorted_keys(keys);
+    const SortWith how{choose_isa(isa), threads};
+    const nb::gil_scoped_release release;
+    return sort_order(by, reinterpret_cast<u64*>(order), reinterpret_cast<u64*>(spare), how);
+}
+
+bool is_in_order_at(const KeysGiven& keys, unsigned threads, std::string_view isa) {
+    const SortedKeys by = sorted_keys(keys);
+    const SortWith how{choose_isa(isa), threads};
+    const nb::gil_scoped_release release;
+    return is_in_order(by, how);
+}
+
+void find_first_at(const KeysGiven& keys, u64 k, std::uintptr_t found, unsigned threads, std::string_view isa) {
+    const SortedKeys by = sorted_keys(keys);
+    const SortWith how{choose_isa(isa), threads};
+    const nb::gil_scoped_release release;
+    find_first(by, k, reinterpret_cast<u64*>(found), how);
+}
+
+void take_in_order_at(std::uintptr_t order, unsigned index_bits, u64 count,
+                      const std::tuple<std::uintptr_t, std::uintptr_t, unsigned>& items, unsigned threads) {
+    const auto& [from, to, width] = items;
+    const MovedItems moved{reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width};
+    const nb::gil_scoped_release release;
+    take_in_order(reinterpret_cast<const u64*>(order), index_bits, count, moved, threads);
+}
+
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
@@ -127,6 +175,17 @@ void bind_arrange(nb::module_& m) {
     m.def("place_texts", &place_texts_at, "rows"_a, "texts"_a, "offsets"_a, "threads"_a);
     m.def("take_texts", &take_texts_at, "rows"_a, "texts"_a, "offsets"_a, "target"_a, "threads"_a);
     m.def("find_buckets", &find_buckets_at, "rule"_a, "keys"_a, "count"_a, "starts"_a, "threads"_a, "isa"_a = "");
+    m.def(
+        "sort_spare",
+        [](unsigned width, u64 count, unsigned threads, std::string_view isa) {
+            return spare_for(width, count, {choose_isa(isa), threads});
+        },
+        "width"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "");
+    m.def("sort_order", &sort_order_at, "keys"_a, "order"_a, "spare"_a, "threads"_a, "isa"_a = "");
+    m.def("is_in_order", &is_in_order_at, "keys"_a, "threads"_a, "isa"_a = "");
+    m.def("find_first", &find_first_at, "keys"_a, "k"_a, "found"_a, "threads"_a, "isa"_a = "");
+    m.def("take_in_order", &take_in_order_at, "order"_a, "index_bits"_a, "count"_a, "items"_a, "threads"_a);
 }
 
 }  // namespace headrace

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from headrace.core.device import Device
@@ -91,7 +91,7 @@ class _Described:
         }
 
 
-@cache
+@lru_cache(256)
 def width_of(typestr: str) -> int:
     """Bytes of an item of a type, as NumPy writes it."""
     return int(typestr[2:].partition("[")[0])

@@ -1,0 +1,181 @@
+"""Columns in order: their values as arrays, nulls in front or behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headrace.columns.column import Column
+from headrace.core.buffer import Buffer, copy_of, empty_buffer
+from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
+
+if TYPE_CHECKING:
+    from headrace.arrange.sort.sort import KeysOptions
+    from headrace.core.arrays import Array
+    from headrace.core.context import Context
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "sorting of columns") from None
+
+_CODES = {"date32": "i4", "time32": "i4", "time64": "i8", "timestamp": "i8", "duration": "i8"}
+_SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool", *_CODES}
+
+
+def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
+    """Values in order, then nulls, or the other way round."""
+    from headrace.arrange.sort.sort import sort
+
+    values, there = _values(column)
+    if there is not None:
+        values = values[there]
+    found = sort(
+        values,
+        descending=options.descending,
+        total_order=options.total_order,
+        strategy=strategy,
+        context=_on_host(column, context),
+    )
+    if column.device.kind != "cpu":
+        return _device_column(column, found)
+    front = column.length - len(values) if options.nulls == "first" else 0
+    return _host_column(column, found, column.length, front)
+
+
+def argsort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Any:
+    """Places of values in order, and those of nulls in their order before or behind them."""
+    from headrace.arrange.sort.sort import argsort
+
+    values, there = _values(column)
+    how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
+    how |= {"dtype": options.dtype, "strategy": strategy, "context": _on_host(column, context)}
+    if there is None:
+        return argsort(values, **how)
+    places: Any = np.flatnonzero(there).astype(options.dtype)
+    parts: list[Any] = [places[argsort(values[there], **how)], np.flatnonzero(~there).astype(options.dtype)]
+    return np.concatenate(parts if options.nulls == "last" else parts[::-1])
+
+
+def sort_column_pairs(
+    keys: Any, values: Sequence[Any], options: KeysOptions, strategy: str | None, context: Context | None
+) -> tuple[Any, list[Any]]:
+    """Rows of several columns and arrays in the order of one of them."""
+    from headrace.arrange.rows.rows import take_rows
+    from headrace.arrange.sort.sort import argsort
+
+    for column in (keys, *values):
+        if isinstance(column, Column) and column.device.kind != "cpu":
+            raise UnsupportedDeviceError(
+                "columns on a GPU go with keys as arrays do: pass cupy.asarray(column) or column.to('cpu')"
+            )
+        if len(column) != len(keys):
+            raise OptionError(f"values has {len(column)} items for {len(keys)} keys")
+    how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
+    order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
+    taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in (keys, *values)]
+    return taken[0], taken[1:]
+
+
+def is_column_sorted(column: Column, options: KeysOptions, context: Context | None) -> bool:
+    """Whether values are in order, and nulls together where they belong."""
+    from headrace.arrange.sort.sort import is_sorted
+
+    values, there = _values(column)
+    if there is not None:
+        count = int(np.count_nonzero(there))
+        if not (there[:count] if options.nulls == "last" else there[len(there) - count :]).all():
+            return False
+        values = values[there]
+    return is_sorted(values, descending=options.descending, total_order=options.total_order, context=_on_host(column, context))
+
+
+def plain_keys(column: Column) -> Any:
+    """Values of a column without nulls, as an array."""
+    values, there = _values(column)
+    if there is not None:
+        raise OptionError(f"keys has {column.null_count} nulls; fill them or drop them first")
+    return values
+
+
+def column_like(column: Column, target: Array) -> Column:
+    """A column of this type whose values are those of an array, without nulls."""
+    if column.device.kind != "cpu":
+        return _device_column(column, target.owner)
+    return _host_column(column, target.owner, target.length, 0)
+
+
+def _values(column: Column) -> tuple[Any, Any]:
+    """Values as an array of numbers, and where there are some; None where no row is null. Of floats with nulls too."""
+    name = column.type.name
+    if name not in _SORTED:
+        raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
+    if column.device.kind != "cpu":
+        if column.null_count or name == "bool":
+            raise UnsupportedDeviceError("columns with nulls, or of bools, are sorted on the host: pass column.to('cpu')")
+        from headrace.core.gpu.device_array import DeviceArray
+
+        return DeviceArray(column.values, f"<{_code(column)}", column.length, column.offset), None  # type: ignore[arg-type]
+    values = _bits(column.values, column) if name == "bool" else _whole(column)
+    return values, None if column.validity is None else _bits(column.validity, column)
+
+
+def _code(column: Column) -> str:
+    name = column.type.name
+    return _CODES.get(name) or f"{name[0]}{column.type.bits // 8}"
+
+
+def _whole(column: Column) -> Any:
+    view = memoryview(column.values)[: (column.offset + column.length) * (column.type.bits // 8)]
+    return np.frombuffer(view, _code(column))[column.offset :]
+
+
+def _bits(buffer: Buffer, column: Column) -> Any:
+    packed = np.frombuffer(memoryview(buffer), np.uint8)
+    bits = np.unpackbits(packed, bitorder="little", count=column.offset + column.length)
+    return bits[column.offset :].view(np.bool_)
+
+
+def _on_host(column: Column, context: Context | None) -> Context | None:
+    """A column's values are worked on where they lie, so that the result is a column there."""
+    from headrace.core.device import Device
+
+    return context if context is None or column.device.kind != "cpu" else replace(context, device=Device())
+
+
+def _host_column(column: Column, values: Any, length: int, front: int) -> Column:
+    """A column of `length` rows with `front` nulls, then values, then nulls."""
+    count = len(values)
+    nulls = length - count
+    validity = None
+    if nulls:
+        there: np.ndarray[Any, Any] = np.zeros(length, np.bool_)
+        there[front : front + count] = True
+        validity = copy_of(np.packbits(there, bitorder="little").data)
+    if column.type.name == "bool":
+        whole: np.ndarray[Any, Any] = np.zeros(length, np.bool_)
+        whole[front : front + count] = values
+        made = copy_of(np.packbits(whole, bitorder="little").data)
+    else:
+        made = empty_buffer(length * (column.type.bits // 8))
+        _fill(made, values, length, front)
+    return replace(column, length=length, null_count=nulls, offset=0, values=made, validity=validity)
+
+
+def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
+    """Values to their rows of memory that nobody else knows of yet; rows of nulls get zeros."""
+    from headrace import _native
+
+    width, count = values.dtype.itemsize, len(values)
+    held = np.ascontiguousarray(values)
+    zeros: np.ndarray[Any, Any] = np.zeros((length - count) * width, np.uint8)
+    behind = (front + count) * width
+    parts = [(held.__array_interface__["data"][0], made.address + front * width, count * width)]
+    parts.append((zeros.__array_interface__["data"][0], made.address, front * width))
+    parts.append((zeros.__array_interface__["data"][0], made.address + behind, (length - count - front) * width))
+    _native.copy_parts([part for part in parts if part[2]], 1)
+
+
+def _device_column(column: Column, found: Any) -> Column:
+    return replace(column, length=len(found), offset=found.first, values=found.buffer, validity=None, null_count=0)
