@@ -2,9 +2,10 @@
 
 Needs an installed or built headrace, a GPU and PyTorch. Each case's answer is compared with the CPU's on a piece of the text, and
 its rows with those of the pieces, before it is timed. Texts of `bench.data` are repeated to --bytes. `taxi:steps` is the case
-taxi read by the automaton of its dialect (six states), as a dialect would be that masks cannot read.
+taxi read by the automaton of its dialect (six states), as a dialect would be that masks cannot read. `taxi:waits` waits for the
+counts before it converts, `taxi:ahead` does not (docs/decisions/0024-ahead-of-the-counts.md), by the same steps of the same call.
 
-    python -m bench.gpu_read [--bytes N] [--cases taxi,int_444,taxi:steps] [--out FOLDER/NAME]
+    python -m bench.gpu_read [--bytes N] [--cases taxi,int_444,taxi:steps,taxi:waits,taxi:ahead] [--out FOLDER/NAME]
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,10 @@ from headrace.sources.open import open_source
 from headrace.structure.find_gpu import FindShape
 
 RUNS, SHORT_RUNS = 9, 51
-CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps")
+BOTH = [
+    f"{name}:{how}" for name in ("int_444", "taxi_small", "taxi_inferred", "lineitem", "quoted") for how in ("waits", "ahead")
+]
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps", *BOTH)
 Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
 
 
@@ -51,8 +56,21 @@ def options_of(case: Case) -> dict[str, Any]:
     return {"header": case.header, **types}
 
 
-def by_steps(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
-    """`read_csv`, with the automaton in place of masks."""
+SHAPES = {
+    "steps": GpuShape(find=FindShape(only_steps=True)),
+    "waits": GpuShape(ahead=False),
+    "ahead": GpuShape(ahead=True),
+}
+"""By what stands behind a case's name."""
+
+
+def read_shaped(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+    """`read_csv`, by kernels of this shape."""
+    return counted_read(shape, text, options)[0]
+
+
+def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> tuple[headrace.Table, int]:
+    """The same, and how often the host waited for kernels: once, where what was expected held for all columns."""
     parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
     with open_source(text, parsed.source) as source:
         prepared = prepare(source, parsed)
@@ -62,10 +80,10 @@ def by_steps(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
         launcher = GpuLauncher(
             gpu(source.on_gpu.device), stream=source.on_gpu.stream, budget=context.new_budget(), crossings=context.crossings
         )
-        shape = GpuShape(find=FindShape(only_steps=True))
         loaded = load_on_gpu(Place(launcher, source.on_gpu, shape, "cuda"), source, parsed.dialect, plan)
         report = make_report(source, prepared, loaded, parsed, {})
-        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=headrace.Table(loaded.rejects), report=report)
+        columns = table_columns(prepared, loaded, parsed)
+        return headrace.Table(columns, rejects=headrace.Table(loaded.rejects), report=report), launcher.waits
 
 
 def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
@@ -130,11 +148,12 @@ def main() -> None:
         f"Read of memory: {limit:.0f} GB/s. {given.bytes:_} bytes of text, median of {RUNS} reads; of 1 MB, of {SHORT_RUNS}.",
         "Wall clock, memory and what a first read with these options keeps for the next ones being warm.",
         "",
-        "| case | GB/s | ms | result bytes / text | passes | 1 MB, ms |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| case | GB/s | ms | result bytes / text | passes | waits | 1 MB, ms |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name in given.cases.split(","):
-        case, read = CASES[name.partition(":")[0]], by_steps if name.endswith(":steps") else read_csv
+        plain, _, shape = name.partition(":")
+        case, read = CASES[plain], partial(read_shaped, SHAPES[shape]) if shape else read_csv
         header, body = pieces(case)
         check(read, case, header, body)
         text = text_of(header, body, given.bytes)
@@ -147,11 +166,11 @@ def main() -> None:
         )
         passes = table.report.passes
         del table
+        waits = counted_read(SHAPES.get(shape, GpuShape()), text, options_of(case))[1]
         small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
         short, _ = seconds_of(read, small, case, SHORT_RUNS)
-        row = (
-            f"{text.numel() / seconds / 1e9:.0f} | {seconds * 1e3:.2f} | {size / text.numel():.2f} | {passes} | {short * 1e3:.2f}"
-        )
+        rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()
+        row = f"{rate:.0f} | {milliseconds:.2f} | {part:.2f} | {passes} | {waits} | {short * 1e3:.2f}"
         lines.append(f"| {name} | {row} |")
         print(lines[-1], flush=True)
     print("\n".join(lines))

@@ -9,6 +9,7 @@ import pytest
 
 import headrace
 from headrace import Context, Device, DeviceArray
+from tests.columns.test_ahead_of_counts_differential import MISLEADING, PLAIN, text
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 from tests.columns.test_load_gpu_dialects_differential import DIALECTS, case
 from tests.columns.test_load_gpu_faults_differential import spoiled
@@ -60,6 +61,16 @@ def test_several_types_in_turn_behind_the_sample():
     found = headrace.read_csv(data, device="cuda")
     assert found.report.device == "cuda" and found.report.passes > 1
     same(found, headrace.read_csv(data))
+
+
+@pytest.mark.parametrize("kind", MISLEADING)
+def test_first_records_that_mislead(kind):
+    first, others = MISLEADING[kind]
+    faults = {"on_error": "null", "short_records": "null", "long_records": "reject"}
+    for options in ({"schema": ["int64", "string", "int64", "string"]}, {}):
+        for data in (text(first, others), text(PLAIN, PLAIN * 1000)):
+            found = headrace.read_csv(data, header=False, device="cuda", **faults, **options)
+            same(found, headrace.read_csv(data, header=False, **faults, **options))
 
 
 SPOILED = [b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,4,5\n", b'a,b\n1,"x"y\n', b'a,b\n1,2\n1,"x\n5,6', b"a\n", b"a,b\n1,\xff\n2,x\n"]

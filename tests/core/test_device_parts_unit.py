@@ -94,3 +94,12 @@ def test_a_budget_that_does_not_suffice_leaves_nothing(monkeypatch):
         take_together(pool, [], [LARGE + 1, LARGE + 1], 0, budget)
     gc.collect()
     assert budget.used == 0
+
+
+def test_what_is_dropped_is_given_back_if_it_lies_alone(monkeypatch):
+    pool, budget = Pool(monkeypatch), Budget()
+    parts = take_together(pool, [LARGE + 1, 100], [200], 0, budget)
+    parts.drop([0, 1])
+    gc.collect()
+    assert len(pool.given_back) == 1 and budget.used < LARGE
+    assert parts[2].nbytes == 200

@@ -72,3 +72,29 @@ def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_tr
     with pytest.raises(MemoryLimitError, match="4_096 bytes of the host cannot be pinned"):
         copies._take_chunk()
     assert copies._take_chunk().address == 4096
+
+
+def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_others(monkeypatch):
+    places = iter([4096, 8192])
+    results = SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2)
+    made = SimpleNamespace(CUresult=results, CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: (0, next(places)))
+    waited = []
+
+    def event(gpu):
+        own = SimpleNamespace()
+        return SimpleNamespace(wait=lambda: waited.append(own), is_done=False, own=own)
+
+    monkeypatch.setattr(staged, "driver", lambda: made)
+    monkeypatch.setattr(staged, "Event", event)
+    copies = Staging(SimpleNamespace(make_current=lambda: None, device="cuda"), threads=1, chunk_bytes=4096)
+    first = copies._take_chunk()
+    first.under_way = True
+    copies._chunks.put(first)
+    second = copies._take_chunk()
+    assert (second.address, waited) == (8192, [])
+    second.under_way = True
+    copies._chunks.put(second)
+    assert copies._take_chunk() is first and waited == [first.event.own] and not first.under_way  # there may be two
+    copies._chunks.put(first)
+    second.event.is_done = True
+    assert copies._take_chunk() is second and len(waited) == 1 and not second.under_way

@@ -126,7 +126,7 @@ def _sample_table(layout: Layout, begin: TableBegin, wishes: Wishes, context: Co
         prepared = prepare(source, options)
     except ParseError:
         return {}
-    return table_columns(prepared, load(source, layout.dialect, load_plan(source, prepared, options)), options)
+    return dict(table_columns(prepared, load(source, layout.dialect, load_plan(source, prepared, options)), options))
 
 
 def _text(data: bytes) -> str:

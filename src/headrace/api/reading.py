@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from headrace.api.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
@@ -17,6 +18,7 @@ from headrace.columns.value_forms import PlannedForms
 from headrace.columns.zone import LocalTimes
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.later import Later, Named
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
@@ -129,7 +131,7 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 
     pairs = zip(loaded.columns, types, strict=True)
     columns = tuple(column and encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
-    return replace(loaded, columns=columns)
+    return replace(loaded, columns=columns, described=None)
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
@@ -149,7 +151,7 @@ def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> L
     return replace(loaded, columns=columns)
 
 
-def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> dict[str, Column]:
+def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Mapping[str, Column]:
     """The wanted columns by name, in order, behind the row index.
 
     Raises
@@ -157,6 +159,9 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> di
     OptionError
         The row index has the name of a column.
     """
+    if loaded.described is not None and options.row_index is None:
+        planned, columns = prepared.columns, cast("Sequence[Column]", loaded.columns)
+        return Named(_places.of(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns)
     named: dict[str, Column] = {}
     if options.row_index is not None and loaded.row_index is not None:
         named[options.row_index.name] = loaded.row_index
@@ -167,6 +172,9 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> di
         if column is not None:
             named[name] = column
     return named
+
+
+_places: Recent[dict[str, int]] = Recent()
 
 
 def make_report(
@@ -214,11 +222,20 @@ def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
     )
 
 
-def _column_reports(planned: PlannedColumns, loaded: Loaded) -> tuple[ColumnReport, ...]:
-    reports = []
-    for position in planned.wanted:
-        column = loaded.columns[position]
-        if column is not None:
-            inferred, evidence = planned.types[position] is None, loaded.evidence[position]
-            reports.append(_column_report(planned.names[position], column.type, inferred, evidence, column.null_count))
-    return tuple(reports)
+def _column_reports(planned: PlannedColumns, loaded: Loaded) -> Sequence[ColumnReport]:
+    described, evidence = loaded.described, loaded.evidence
+
+    def report(position: int, type_: DataType, nulls: int) -> ColumnReport:
+        return _column_report(planned.names[position], type_, planned.types[position] is None, evidence[position], nulls)
+
+    def report_later(number: int) -> ColumnReport:
+        position = planned.wanted[number]
+        assert described is not None
+        told = described[position]
+        assert told is not None  # it is wanted
+        return report(position, *told)
+
+    if described is not None:
+        return Later(len(planned.wanted), report_later)
+    columns = [(position, loaded.columns[position]) for position in planned.wanted]
+    return tuple([report(position, column.type, column.null_count) for position, column in columns if column is not None])

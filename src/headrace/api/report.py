@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -186,7 +186,7 @@ class Report:
     rejected: int
     skipped: Skipped
     faults: int
-    columns: tuple[ColumnReport, ...]
+    columns: Sequence[ColumnReport]
     renamed: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     replaced: int = 0

@@ -14,6 +14,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.later import Named
 from headrace.encode.texts import as_plain
 from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
 
@@ -44,10 +45,14 @@ class Table:
     __slots__ = ("_columns", "_names", "_rejects", "_report")
 
     def __init__(self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None) -> None:
-        lengths = {len(column) for column in columns.values()}
-        if len(lengths) > 1:
-            raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
-        self._columns = dict(columns)
+        self._columns: Mapping[str, Column]
+        if isinstance(columns, Named):  # a read's, which makes each when it is asked for
+            self._columns = columns
+        else:
+            lengths = {len(column) for column in columns.values()}
+            if len(lengths) > 1:
+                raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
+            self._columns = dict(columns)
         # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
         self._names = tuple(columns)
         self._rejects = rejects

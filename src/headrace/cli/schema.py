@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from headrace.api.report import ColumnReport
@@ -49,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _as_text(columns: tuple[ColumnReport, ...]) -> str:
+def _as_text(columns: Sequence[ColumnReport]) -> str:
     rows = [("name", "type", "nulls", "evidence")]
     rows += [(printable(column.name), str(column.type), f"{column.nulls:_}", _evidence(column)) for column in columns]
     name, kind, nulls = (max(len(row[i]) for row in rows) for i in range(3))

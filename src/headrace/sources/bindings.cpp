@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "core/pool.hpp"
@@ -18,21 +19,30 @@ namespace headrace {
 namespace {
 
 // Text that Python fetches, such as that of a GPU: read(offset, n, address) puts n bytes there. The function is
-// borrowed by whoever reads; it is called with the GIL, from any thread.
+// borrowed by whoever reads; it is called with the GIL, from any thread. The first bytes are there already: a reader
+// looks at them several times.
 class ReaderSource final : public Source {
 public:
-    ReaderSource(std::uint64_t size, nb::callable read) : read_(std::move(read)) { size_ = size; }
+    ReaderSource(std::uint64_t size, nb::callable read, std::string head)
+        : read_(std::move(read)), head_(std::move(head)) {
+        size_ = size;
+    }
     void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
+        if (offset <= head_.size() && n <= head_.size() - offset) {
+            std::copy_n(head_.data() + offset, n, reinterpret_cast<char*>(to));
+            return;
+        }
         const nb::gil_scoped_acquire acquire;
         read_(offset, n, reinterpret_cast<std::uintptr_t>(to));
     }
 
 private:
     nb::callable read_;
+    std::string head_;
 };
 
-PythonSource from_reader(std::uint64_t size, nb::callable read) {
-    return {nullptr, std::make_unique<ReaderSource>(size, std::move(read))};
+PythonSource from_reader(std::uint64_t size, nb::callable read, nb::bytes head) {
+    return {nullptr, std::make_unique<ReaderSource>(size, std::move(read), std::string(head.c_str(), head.size()))};
 }
 
 PythonSource from_bytes(nb::handle object) {

@@ -118,7 +118,7 @@ class KeptText:
 
     def source(self, stop: int) -> OpenSource:
         """As `StoredText.source`, for `stop` that has been reached; what was let go of cannot be read, but for the beginning."""
-        native = _native.Source.from_reader(stop, self._read)
+        native = _native.Source.from_reader(stop, self._read, b"")
         if self._codec is None:
             self._codec = self._made.codec_of(self._head[:4])
         codec, begin = self._codec

@@ -47,10 +47,16 @@ def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) 
     return host_view(text, crossings)
 
 
-HEAD_BYTES = 16 << 10
-"""So much is fetched when the first byte is asked for: a copy costs about the same up to there."""
+_HEAD_BYTES, _LARGE_HEAD_BYTES, _LARGE_TEXT = 16 << 10, 64 << 10, 64 << 20
 MOST_HEAD_BYTES = 128 << 10
-"""And so much once something behind that is asked for that lies before this."""
+"""And so much once something behind the first bytes is asked for that lies before this."""
+
+
+def head_bytes(size: int) -> int:
+    """Of a text of so many bytes, so many are fetched at once: a copy costs about the same up to there, and
+    more tell more of a large text (headrace.columns.load.ahead_gpu).
+    """
+    return _HEAD_BYTES if size < _LARGE_TEXT else _LARGE_HEAD_BYTES
 
 
 def host_view(text: Array, crossings: Crossings) -> _native.Source:
@@ -67,17 +73,19 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     staged = staging(card)
     stream = card.stream if text.stream is None else text.stream
     head = b""
+    if text.nbytes:
+        card.make_current()
+        head = staged.fetch(text.address, stream, min(head_bytes(text.nbytes), text.nbytes), counted=crossings)
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
         if len(head) < offset + count <= MOST_HEAD_BYTES:
             card.make_current()  # any thread may read
-            size = HEAD_BYTES if offset + count <= HEAD_BYTES else MOST_HEAD_BYTES
-            head = staged.fetch(text.address, stream, min(size, text.nbytes), counted=crossings)
+            head = staged.fetch(text.address, stream, min(MOST_HEAD_BYTES, text.nbytes), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
             return
         target: Any = (ctypes.c_char * count).from_address(address)
         staged.download_from(text.address + offset, text.stream, target, counted=crossings)
 
-    return _native.Source.from_reader(text.nbytes, read)
+    return _native.Source.from_reader(text.nbytes, read, head)

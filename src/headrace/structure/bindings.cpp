@@ -10,6 +10,7 @@
 
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
+#include "structure/beginning.hpp"
 #include "structure/scan.hpp"
 #include "structure/survey.hpp"
 
@@ -163,6 +164,14 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
     return nb::make_tuple(behind, found);
 }
 
+// (records, bytes, sizes of records, sizes of each place's fields), sizes as sum and sum of squares
+nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width) {
+    const Beginning found = look_at_beginning(dialect.dialect, bytes_of(text), width);
+    nb::list fields;
+    for (const Sizes& sizes : found.fields) fields.append(nb::make_tuple(sizes.sum, sizes.squares));
+    return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
+}
+
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
     if (dialect.dialect.lenient) throw std::invalid_argument("a lenient dialect has no state map of a text alone");
     std::string padded(text.c_str(), text.size());
@@ -183,6 +192,7 @@ void bind_structure(nb::module_& m) {
     m.def("survey", &survey_of);
     m.def("record_begin", &record_begin_in);
     m.def("skip_lines", &skip_lines_in);
+    m.def("look_at_beginning", &beginning_of);
     m.def("state_map", &state_map);
 }
 

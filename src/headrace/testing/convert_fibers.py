@@ -272,7 +272,7 @@ class _Launches:
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
         totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
-        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None, 1], tables)
+        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None, None, 1], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
 

@@ -5,6 +5,7 @@
 // "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
 //
 // Bytes moved: the text once, the result once.
+#include "columns/convert/ahead.hpp"
 #include "columns/convert/tile_copy.cuh"
 #include "columns/convert/tile_units.cuh"
 
@@ -218,13 +219,14 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
 
 #if HR_WRITES
 // `string_begins`: what measure_strings found, scanned over the tiles for each column; left are sums of one tile more.
+// `ahead`: null, or what check_room left.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const u32* marks, u32 own_tiles,
+                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 own_tiles,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
     const u32 wanted = wanted_tiles(task, marks, own_tiles);
-    if (wanted == 0) return;
+    if (wanted == 0 || is_refused(ahead)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;

@@ -6,6 +6,7 @@
 // A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it
 // that its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
 // Bytes moved: the text once, the result once.
+#include "columns/convert/ahead.hpp"
 #include "columns/convert/row_strings.cuh"
 
 using namespace headrace;
@@ -172,14 +173,17 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 }
 
 // `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned.
-// `marks`: one for each tile, 0 before; others are to be converted by convert_tiles.
+// `marks`: one for each tile, 0 before; others are to be converted by convert_tiles. `ahead`: null, or what check_room
+// left.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
-                 const u64* string_begins, u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
+                 const u64* string_begins, u32* marks, const FindTotals* totals, const u64* ahead,
+                 const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
+    const bool refused = is_refused(ahead);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
-    if (tile.records == 0) return;
+    if (tile.records == 0 || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
     if (convert_tile(*memory, text, task, columns, tile, found, begins)) return;
     if (threadIdx.x != 0) return;

@@ -52,7 +52,9 @@ class RowLaunches:
         """The group as rows are read; None if this kernel cannot read it."""
         return None if self._reading is None else group.by_rows(quotes=self._shape.quotes, measures=not writes)
 
-    def launch(self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool) -> Room:
+    def launch(
+        self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool, ahead: Room | None = None
+    ) -> Room:
         """Read tiles by rows.
 
         Parameters
@@ -65,6 +67,8 @@ class RowLaunches:
             Whether a tile with other bytes is left to the kernel behind.
         writes
             Whether columns are made, or strings measured.
+        ahead
+            Where columns are made: what says whether their room does, or None if the host knows.
 
         Returns
         -------
@@ -76,6 +80,8 @@ class RowLaunches:
         marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
         task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
         defines, threads, shared = row_program(self._shape, columns.strings, writes)
-        args = [self._text, self._found.entries, table, sums, marks, self._found.totals, task]
+        args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
+        if not writes:
+            del args[-2]
         launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, Shape(defines, tiles, threads, shared), args)
         return marks

@@ -13,11 +13,11 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag, column_word
+from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag
 from headrace.core.gpu.launcher import Entry
 
 MEASURE_ROWS = Entry("columns/convert/convert_rows.cu", "measure_rows", "PPPPPP40s")
-CONVERT_ROWS = Entry("columns/convert/convert_rows.cu", "convert_rows", "PPPPPP40s")
+CONVERT_ROWS = Entry("columns/convert/convert_rows.cu", "convert_rows", "PPPPPPP40s")
 ROW_COLUMN = np.dtype(
     [
         ("values", "u8"),
@@ -38,7 +38,6 @@ _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, 
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
 _TASK = Struct("=QIIIHH8sQ")
 """RowTask."""
-_VALUES, _OFFSETS, _VALIDITY = (column_word(name) for name in ("values", "offsets", "validity"))
 
 
 class RowsFlag(IntFlag):
@@ -127,13 +126,27 @@ class RowColumns:
         self._texts, self._text_numbers = self._own[texts], self._numbers[texts]
         self.strings = int(texts.sum())
 
-    def table(self, columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """For the kernels, those of strings once more behind all; `columns` is their other table, as words."""
-        words = self._words.copy()
-        words[self._own, 0] = columns[self._numbers, _VALUES]
-        words[self._own, 1] = columns[self._numbers, _VALIDITY]
-        words[self._texts, 2] = columns[self._text_numbers, _OFFSETS]
-        return np.concatenate((words, words[self._texts]))
+    def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """For the kernels, those of strings once more behind all.
+
+        Parameters
+        ----------
+        values_at
+            Of each column of the other table, which room its values have; that of its validity has the column's own number.
+        offsets_at
+            Which room those of the first string's offsets are.
+
+        Returns
+        -------
+        numpy.ndarray, numpy.ndarray
+            Words without addresses; and which words are addresses, of which rooms, a row each.
+        """
+        words = np.concatenate((self._words, self._words[self._texts]))
+        again = np.arange(len(self._words), len(words))
+        own, numbers = np.concatenate((self._own, again)) * 4, np.concatenate((self._numbers, self._text_numbers))
+        texts, text_numbers = np.concatenate((self._texts, again)) * 4, np.tile(self._text_numbers, 2)
+        where = np.concatenate((own, own + 1, texts + 2))
+        return words.reshape(-1), np.array((where, np.concatenate((values_at[numbers], numbers, offsets_at + text_numbers))))
 
     def task(self, reading: RowReading, size: int, tiles: int) -> bytes:
         """What all tiles of a text of so many bytes share."""

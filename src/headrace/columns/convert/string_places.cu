@@ -1,5 +1,6 @@
 // What stands between the two passes of a load (convert.cu): where each tile's strings go, and how many values there
 // are. Little work beside a pass over the text: 16 bytes a tile and column of strings, a bit a value.
+#include "columns/convert/ahead.hpp"
 #include "columns/convert/convert_task.hpp"
 #include "core/tile/block.cuh"
 #include "core/tile/chain.cuh"
@@ -45,11 +46,30 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (taken + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// A column of the grid, which may have more of these than rows, for each column: how many of its rows have a value is
-// added to `counts`. Bits behind the rows are cleared.
+// One block: whether what was expected holds. `forms`: of the search, one of which must have read the text. `ranges`:
+// of rows, and of the bytes of each column of strings. `rows`: how many there are, or ROOM_REFUSED.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_values(const ConvertColumn* columns, u64 rows, u64* counts) {
+    check_room(const FindTotals* totals, u32 forms, const RoomRange* ranges, const u64* string_bytes, u32 strings,
+               u64* rows) {
+    u32 form = 0;
+    while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;
+    const u64 records = form < forms ? totals[form].records : ROOM_REFUSED;
+    bool fits = form < forms && ranges[0].least <= records && records <= ranges[0].most;
+    for (u32 i = threadIdx.x; i < strings; i += threads) {
+        const RoomRange range = ranges[i + 1];
+        fits &= range.least <= string_bytes[i] && string_bytes[i] <= range.most;
+    }
+    fits = __syncthreads_and(fits);
+    if (threadIdx.x == 0) *rows = fits ? records : ROOM_REFUSED;
+}
+
+// A column of the grid, which may have more of these than rows, for each column: how many of its rows have a value is
+// added to `counts`. Bits behind the rows are cleared. `ahead`: the number of rows, in place of `rows`, or null.
+extern "C" __global__ void __launch_bounds__(threads)
+    count_values(const ConvertColumn* columns, u64 rows, const u64* ahead, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
+    if (is_refused(ahead)) return;
+    if (ahead != nullptr) rows = *ahead;
     u32* const validity = columns[blockIdx.x].validity;
     u64 count = 0;
     for (u64 i = static_cast<u64>(blockIdx.y) * threads + threadIdx.x; i <= rows / 32; i += gridDim.y * threads) {

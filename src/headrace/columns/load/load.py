@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -154,10 +154,10 @@ class Loaded:
     `device` is where the text was read.
 
     `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
-    record.
+    record. `described` has type and nulls of each column, where columns are made when they are asked for.
     """
 
-    columns: tuple[Column | None, ...]
+    columns: Sequence[Column | None]
     evidence: tuple[Evidence | None, ...]
     rejects: dict[str, Column]
     counts: dict[str, int]
@@ -166,6 +166,7 @@ class Loaded:
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = "cpu"
     reached: Reached = Reached()
+    described: Sequence[tuple[DataType, int] | None] | None = None
 
 
 _dialects: Recent[_native.Dialect] = Recent()

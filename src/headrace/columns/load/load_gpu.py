@@ -1,58 +1,55 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
-(columns/convert/convert.cu), with one wait between them, in which the host learns how much there is.
+(columns/convert/convert.cu), launched behind it for what is expected; the host waits once, for how much there was and what was
+met. Where more or less was there than expected, it launches the conversion again.
 
 What is found is what the native loader finds, to the bit, faults included (columns/faults/faults_gpu.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import Column
-from headrace.columns.convert.convert_gpu import COLUMN, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
-from headrace.columns.convert.launch_rows_gpu import RowLaunches
-from headrace.columns.convert.rows_gpu import RowColumns, most_row_bytes
-from headrace.columns.convert.string_places_gpu import place_memory_bytes, place_strings
+from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
+from headrace.columns.convert.string_places_gpu import place_memory_bytes
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.ahead_gpu import RowsAhead, is_enough
+from headrace.columns.load.ahead_gpu import Expected, check_room, expect, holds, is_refused, sample_bytes
 from headrace.columns.load.before_gpu import find_data
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_evidence
 from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPlan, native_dialect, type_named
-from headrace.columns.load.place_gpu import GpuShape, Place, convert_program
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
-from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+from headrace.columns.load.second_pass_gpu import SEEN_BYTES, Into, SecondPass, counted_bytes, outcome_bytes
+from headrace.columns.load.told_gpu import telling, told_bytes
+from headrace.core.gpu.launcher import Launcher, Part, Room
+from headrace.core.later import Later
 from headrace.core.quick import quick
-from headrace.sources.on_gpu import HEAD_BYTES
+from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
-from headrace.structure.gpu_tables import TOTALS, Found
+from headrace.structure.gpu_tables import Found
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
 
-_MEASURE = Entry("columns/convert/convert.cu", "measure_strings", "PPPPPPI120s")
-_CONVERT = Entry("columns/convert/convert.cu", "convert_tiles", "PPPPPPPI120s")
-_COUNT = Entry("columns/convert/string_places.cu", "count_values", "PQP")
-_THREADS = 256
-_SMALL = {"HR_THREADS": _THREADS}
 _MOST_STRING_BYTES = 0x7FFFFFFF
-_COUNT_BLOCKS = 528
-_SAMPLED_BYTES = 4096
-"""Of the text's beginning, by which is guessed whether its fields have quotes, and how many rows there are."""
-_MARKED_BLOCKS = 2048
-_SEEN_BYTES = 2 * SIGHTINGS * 8
+_UNENDED = int(Found.OPEN | Found.UNCLOSED)
+_QUOTES_BYTES = 4096
+"""Of the data's beginning, by which is guessed whether its fields have quotes."""
+_Launched = tuple[MadeColumns, Room, Room]
+"""What a conversion makes, where kernels are told of it, and where faults are listed."""
 
 
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     """Read all records into columns where `text` lies.
 
-    Memory: the result, and up to an eighth more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
+    Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
     and column of strings.
 
     Parameters
@@ -90,8 +87,9 @@ class _Load:
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
         self._launcher, self._shape, self._device = place.launcher, place.shape, place.device
         self._dialect, self._plan = dialect, plan
+        self._native = native_dialect(dialect)
         self._known = plan_on_gpu(plan)
-        begin, self._counts = find_data(source, native_dialect(dialect), plan)
+        begin, self._counts = find_data(source, self._native, plan)
         self._begin, self._size = begin, min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
         self._inference = Inference(source, dialect, plan, self._known, begin)
@@ -99,8 +97,8 @@ class _Load:
         self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
         self._source = source
         self._rows = 0
-        self._ahead: MadeColumns | None = None
         self._form = ""  # of the search, once it is known
+        self._ahead: MadeColumns | None = None
         wanted = self._known.wanted
         self._collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
         self._positions = wanted[:-1] if self._collects else wanted
@@ -112,11 +110,10 @@ class _Load:
             return self._made(dict.fromkeys(positions, self._make_room(group, [0] * group.strings)))
         self._find()
         group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
-        strings = self._measure(group, Part(self._found.totals, FORMS_BYTES, group.strings * 8))
+        converted = self._convert_first(group)
         made: dict[int, MadeColumns] = {}
         taken: dict[int, int] = {}
         while True:
-            converted = self._convert(group, strings)
             if converted is not None:
                 made.update(dict.fromkeys(group.positions, converted))
                 taken.update(zip(group.positions, group.kinds, strict=True))
@@ -124,122 +121,135 @@ class _Load:
                 if not again:
                     return self._made(made)
                 group = known.group(tuple(again), bytes(again.values()))
-            strings = self._measure(group, self._launcher.room(group.strings * 8, fill=0))
+            converted = self._convert(group, self._measured(group))
 
     def _find(self) -> None:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
         self._inference.fetch_sample()
         known, count = self._known, len(self._positions)
         # Each column may turn out to be of strings.
-        self._tiles = tile_count(self._text, self._shape.find)
-        sums = 0 if known.inferred else self._tiles * known.given_strings * 8
-        place_bytes = place_memory_bytes(self._tiles, count)
-        sizes = -(-count // 2) * 16  # of strings; what is behind them begins at sixteen bytes
-        zeroed = [sizes + place_bytes, _outcome_bytes(count, bool(known.inferred)), sums, 8 * self._tiles]
-        others = [self._told_bytes(count), self._faults.room_bytes]
-        quote, shape = self._dialect.quote, self._shape.find
-        self._first = self._beginning()
-        quoted = quote is not None and quote in self._first
-        found = find_tiles(self._launcher, self._text, self._dialect, shape, (zeroed, others), has_quotes=quoted)
+        tiles = tile_count(self._text, self._shape.find)
+        sums = 0 if known.inferred else tiles * known.given_strings * 8
+        self._behind = _BehindTotals(count, bool(known.inferred))
+        place_bytes = place_memory_bytes(tiles, count)
+        zeroed = [self._behind.end - FORMS_BYTES + place_bytes, sums, 8 * tiles]
+        others = [told_bytes(known, count), self._faults.room_bytes]
+        quote = self._dialect.quote
+        self._first = self._read_beginning()
+        quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
+        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted)
         self._found, self._entries = found, found.entries
-        self._place_memory: Room | None = Part(found.totals, found.totals.nbytes - place_bytes, place_bytes)
-        outcome, self._sums, marks, told, faults = found.more
-        self._own: Sequence[Room] = outcome, told, faults
+        sums_room, marks, told, faults = found.more
+        memory = Part(found.totals, self._behind.end, place_bytes)
+        self._own: tuple[Room, Room] | None = told, faults
         place = Place(self._launcher, self._text, self._shape)
-        self._rows_kernel = RowLaunches(place, self._dialect, found, marks, quoted)
+        rooms = marks, sums_room, memory
+        self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
-    def _beginning(self) -> bytes:
-        """Of the text, what the host has already: other bytes would be waited for, behind the search."""
-        begin = min(self._begin, HEAD_BYTES - _SAMPLED_BYTES)
-        return bytes(self._source.native.read(begin, min(_SAMPLED_BYTES, self._size)))
+    def _read_beginning(self) -> bytes:
+        """The data's first bytes: what the host has of them, if that is enough to tell what to expect."""
+        most = head_bytes(self._source.size)
+        there = most - self._begin if self._source.is_far else most
+        size = min(max(there, sample_bytes(self._size)), most, self._size)
+        return bytes(self._source.native.read(self._begin, size))
 
-    def _measure(self, group: Group, totals: Room) -> list[int]:
-        """How many bytes each column of strings has, and, in `_sums`, where those of each tile go. The first time also what else
-        the search has found. `totals` is zero; the host waits for them.
+    def _expected(self, group: Group) -> Expected | None:
+        """What the first records let one expect of all; while the search runs."""
+        first, size, strings = self._first, self._size, group.string_positions
+        found = expect(self._native, first[: sample_bytes(size)], size, strings)
+        return expect(self._native, first, size, strings) if found is None else found
+
+    def _convert_first(self, group: Group) -> MadeColumns | None:
+        """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is
+        expected and that holds.
         """
         launcher, strings = self._launcher, group.strings
-        if self._form or self._known.inferred:
-            self._sums = launcher.room(self._tiles * strings * 8, fill=0)
-        if strings:
-            room, rows = self._told(group), self._by_rows(group, writes=False)
-            table, told_rows = self._put_tables(room, group.table(room.address), rows)
-            marks = self._launch_rows(group, rows, told_rows, writes=False)
-            for form, before in self._measured_forms():
-                shape, own_tiles = self._convert_shape(form, marks, writes=False)
-                args = [self._text, self._entries, table, self._sums, before, marks, own_tiles, self._task(group, form)]
-                launcher.launch(_MEASURE, shape, args)
-            place_strings(launcher, self._sums, (self._tiles, strings), totals, self._take_place_memory())
-        if self._form:
-            return _numbers(launcher.fetch(totals)) if strings else []
-        ahead = RowsAhead(self._first, self._dialect.line_end or b"\n", self._size)
-        self._ahead = ahead.room(group, launcher)
-        fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+        expected = self._expected(group)
+        ahead = None if expected is None or not self._shape.ahead else self._launch_ahead(group, expected)
+        if ahead is None:
+            self._measure(group, "", self._string_bytes(group))
+            if expected is not None:
+                self._ahead = expected.room(group, launcher, self._size, strings=False)
+            fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+            return self._convert(group, self._take_counts(fetched, strings))
+        word, begin = self._behind.word, self._behind.outcome
+        behind = begin + outcome_bytes(len(group.rooms), group.infers)
+        fetched = launcher.fetch(Part(self._found.totals, 0, behind))
+        counted = self._take_counts(fetched, strings)
+        if is_refused(_numbers(fetched[word : word + 8])[0]):
+            del ahead  # before more is taken
+            return self._convert(group, counted)
+        ahead[0].trim(self._rows, counted)
+        return self._taken(group, ahead, fetched[begin:])
+
+    def _launch_ahead(self, group: Group, expected: Expected) -> _Launched | None:
+        """Launch all that is behind the search, for what is expected and for its first form; None if there is no room."""
+        made = expected.room(group, self._launcher, self._size, strings=True)
+        if made is None:
+            return None
+        outcome, room, faults = self._rooms(group)
+        measured, by_rows = (self._second.by_rows(group, writes=writes) for writes in (False, True))
+        known = telling(self._known, group, (measured, by_rows), ranges=True)
+        sightings = self._sightings(group, outcome)
+        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
+        totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
+        self._second.measure(group, told, (measured, told.rows[0]), "", totals)
+        check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
+        self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], Into(outcome, faults, made.rows, word))
+        return made, told.table, faults
+
+    def _string_bytes(self, group: Group) -> Room:
+        """Where the bytes of each column of strings are counted the first time, behind the search's totals."""
+        return Part(self._found.totals, FORMS_BYTES, group.strings * 8)
+
+    def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
+        """Take what the search has found; how many bytes each column of strings has."""
         counts, self._form = self._found.answer(fetched)
-        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & (Found.OPEN | Found.UNCLOSED):
+        if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         self._rows = self._counts["records"] = counts["records"]
         self._counts["blank"] += counts["blank_lines"]
         self._counts["comment"] += counts["comments"]
-        return _numbers(fetched[FORMS_BYTES:])
+        return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
+
+    def _measure(self, group: Group, form: str, totals: Room) -> None:
+        """Start to count the bytes of each column of strings, in `totals`."""
+        if group.strings:
+            _, room, _ = self._rooms(group)
+            rows = self._second.by_rows(group, writes=False)
+            told = telling(self._known, group, (rows,)).put(self._launcher, room)
+            self._second.measure(group, told, (rows, told.rows[0]), form, totals)
+
+    def _measured(self, group: Group) -> list[int]:
+        """How many bytes each column of strings has, of a text whose records are counted."""
+        if not group.strings:
+            return []
+        totals = self._launcher.room(group.strings * 8, fill=0)
+        self._measure(group, self._form, totals)
+        return _numbers(self._launcher.fetch(totals))
 
     def _make_room(self, group: Group, strings: list[int]) -> MadeColumns:
         """Room for all rows; what was taken ahead, if it does."""
         rows, made = self._rows, self._ahead
         self._ahead = None
-        if made is None or made.group is not group or not is_enough(made.rows, rows):
+        if made is None or made.group is not group or not holds(made.rows, rows):
             del made  # before more is taken
-            made = group.make_room(self._launcher, rows)
+            return group.make_room(self._launcher, rows, strings)
         made.settle(self._launcher, rows, strings)
         return made
 
-    def _take_place_memory(self) -> Room | None:
-        """Zeros that nobody has written to; the first time they lie with the search's."""
-        memory, self._place_memory = self._place_memory, None
-        return memory
+    def _rooms(self, group: Group) -> tuple[Room, Room, Room]:
+        """Room for what a conversion meets, is told, and lists as faults: a first one's was made with the search's."""
+        nbytes = outcome_bytes(len(group.rooms), group.infers)
+        if self._own is not None:
+            return Part(self._found.totals, self._behind.outcome, nbytes), *self._own
+        others = [told_bytes(self._known, len(group.rooms)), self._faults.room_bytes]
+        outcome, told, faults = self._launcher.rooms([nbytes], others)
+        return outcome, told, faults
 
-    def _by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
-        """The columns as rows are read, if they can be."""
-        return None if self._faults.listing.leaves_out else self._rows_kernel.columns(group, writes=writes)
-
-    def _launch_rows(self, group: Group, rows: RowColumns | None, told: Room, *, writes: bool) -> Room | None:
-        """Read tiles by rows; what says which are left, or None if all are."""
-        if rows is None:
-            return None
-        return self._rows_kernel.launch(rows, told, self._sums, ascii_only=group.has_text, writes=writes)
-
-    def _told(self, group: Group) -> Room:
-        """Where rules and the tables of columns go: a first conversion's room, if they are no more than those."""
-        size = self._told_bytes(len(group.rooms))
-        return Part(self._own[1], 0, size) if self._own else self._launcher.room(size)
-
-    def _told_bytes(self, columns: int) -> int:
-        """Of rules and the tables of so many columns."""
-        return int(-(-self._known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + most_row_bytes(columns))
-
-    def _put_tables(self, room: Room, table: NDArray[np.uint64], rows: RowColumns | None) -> tuple[Room, Room]:
-        """The tables of columns in memory, behind the rules that the first points to; one upload for all."""
-        parts = [self._known.rules(room.address), table.reshape(-1)]
-        behind = parts[0].nbytes + table.nbytes
-        if rows is not None:
-            # Its rows are read sixteen bytes at a time.
-            parts += [np.zeros(behind % 16 // 8, np.uint64), rows.table(table).reshape(-1)]
-        words = np.concatenate(parts)
-        self._launcher.put(words, Part(room, 0, words.nbytes))
-        return Part(room, parts[0].nbytes, table.nbytes), Part(room, behind + behind % 16, words.nbytes - behind - behind % 16)
-
-    def _measured_forms(self) -> list[tuple[str, Room | None]]:
-        """The forms to measure strings by, and the totals that say which of two is the text's."""
-        forms = self._found.forms
-        if self._form or len(forms) == 1 or "steps" not in forms:
-            return [(self._form or forms[-1], None)]
-        before = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
-        return [(forms[-2], before), ("steps", before)]
-
-    def _convert_shape(self, form: str, marks: Room | None, *, writes: bool) -> tuple[Shape, int]:
-        """The shape, and tiles of a block: one, or more where few of them are marked."""
-        defines, threads, shared = convert_program(self._shape, form, writes)
-        own_tiles = 1 if marks is None else min(self._tiles // _MARKED_BLOCKS + 1, 32)
-        return Shape(defines, -(-self._tiles // own_tiles), threads, shared), own_tiles
+    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int] | None:
+        """Where those of the first column are, and how many bytes each has."""
+        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else None
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
@@ -250,28 +260,23 @@ class _Load:
 
     def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
         """Launch the conversion, and wait for what it met; None if that is to be done again."""
-        launcher, rows, count = self._launcher, self._rows, len(group.rooms)
         group = self._with_large_offsets(group, strings)
-        outcome, told, faults = self._take_own(group)
-        counts = (TOTALS_WORDS + count) * 8
-        # Totals of faults, values of each column, sightings of each column.
-        if group.infers:
-            launcher.fill(Part(outcome, counts), 0xFF)
+        outcome, room, faults = self._rooms(group)
         made = self._make_room(group, strings)
-        sightings = outcome.address + counts if group.infers else None
-        by_rows = self._by_rows(group, writes=True)
-        table, told_rows = self._put_tables(told, made.table(told.address, sightings, _SEEN_BYTES), by_rows)
-        marks = self._launch_rows(group, by_rows, told_rows, writes=True)
-        shape, own_tiles = self._convert_shape(self._form, marks, writes=True)
-        args = [self._text, self._entries, table, self._sums, faults, outcome, marks, own_tiles, self._task(group, self._form)]
-        launcher.launch(_CONVERT, shape, args)
-        if count:
-            blocks = min(_COUNT_BLOCKS // count, rows // 32 // _THREADS) + 1
-            shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
-            launcher.launch(_COUNT, shape, [table, rows, Part(outcome, TOTALS_WORDS * 8, count * 8)])
-        fetched = launcher.fetch(outcome)
+        rows = self._second.by_rows(group, writes=True)
+        known, sightings = telling(self._known, group, (rows,)), self._sightings(group, outcome)
+        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings)
+        self._second.convert(group, told, (rows, told.rows[0]), self._form, Into(outcome, faults, self._rows))
+        return self._taken(group, (made, told.table, faults), self._launcher.fetch(outcome))
+
+    def _taken(self, group: Group, launched: _Launched, fetched: NDArray[np.uint8]) -> MadeColumns | None:
+        """Take what a conversion met."""
+        self._own = None
+        made, table, faults = launched
+        counts = counted_bytes(len(group.rooms))
         self._counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
+        rows = self._rows
         made.nulls = [rows - there for there in words[TOTALS_WORDS:].tolist()]
         met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
         if not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
@@ -281,54 +286,47 @@ class _Load:
             self._inference.see([position for _, position in group.inferred], seen.tobytes())
         return made
 
-    def _take_own(self, group: Group) -> tuple[Room, Room, Room]:
-        """Room for what a conversion meets, is told, and lists as faults: the first's was made with the search's."""
-        count = len(group.rooms)
-        nbytes = _outcome_bytes(count, group.infers)
-        if self._own:
-            outcome, _, faults = self._own
-            told, self._own = self._told(group), ()
-            return Part(outcome, 0, nbytes), told, faults
-        others = [self._told_bytes(count), self._faults.room_bytes]
-        outcome, told, faults = self._launcher.rooms([nbytes], others)
-        return outcome, told, faults
-
-    def _task(self, group: Group, form: str) -> bytes:
-        steps, listing = self._found.steps, self._faults.listing
-        if form != "steps" or steps is None:
-            return self._known.task(group, self._dialect, form == "quoted", listing, (self._size, self._tiles))
-        sizes = {"size": self._size, "tiles": self._tiles}
-        task: bytes = pack_task(self._plan, group.rooms, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
-        return task
-
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
-        count, launcher, faults = len(self._plan.columns), self._launcher, self._faults
-        columns: dict[int, Column] = {}
         evidence = self._inference.evidence()
         self._inference.share()
-        row_index: Column | None = None
-        replaced = [0] * count
-        if faults.is_clean and not self._collects and not self._plan.values.shrink and self._plan.row_index is None:
-            faults.finish_clean(self._counts)
-            for group in dict.fromkeys(made.values()):
-                columns.update(one for one in group.columns(launcher) if made[one[0]] is group)
-        else:
-            taken = self._one_by_one(made)
-            index = number_rows(launcher, self._plan, self._counts["records"])
-            faults.finish(taken, self._counts, index)
-            rows = self._counts["rows"]
-            evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
-            columns = {one.position: one.column(launcher, rows) for one in taken}
-            row_index = index[0].column(launcher, rows) if index else None
-            for one in taken:
-                replaced[one.position] = one.replaced
+        faults, values = self._faults, self._plan.values
+        if not faults.is_clean or self._collects or values.shrink or self._plan.row_index is not None:
+            return self._made_one_by_one(made, evidence)
+        faults.finish_clean(self._counts)
+        for one in {id(one): one for one in made.values()}.values():
+            one.close()
+        places = {position: (one, one.group.numbers[position]) for position, one in made.items()}
+        # A report tells of columns without holding them.
+        told = {position: (one.group.types[number], one.nulls[number]) for position, (one, number) in places.items()}
+        count = len(self._plan.columns)
+        return _loaded(
+            columns=Later(count, partial(_column_at, self._launcher, places)),
+            evidence=evidence,
+            rejects=faults.rejects,
+            counts=self._counts,
+            row_index=None,
+            replaced=(0,) * count,
+            device=self._device,
+            described=[told.get(position) for position in range(count)],
+        )
+
+    def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: tuple[Evidence | None, ...]) -> Loaded:
+        """Where columns are still to be changed."""
+        launcher, faults, count = self._launcher, self._faults, len(self._plan.columns)
+        taken = self._one_by_one(made)
+        index = number_rows(launcher, self._plan, self._counts["records"])
+        faults.finish(taken, self._counts, index)
+        rows = self._counts["rows"]
+        evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
+        columns = {one.position: one.column(launcher, rows) for one in taken}
+        replaced = {one.position: one.replaced for one in taken}
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
             evidence=evidence,
             rejects=faults.rejects,
             counts=self._counts,
-            row_index=row_index,
-            replaced=tuple(replaced),
+            row_index=index[0].column(launcher, rows) if index else None,
+            replaced=tuple([replaced.get(position, 0) for position in range(count)]),
             device=self._device,
         )
 
@@ -351,10 +349,21 @@ class _Load:
         return taken
 
 
+def _column_at(launcher: Launcher, places: dict[int, tuple[MadeColumns, int]], position: int) -> Column | None:
+    found = places.get(position)
+    return None if found is None else found[0].column(launcher, found[1])
+
+
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
     return list(fetched.view(np.uint64).tolist())
 
 
-def _outcome_bytes(columns: int, infers: bool) -> int:
-    """Of what a conversion meets: totals of faults, values of each column, sightings of each."""
-    return (TOTALS_WORDS + columns) * 8 + columns * _SEEN_BYTES * infers
+class _BehindTotals:
+    """Where things lie behind the search's totals, so that one copy brings all that the host waits for: the bytes of so many
+    columns of strings, the word that `check_room` leaves, and what a first conversion meets.
+    """
+
+    def __init__(self, columns: int, infers: bool) -> None:
+        self.word = FORMS_BYTES + -(-columns // 2) * 16
+        self.outcome = self.word + 16
+        self.end = self.outcome + -(-outcome_bytes(columns, infers) // 16) * 16

@@ -13,7 +13,10 @@ from headrace.structure.find_gpu import FindShape
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuShape:
-    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together."""
+    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together.
+
+    `ahead`: the conversion is launched behind the search, before anything is counted, where there is room for what is expected.
+    """
 
     find: FindShape = field(default_factory=FindShape)
     threads: int = 256
@@ -21,6 +24,7 @@ class GpuShape:
     blocks: int = 4
     rows: RowShape = field(default_factory=RowShape)
     quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, records=1))
+    ahead: bool = True
 
     def __post_init__(self) -> None:
         assert self.rows.tile == self.quoted_rows.tile == self.find.tile  # they read the search's tiles

@@ -6,7 +6,7 @@ for all loads that are planned alike, and what a load does for each column is li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from struct import Struct
@@ -44,6 +44,7 @@ _OWN = Struct("=QQI")
 """How a task begins: size, room for faults, tiles."""
 
 
+_COLUMN_WORDS = COLUMN.itemsize // 8
 _WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
@@ -80,11 +81,10 @@ class PlanOnGpu:
         """Of the columns' rules."""
         return int(self._words.nbytes)
 
-    def rules(self, address: int) -> NDArray[np.uint64]:
-        """The columns' rules, to be put at an address."""
-        words = self._words.copy()
-        words[self._pointers] += np.uint64(address)
-        return words
+    @property
+    def rules(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """The columns' rules as words, if they lay at address 0; and which of them are addresses."""
+        return self._words, self._pointers
 
     def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> Group:
         """The columns at these positions.
@@ -157,22 +157,36 @@ class Group:
     ) -> None:
         self.positions, self.kinds, self.large = named
         self.rooms = rooms
-        self._words = table.view(np.uint64).reshape(len(rooms), COLUMN.itemsize // 8)
+        words = table.view(np.uint64)
         self._table, self._width = table, width
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
+        self.numbers = {room.position: number for number, room in enumerate(rooms)}
         self.types = [room.type for room in rooms]
         self.strings = sum(map(has_offsets, self.types))
+        self.string_positions = [room.position for room in rooms[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
         self.infers = any(room.guess is not None for room in rooms)
         self.inferred = [(number, room.position) for number, room in enumerate(rooms) if room.guess is not None]
-        self._zoned = np.flatnonzero(table["zone"])
         bits = [type_.bits for type_ in self.types]
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]
         self._bits = [width for width in bits[self.strings :] if width != 1]
         self._booleans = bits[self.strings :].count(1)
         # Numbers of rooms, as `MadeColumns` has them.
         self.offsets_at = len(bits) + self._booleans
-        self.values_at = self._places_of_values(bits)
+        self.values_at = np.array(self._places_of_values(bits), np.intp)
+        count: NDArray[np.intp] = np.arange(len(rooms)) * _COLUMN_WORDS
+        self.sightings_at: NDArray[np.intp] = count + _WORD["sightings"]
+        pointers = np.concatenate((count + _WORD["rules"], count[table["zone"] != 0] + _WORD["zone"]))
+        self.table = words, pointers, self._places(count)
+        """Of columns, as words, if rules lay at address 0 and without rooms; which words are addresses of rules; and which are
+        those of rooms, of which, a row each."""
+        self.tellings: dict[tuple[Hashable, ...], Any] = {}
+        """What kernels are told of them (headrace.columns.load.told_gpu)."""
+
+    def _places(self, count: NDArray[np.intp]) -> NDArray[np.intp]:
+        numbers, strings = np.arange(len(count)), np.arange(self.strings)
+        where = count + _WORD["values"], count + _WORD["validity"], count[: self.strings] + _WORD["offsets"]
+        return np.array((np.concatenate(where), np.concatenate((self.values_at, numbers, self.offsets_at + strings))))
 
     def _places_of_values(self, bits: list[int]) -> list[int]:
         boolean = len(bits)
@@ -190,17 +204,10 @@ class Group:
             self._rows[key] = row_columns(self._table, self._width, quotes=quotes, measures=measures)
         return self._rows[key]
 
-    def table(self, rules: int) -> NDArray[np.uint64]:
-        """For the kernels that make no column, as words; `rules` is where those lie."""
-        words = self._words.copy()
-        words[:, _WORD["rules"]] += np.uint64(rules)
-        if self._zoned.size:
-            words[self._zoned, _WORD["zone"]] += np.uint64(rules)
-        return words
-
-    def make_room(self, launcher: Launcher, rows: int) -> MadeColumns:
-        """Room for so many rows, but for the bytes of strings."""
-        rooms = launcher.rooms(*self._sizes(rows), ones=len(self.rooms))
+    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> MadeColumns:
+        """Room for so many rows, and so many bytes of each column of strings; for all but these if none are given."""
+        filled, others = self._sizes(rows)
+        rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
         return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
 
     def room_bytes(self, rows: int) -> int:
@@ -239,35 +246,31 @@ class MadeColumns:
     nulls: Sequence[int]
     _taken: list[Taken] | None = None
 
+    def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
+        """So many rows and bytes of strings there are, no more than there is room for."""
+        self.rooms.trim([*self.group.sizes(rows), *string_bytes])
+        self.rows = rows
+
     def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
-        """So many rows there are, no more than there is room for, and so many bytes of each column of strings."""
+        """So many rows there are, no more than there is room for, and so many bytes of columns of strings, which have no room."""
         if rows != self.rows:
             self.rooms.trim(self.group.sizes(rows))
             self.rows = rows
         if string_bytes:
             self.rooms.join(launcher.rooms([], string_bytes))
 
-    def table(self, rules: int, sightings: int | None, seen_bytes: int) -> NDArray[np.uint64]:
-        """For the kernels; the sightings of each column have so many bytes, from an address on."""
-        group, addresses = self.group, self.rooms.addresses
-        words, count = group.table(rules), len(group.rooms)
-        words[:, _WORD["values"]] = [addresses[place] for place in group.values_at]
-        words[:, _WORD["validity"]] = addresses[:count]
-        if group.strings:
-            words[: group.strings, _WORD["offsets"]] = addresses[group.offsets_at : group.offsets_at + group.strings]
-        if sightings is not None:
-            words[:, _WORD["sightings"]] = range(sightings, sightings + seen_bytes * count, seen_bytes)
-        return words
+    def close(self) -> None:
+        """No more is made in these rooms, and nulls are counted: memory that no column needs is given back."""
+        self.rooms.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
 
-    def columns(self, launcher: Launcher) -> Iterator[tuple[int, Column]]:
-        """The columns made, by position."""
+    def column(self, launcher: Launcher, number: int) -> Column:
+        """A column made, which keeps its rooms alone."""
         result: Any = launcher.result
-        group, rooms, rows = self.group, self.rooms, self.rows
-        strings, first = group.strings, group.offsets_at
-        for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
-            validity = result(rooms[number]) if nulls and room.type.name != "null" else None
-            offsets = result(rooms[first + number]) if number < strings else None
-            yield room.position, _column(room.type, rows, nulls, result(rooms[place]), validity, offsets)
+        group, rooms, nulls = self.group, self.rooms, self.nulls[number]
+        type_, values = group.types[number], result(rooms[group.values_at[number]])
+        validity = result(rooms[number]) if nulls and type_.name != "null" else None
+        offsets = result(rooms[group.offsets_at + number]) if number < group.strings else None
+        return _column(type_, self.rows, nulls, values, validity, offsets)
 
     def taken(self) -> list[Taken]:
         """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""

@@ -6,6 +6,8 @@ A slab lives as long as any of its buffers, so it is small: who keeps one column
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
 
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
@@ -51,7 +53,7 @@ class DeviceParts:
     __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
 
     def __init__(self) -> None:
-        self._wholes: list[DeviceBuffer] = []
+        self._wholes: list[Any] = []  # buffers, or None for what is dropped
         self._begins: list[int] = []
         self._sizes: list[int] = []
         self.addresses: list[int] = []
@@ -69,6 +71,12 @@ class DeviceParts:
     def trim(self, sizes: Sequence[int]) -> None:
         """So many bytes of each count from now on, no more than it has."""
         self._sizes = list(sizes)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Nobody asks for these any more."""
+        wholes = self._wholes
+        for number in numbers:
+            wholes[number] = None
 
     def join(self, others: DeviceParts) -> None:
         """Have others behind these."""
@@ -112,13 +120,13 @@ def take_together(
     sizes = [*zeroed, *others]
     made = DeviceParts()
     first = 0
-    ends = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
-    for behind in ends:
+    slabs = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
+    for behind in slabs:
         zero = min(max(len(zeroed) - first, 0), behind - first)
-        own, end, begins = sizes[first:behind], 0, []
-        for nbytes in own:
-            begins.append(end)
-            end = (end + nbytes + ALIGNMENT - 1) & -ALIGNMENT
+        own = sizes[first:behind]
+        ends = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own]))
+        end = ends[-1] if ends else 0
+        begins = [0, *ends[:-1]]
         whole = pool.take(end, stream, budget, is_current=True)
         zeros = begins[zero] if zero < len(own) else end
         one = min(max(ones - first, 0), zero)

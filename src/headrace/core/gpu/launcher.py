@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
-from headrace.core.gpu.device_parts import DeviceParts, take_together
+from headrace.core.gpu.device_parts import DevicePart, DeviceParts, take_together
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, kernel
 from headrace.core.gpu.pinned import Read, give_ring, take_ring
@@ -63,6 +63,9 @@ class Rooms(Protocol):
 
     def trim(self, sizes: Sequence[int], /) -> None:
         """So many bytes of each count from now on, no more than it has."""
+
+    def drop(self, numbers: Sequence[int], /) -> None:
+        """Nobody asks for these any more."""
 
     def join(self, others: Any, /) -> None:
         """Have rooms of the same launcher behind these."""
@@ -215,7 +218,10 @@ class GpuLauncher:
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
-        packed = [arg if (kind := type(arg)) is int or kind is bytes else _packed(arg) for arg in args]
+        packed = [
+            arg if (kind := type(arg)) is int or kind is bytes else arg.address if kind in _ROOMS else _packed(arg)
+            for arg in args
+        ]
         found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
@@ -237,6 +243,7 @@ def _packed(arg: Any) -> Any:
 
 
 _STRUCTURES = (np.ndarray, np.void)
+_ROOMS = frozenset((Part, DeviceBuffer, DevicePart))
 _MOST_KERNELS = 256
 _kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
 """By the identities of an entry and of macros: who launches often has them as the same objects each time."""

@@ -207,17 +207,29 @@ class Staging:
             self._chunks.put(chunk)
 
     def _take_chunk(self) -> _Chunk:
+        """A chunk that nothing goes through; a new one, while there may be more, rather than one whose copy is waited for."""
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
-            with self._lock:
-                make = self._untaken > 0
-                self._untaken -= make
-            chunk = self._new_chunk() if make else self._chunks.get()
-        if chunk.under_way:
+            made = self._made_chunk()
+            if made is not None:
+                return made
+            chunk = self._chunks.get()
+        if chunk.under_way and not chunk.event.is_done:
+            made = self._made_chunk()
+            if made is not None:
+                self._chunks.put(chunk)
+                return made
             chunk.event.wait()
-            chunk.under_way = False
+        chunk.under_way = False
         return chunk
+
+    def _made_chunk(self) -> _Chunk | None:
+        """A new chunk, None if there are all."""
+        with self._lock:
+            make = self._untaken > 0
+            self._untaken -= make
+        return self._new_chunk() if make else None
 
     def _new_chunk(self) -> _Chunk:
         try:

@@ -47,6 +47,11 @@ class HostRooms(list[HostRoom]):
         for room, nbytes in zip(self, sizes, strict=True):
             room.array = room.array[:nbytes]
 
+    def drop(self, numbers: Sequence[int]) -> None:
+        """As `headrace.core.gpu.launcher.Rooms.drop`."""
+        for number in numbers:
+            self[number] = HostRoom(np.zeros(0, np.uint8))
+
     def join(self, others: HostRooms) -> None:
         """As `headrace.core.gpu.launcher.Rooms.join`."""
         self.extend(others)

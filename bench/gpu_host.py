@@ -1,0 +1,239 @@
+"""What the host does in a `read_csv` of text on a GPU, measured without one: a driver whose functions return at once.
+
+Copies are made in the host's memory, kernels are not run: where the host looks at what they found, it is told what the CPU found.
+So the figures are Python's time and none of the driver's or the card's; compare them with each other, on one machine.
+
+    python -m bench.gpu_host [--bytes N] [--cases taxi,int_444] [--profile]
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import ctypes
+import pstats
+import statistics
+import struct
+import sys
+import time
+import types
+from typing import Any
+
+import numpy as np
+
+import headrace
+from bench.cases import CASES, Case
+from bench.data import pieces
+
+RUNS = 300
+_SMALL = 64 << 10
+_FIELDS = struct.Struct("=5QII")
+"""Totals of the search (structure/tile_entry.hpp)."""
+
+
+class _Constant(int):
+    value = 1
+
+
+class Names:
+    """Names of the driver's constants, all of them 1."""
+
+    def __getattr__(self, name: str) -> _Constant:
+        return _Constant(1)
+
+
+class Driver(types.ModuleType):
+    """The functions of ``cuda.bindings.driver`` that a read calls."""
+
+    def __init__(self) -> None:
+        super().__init__("cuda.bindings.driver")
+        self.launched: list[float] = []
+        """When each kernel was launched."""
+        self.waits = 0
+        self._free: dict[int, list[int]] = {}
+        self._sizes: dict[int, int] = {}
+        self._held: list[Any] = []
+        self._answers: dict[int, Any] = {}
+        self.records, self.strings = 0, b""
+        for name in ("CUresult", "CUmemPool_attribute", "CUevent_flags", "CUfunction_attribute", "CUmemAllocationType"):
+            setattr(self, name, Names())
+        self.CUpointer_attribute = self.CUmemLocationType = Names()
+        self.CU_MEMHOSTALLOC_PORTABLE = 1
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith(("cu", "CU")):
+            raise AttributeError(name)
+
+        def call(*_: Any) -> tuple[int, int]:
+            return 0, 0
+
+        setattr(self, name, call)
+        return call
+
+    def CUmemPoolProps(self) -> Any:  # noqa: N802  # the driver's names
+        return types.SimpleNamespace(location=types.SimpleNamespace())
+
+    def CUfunction(self, handle: int) -> int:  # noqa: N802
+        return handle
+
+    def cuDriverGetVersion(self) -> tuple[int, int]:  # noqa: N802
+        return 0, 13000
+
+    def cuDeviceGetCount(self) -> tuple[int, int]:  # noqa: N802
+        return 0, 1
+
+    def cuMemHostAlloc(self, nbytes: int, _flags: int) -> tuple[int, int]:  # noqa: N802
+        return self.cuMemAllocFromPoolAsync(nbytes, 0, 0)
+
+    def cuMemAllocFromPoolAsync(self, nbytes: int, _pool: Any, _stream: int) -> tuple[int, int]:  # noqa: N802
+        kept = self._free.setdefault(nbytes, [])
+        if kept:
+            return 0, kept.pop()
+        memory = np.zeros(nbytes + 256, np.uint8)
+        self._held.append(memory)
+        address = memory.ctypes.data + -memory.ctypes.data % 256
+        self._sizes[address] = nbytes
+        return 0, address
+
+    def cuMemFreeAsync(self, address: int, _stream: int) -> tuple[int]:  # noqa: N802
+        self._free[self._sizes[address]].append(address)
+        return (0,)
+
+    def cuMemsetD8Async(self, address: int, byte: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
+        if nbytes <= _SMALL:
+            ctypes.memset(address, byte, nbytes)
+        return (0,)
+
+    def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
+        ctypes.memmove(to, source, nbytes)
+        return (0,)
+
+    cuMemcpyDtoHAsync = cuMemcpyHtoDAsync  # noqa: N815
+
+    def cuEventSynchronize(self, _event: Any) -> tuple[int]:  # noqa: N802
+        self.waits += 1
+        return (0,)
+
+    def cuLibraryGetKernel(self, _library: Any, name: bytes) -> tuple[int, int]:  # noqa: N802
+        handle = len(self._answers) + 1
+        self._answers[handle] = getattr(self, "_" + name.decode(), None)
+        return 0, handle
+
+    def cuLaunchKernel(self, entry: int, *given: Any) -> tuple[int]:  # noqa: N802
+        self.launched.append(time.perf_counter())
+        answer = self._answers[entry]
+        if answer is not None:
+            answer(given[8])
+        return (0,)
+
+    def _scan_tiles(self, args: int) -> None:
+        totals = _argument(args, 7)
+        ctypes.memmove(totals, _FIELDS.pack(self.records, 0, 0, 0, 0, 0, 0), _FIELDS.size)
+
+    def _place_strings(self, args: int) -> None:
+        ctypes.memmove(_argument(args, 3), self.strings, len(self.strings))
+
+    def _check_room(self, args: int) -> None:
+        ctypes.c_uint64.from_address(_argument(args, 5)).value = self.records
+
+
+def _argument(args: int, number: int) -> int:
+    place = ctypes.c_uint64.from_address(args + 8 * number).value
+    return ctypes.c_uint64.from_address(place).value
+
+
+def install() -> Driver:
+    """Put the driver, and packages that load it, in place of real ones, and kernels that need no compiler."""
+    driver = Driver()
+    card = types.SimpleNamespace(
+        set_current=lambda: None,
+        create_stream=lambda: types.SimpleNamespace(handle=1024),
+        name="none",
+        compute_capability=types.SimpleNamespace(major=9, minor=0),
+        properties=types.SimpleNamespace(multiprocessor_count=132),
+    )
+    core = types.ModuleType("cuda.core")
+    core.Device = lambda _: card  # type: ignore[attr-defined]
+    bindings = types.ModuleType("cuda.bindings")
+    named = {"cuda": types.ModuleType("cuda"), "cuda.core": core, "cuda.bindings": bindings, "cuda.bindings.driver": driver}
+    sys.modules.update(named)
+    from headrace.core.gpu import kernels
+    from headrace.core.gpu.kernel_arguments import signature_codes
+
+    def packing(_handle: Any, _name: str, signature: str) -> tuple[struct.Struct, list[int]]:
+        layout, offsets = "=", []
+        for code in signature_codes(signature):
+            offsets.append(struct.calcsize(layout))
+            layout += code
+        return struct.Struct(layout), offsets
+
+    kernels.packing = packing
+    kernels.cubin_of = lambda *_: b""
+    return driver
+
+
+class Text:
+    """Bytes that are told to be on the GPU."""
+
+    def __init__(self, data: bytes) -> None:
+        self.held = np.frombuffer(data + bytes(64), np.uint8)[: len(data)]
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = self.held.ctypes.data, False
+        return {"shape": (len(self.held),), "typestr": "|u1", "data": data, "strides": None, "stream": 1024, "version": 3}
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """What `read_csv` is told."""
+    return {"header": case.header, **({"schema": case.types} if case.types else {})}
+
+
+def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, float]:
+    """Of one read: microseconds of all, before the first launch, from there to the last, and behind that; waits and launches."""
+    driver.launched.clear()
+    driver.waits = 0
+    begun = time.perf_counter()
+    table = headrace.read_csv(text, **options)
+    done = time.perf_counter()
+    first, last = driver.launched[0], driver.launched[-1]
+    assert len(table) == driver.records
+    found = {"all": done - begun, "first": first - begun, "launches": last - first, "behind": done - last}
+    return {name: seconds * 1e6 for name, seconds in found.items()} | {"waits": driver.waits, "launched": len(driver.launched)}
+
+
+def main() -> None:
+    """Measure the cases, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bytes", type=int, default=1 << 20)
+    parser.add_argument("--cases", default="int_444,taxi_small,taxi_inferred,lineitem,quoted,wide")
+    parser.add_argument("--profile", action="store_true")
+    given = parser.parse_args()
+    driver = install()
+    print("| case | host, us: median | least | to the first launch | to the last | behind it | waits | launches |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name in given.cases.split(","):
+        case = CASES[name]
+        header, body = pieces(case)
+        body = (body * (given.bytes // len(body) + 1))[: given.bytes]
+        data = header + body[: body.rindex(b'"\n' if case.quotes else b"\n") + 1 + case.quotes]
+        expected = headrace.read_csv(data, **options_of(case))
+        driver.records = len(expected)
+        sizes = [column.values.nbytes for column in expected.columns.values() if column.type.is_string]
+        driver.strings = np.array(sizes, np.uint64).tobytes()
+        text, options = Text(data), options_of(case)
+        found = [phases(driver, text, options) for _ in range(RUNS)]
+        least = [min(one[key] for one in found) for key in ("all", "first", "launches", "behind", "waits", "launched")]
+        median = statistics.median(one["all"] for one in found)
+        print(f"| {name} | {median:.0f} | {' | '.join(f'{one:.0f}' for one in least)} |", flush=True)
+        if given.profile:
+            profile = cProfile.Profile()
+            profile.enable()
+            for _ in range(RUNS):
+                headrace.read_csv(text, **options)
+            profile.disable()
+            pstats.Stats(profile).sort_stats("tottime").print_stats(45)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What kernels are told of a group's columns, in memory: rules, the table of columns that points to them, the same as rows are
+read, and what is expected of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.convert.convert_gpu import COLUMN
+from headrace.columns.convert.rows_gpu import RowColumns, most_row_bytes
+from headrace.columns.load.plan_gpu import Group, PlanOnGpu
+from headrace.core.gpu.launcher import Launcher, Part, Room
+
+
+@dataclass(slots=True, eq=False)
+class Told:
+    """Where it lies.
+
+    Parameters
+    ----------
+    table
+        Of the columns.
+    rows
+        Tables of the columns as rows are read.
+    ranges
+        What is expected.
+    """
+
+    table: Room
+    rows: list[Room]
+    ranges: Room
+
+
+def told_bytes(known: PlanOnGpu, columns: int) -> int:
+    """Of what can be told of so many columns, all of which may be strings."""
+    ranges = 16 * (columns + 1)
+    return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * most_row_bytes(columns) + ranges)
+
+
+class Telling:
+    """All of it but addresses, which `put` fills in: one copy of an array, and a few stores into it.
+
+    Parameters
+    ----------
+    known, group
+        The plan, and columns of it.
+    rows
+        The columns as rows are read; None where they cannot be, or need not.
+    ranges
+        Whether something is expected.
+    """
+
+    def __init__(self, known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None], *, ranges: bool) -> None:
+        rules, pointers = known.rules
+        table, own_pointers, own_places = group.table
+        behind = (rules.nbytes + table.nbytes) % 16 // 8  # rows of the other tables are read sixteen bytes at a time
+        parts = [rules, table, np.zeros(behind, np.uint64)]
+        begin = len(rules) + len(table) + behind
+        places = [own_places + np.array([[len(rules)], [0]])]
+        self._table = len(rules) * 8, table.nbytes
+        self._rows = []
+        for one in rows:
+            words, its_places = (np.zeros(0, np.uint64), None) if one is None else one.table(group.values_at, group.offsets_at)
+            if its_places is not None:
+                places.append(its_places + np.array([[begin], [0]]))
+            self._rows.append((begin * 8, words.nbytes))
+            parts.append(words)
+            begin += len(words)
+        self._ranges = begin * 8, ranges * 16 * (1 + group.strings)
+        self._words = np.concatenate([*parts, np.zeros(self._ranges[1] // 8, np.uint64)])
+        self._pointers = np.concatenate((pointers, own_pointers + len(rules)))
+        self._where, self._which = np.concatenate(places, axis=1)
+        self._sightings = len(rules) + group.sightings_at
+
+    def put(
+        self,
+        launcher: Launcher,
+        room: Room,
+        addresses: Sequence[int] = (),
+        *,
+        sightings: tuple[int, int] | None = None,
+        ranges: NDArray[np.uint64] | None = None,
+    ) -> Told:
+        """Put it in memory, by one upload.
+
+        Parameters
+        ----------
+        launcher
+            Where kernels run.
+        room
+            Of `told_bytes`.
+        addresses
+            Of the group's rooms; none, for kernels that make no column.
+        sightings
+            Where those of the first column lie, and how many bytes each has; None where there are none.
+        ranges
+            What is expected.
+        """
+        words = self._words.copy()
+        words[self._pointers] += np.uint64(room.address)
+        if addresses:
+            words[self._where] = np.array(addresses, np.uint64)[self._which]
+        if sightings is not None:
+            first, size = sightings
+            words[self._sightings] = range(first, first + size * len(self._sightings), size)
+        begin, size = self._ranges
+        if ranges is not None:
+            words[begin // 8 :] = ranges.reshape(-1)
+        launcher.put(words, Part(room, 0, words.nbytes))
+        return Told(Part(room, *self._table), [Part(room, *one) for one in self._rows], Part(room, begin, size))
+
+
+def telling(known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None], *, ranges: bool = False) -> Telling:
+    """That of a group, which is kept with it."""
+    key = (ranges, *map(id, rows))  # they live as long as the group
+    found = group.tellings.get(key)
+    if found is None:
+        found = group.tellings[key] = Telling(known, group, rows, ranges=ranges)
+    return found

@@ -1,0 +1,103 @@
+"""Sequences and mappings whose items are made when they are asked for: a read makes a column and a report for each of a table's
+columns, of which there may be thousands, and most are never looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+ItemT_co = TypeVar("ItemT_co", covariant=True)
+
+_UNMADE: Any = object()
+
+
+class Later(Sequence[ItemT_co]):
+    """A tuple whose items are made when they are asked for, and then kept.
+
+    Any thread may ask; two that ask for the same item at once may get two that are equal.
+
+    Parameters
+    ----------
+    count
+        So many items.
+    make
+        Makes one, by its number.
+
+    Examples
+    --------
+    >>> squares = Later(4, lambda number: number**2)
+    >>> squares[-1], squares == (0, 1, 4, 9), squares
+    (9, True, (0, 1, 4, 9))
+    """
+
+    __slots__ = ("_items", "_make")
+
+    def __init__(self, count: int, make: Callable[[int], ItemT_co]) -> None:
+        self._items: list[ItemT_co] = [_UNMADE] * count
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, key: int) -> ItemT_co: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[ItemT_co, ...]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        if isinstance(key, slice):
+            return tuple(self)[key]
+        found = self._items[key]
+        if found is _UNMADE:
+            number = key + len(self._items) if key < 0 else key
+            found = self._items[number] = self._make(number)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Later | tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)
+
+
+class Named(Mapping[str, ItemT_co]):
+    """Some of a sequence's items by name, in order.
+
+    Parameters
+    ----------
+    places
+        Name to number; nobody may change it.
+    items
+        The sequence.
+
+    Examples
+    --------
+    >>> dict(Named({"b": 1, "a": 0}, "xy"))
+    {'b': 'y', 'a': 'x'}
+    """
+
+    __slots__ = ("_items", "_places")
+
+    def __init__(self, places: Mapping[str, int], items: Sequence[ItemT_co]) -> None:
+        self._places, self._items = places, items
+
+    def __getitem__(self, name: str) -> ItemT_co:
+        return self._items[self._places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

@@ -1,0 +1,43 @@
+#include "structure/beginning.hpp"
+
+namespace headrace {
+
+Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width) {
+    const Automaton& automaton = dialect.automaton;
+    Beginning found;
+    found.fields.resize(width);
+    std::vector<u64> record(width);  // of the record at hand, which counts when it ends
+    usize column = 0, begin = 0, quotes = 0;
+    u8 state = 0;
+    const auto end_field = [&](usize behind, usize delimiter) {
+        const usize raw = behind - begin, other = quotes + delimiter;
+        if (column < width) record[column] = raw > other ? raw - other : 0;
+        ++column;
+        begin = behind;
+        quotes = 0;
+    };
+    for (usize at = 0; at < text.size(); ++at) {
+        const u8 byte = static_cast<u8>(text[at]);
+        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state];
+        state = automaton.next[group][state];
+        quotes += byte == dialect.quote ? 1 : 0;
+        if (emit == 0) continue;
+        if (emit & EMIT_OPEN) {
+            begin = at;
+            quotes = byte == dialect.quote ? 1 : 0;
+        }
+        if (emit & EMIT_FIELD) end_field(at + 1, dialect.separator_length);
+        if (!(emit & EMIT_RECORD)) continue;
+        end_field(at + 1, dialect.line_end_length);
+        if (!(emit & (EMIT_COMMENT | EMIT_BLANK))) {
+            ++found.records;
+            found.lengths.add(at + 1 - found.bytes);
+            found.bytes = at + 1;
+            for (usize i = 0; i < column && i < width; ++i) found.fields[i].add(record[i]);
+        }
+        column = 0;
+    }
+    return found;
+}
+
+}  // namespace headrace

@@ -1,0 +1,31 @@
+// What the first records of a text let one expect of all others.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "structure/dfa.hpp"
+
+namespace headrace {
+
+// Bytes of several things, and the squares of each.
+struct Sizes {
+    u64 sum = 0, squares = 0;
+    void add(u64 size) {
+        sum += size;
+        squares += size * size;
+    }
+};
+
+struct Beginning {
+    u64 records = 0;            // whole ones; comments and blank lines are none
+    u64 bytes = 0;              // up to the end of the last of them
+    Sizes lengths;              // of records, with what is left out before each
+    std::vector<Sizes> fields;  // of each place in a record, its fields without quotes
+};
+
+// Reads the first bytes of a text, of which a record is the first thing. Fields behind `width` are left out. The quotes
+// that enclose a field are not counted, nor are those in it: the bytes are a guess of those of the fields' texts.
+Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width);
+
+}  // namespace headrace

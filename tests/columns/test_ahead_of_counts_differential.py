@@ -1,0 +1,211 @@
+"""The conversion launched before anything is counted: the table of the CPU, whatever was expected, and one wait where it held."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headrace import _native
+from headrace.columns.load import ahead_gpu, load_gpu
+from headrace.columns.load.ahead_gpu import Expected, expect
+from headrace.columns.load.load import native_dialect
+from headrace.core.errors import MemoryLimitError
+from headrace.structure.dialect import CSV, Dialect
+from headrace.structure.gpu_tables import TOTALS, Found
+from headrace.testing import fibers
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.test_load_gpu_differential import SHAPE, check
+
+pytestmark = pytest.mark.fibers
+
+ROWS = 90
+LINES = [f"{row},{'x' * (row % 7)},{row}.5,{'yz' * (row % 3)}" for row in range(ROWS)]
+DATA = "\n".join(LINES).encode()
+TYPES = ["int32", "string", "float64", "string"]
+STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in range(ROWS))]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch):
+    """Sets what is expected, whatever the text; spare room is none."""
+    monkeypatch.setattr(ahead_gpu, "_SPARE_ROWS", 0)
+    monkeypatch.setattr(ahead_gpu, "_SPARE_STRING_BYTES", 0)
+
+    def tell(expected: Expected | None) -> None:
+        monkeypatch.setattr(load_gpu, "expect", lambda *_: expected)
+
+    return tell
+
+
+@pytest.mark.parametrize(
+    ("rows", "strings", "waits"),
+    [
+        (ROWS, (0, 0), 1),
+        (ROWS + 23, (0, 0), 1),
+        (ROWS + 24, (0, 0), 2),  # more than is to be left
+        (ROWS - 1, (0, 0), 2),
+        (1, (0, 0), 2),
+        (ROWS, (-1, 0), 2),
+        (ROWS, (0, -1), 2),
+        (ROWS, (60, 20), 1),
+        (ROWS, (90, 0), 2),
+        (ROWS, (-STRINGS[0], -STRINGS[1]), 2),
+    ],
+)
+@pytest.mark.parametrize("inferred", [False, True])
+def test_what_is_expected_holds_or_not(told, rows, strings, waits, inferred):
+    sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
+    told(Expected(rows, sizes))
+    options = {} if inferred else {"schema": TYPES}
+    for seed in range(3):
+        assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
+
+
+def test_nothing_is_expected(told):
+    told(None)
+    assert check(DATA, header=False, schema=TYPES) == 2
+
+
+def text(first: list[str], others: list[str]) -> bytes:
+    """Others behind more than is looked at."""
+    return "\n".join(first * (5000 // len("\n".join(first)) + 1) + others).encode()
+
+
+PLAIN = ["1,abc,20,d", "2,ab,3000,ef"]
+MISLEADING = {
+    "shorter records": (["11111111,x,2,y"], ["1,,2,"] * 3000),
+    "longer records": (["1,x,2,y"], ["11111111,xxxxxxxx,22222222,yyyyyyyy"] * 400),
+    "longer strings in records as long": (["1,x,22222222,y"], ["1,xxxxxxxx,2,y"] * 20_000),
+    "empty strings": (["1,xxxx,2,yyyyyy"], ["11111,,22222,"] * 20_000),
+    "quotes": (PLAIN, ['1,"a ""b"", c",2,"d\ne"'] * 5),
+    "quotes that do not close": (PLAIN, ['1,"a,2,d\n3,c,4,d']),
+    "lines in quotes": (['1,"a\nb\nc\nd",2,"e"'], ["1,b,2,c"] * 30),
+    "records of other widths": (PLAIN, ["1,a,2,b,c", "5", "1,,,"]),
+    "no numbers": (PLAIN, ["x,a,y,b"]),
+    "blank lines": (PLAIN, [""] * 900 + PLAIN),
+}
+
+
+@pytest.mark.parametrize("kind", MISLEADING)
+def test_first_records_that_mislead(kind):
+    data = text(*MISLEADING[kind])
+    faults = {"on_error": "null", "short_records": "null", "long_records": "reject"}
+    check(data, header=False, schema=["int64", "string", "int64", "string"], **faults)
+    check(data, header=False, **faults)
+
+
+@pytest.mark.parametrize(("options", "odd"), [({"comment": "#"}, "#3,a"), ({"escape_char": "\\"}, "1,\\,,2,d")])
+def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
+    given = {"header": False, "schema": ["string"] * 4, **options}
+    assert check(text(PLAIN, [odd, *PLAIN]), **given) == 2
+    assert check(text(PLAIN, PLAIN), **given) == 1
+
+
+def test_offsets_that_would_not_reach(monkeypatch):
+    for module, name in ((ahead_gpu, "_MOST_SHORT_BYTES"), (load_gpu, "_MOST_STRING_BYTES")):
+        monkeypatch.setattr(module, name, 100)
+    found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
+    assert found_waits == 2
+    assert check_values(text(PLAIN, PLAIN), ["int32", "large_string", "int32", "large_string"]) == 1
+
+
+def check_values(data: bytes, types: list[str]) -> int:
+    """Compare values alone; how often the host waited."""
+    from tests.columns.test_load_gpu_differential import read_on_fibers
+
+    found, waits = read_on_fibers(data, header=False, schema=types)
+    assert found is not None
+    expected = [line.split(",") for line in data.decode().split("\n")]
+    assert [str(value) for value in found["column_2"].to_pylist()] == [fields[1] for fields in expected]
+    assert [str(value) for value in found["column_3"].to_pylist()] == [fields[2] for fields in expected]
+    return waits
+
+
+def test_memory_that_is_not_there(monkeypatch):
+    take, refused = FiberLauncher.rooms, []
+
+    def rooms(self, zeroed, others=(), *, ones=0):
+        if ones and len(refused) < 2:
+            refused.append(1)
+            raise MemoryLimitError("no")
+        return take(self, zeroed, others, ones=ones)
+
+    monkeypatch.setattr(FiberLauncher, "rooms", rooms)
+    assert check(DATA, header=False, schema=TYPES) == 2
+    assert len(refused) == 2
+
+
+def test_room_that_would_be_much_for_the_text(monkeypatch):
+    monkeypatch.setattr(ahead_gpu, "_LITTLE", 0)
+    monkeypatch.setattr(ahead_gpu, "_MOST_TIMES_TEXT", 0)
+    assert check(DATA, header=False, schema=TYPES) == 2
+
+
+def test_the_same_table_as_behind_a_wait():
+    rng = random.Random(5)
+    for seed in range(4):
+        rng.shuffle(LINES)
+        data = "\n".join(LINES).encode()
+        options = {"header": False, "schema": TYPES, "seed": seed}
+        assert check(data, **options) == 1
+        assert check(data, **options, shape=replace(SHAPE, ahead=False)) == 2
+
+
+@pytest.mark.parametrize("read_by", [0, 1, 2])
+@pytest.mark.parametrize("off", [None, 0, 1, 299])
+def test_the_card_says_whether_room_does(read_by, off):
+    totals = np.zeros(3, TOTALS)
+    totals["flags"][:read_by] = Found.REDO
+    totals["records"] = [7, 8, 9]
+    ranges = np.array([[7, 9]] + [[i, 2 * i] for i in range(299)], np.uint64)
+    sizes = np.arange(299, dtype=np.uint64) + (np.arange(299, dtype=np.uint64) + 1) // 2
+    if off == 0:
+        ranges[0] = [10, 20]
+    elif off is not None:
+        sizes[off - 1] = 2 * (off - 1) + 1
+    word = np.zeros(1, np.uint64)
+    program = fibers.program("columns/convert/string_places.cu", {"HR_THREADS": 256})
+    program.launch("check_room", 1, 256, [totals.view(np.uint8), 2, ranges, sizes, 299, word])
+    assert int(word[0]) == (7 + read_by if off is None and read_by < 2 else 2**64 - 1)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "data", "expected"),
+    [
+        (CSV, b"a,bc\nd,ef\ng", (2, [5, 5], [[1, 1], [2, 2]])),
+        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, [11, 9], [[3, 1], [2, 1], [1]])),
+        (CSV, b"no end", (0, [], [[], [], []])),
+        (CSV, b"", (0, [], [])),
+        (Dialect(sep=";;", line_end="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
+        (Dialect(comment="#"), b"#c,d\n1,22\n", (1, [10], [[1], [2]])),
+        (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
+    ],
+)
+def test_what_the_first_records_show(dialect, data, expected):
+    records, lengths, fields = expected
+    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields))
+    assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
+
+
+def sums(sizes: list[int]) -> tuple[int, int]:
+    return sum(sizes), sum(size * size for size in sizes)
+
+
+def test_what_is_expected_of_a_text():
+    native = native_dialect(CSV)
+    assert expect(native, b"1,22\n3,44\n5,", 1000, [0, 1]) == Expected(203 + 512, [1000, 1000])  # no more than the text has
+    large = expect(native, b"1,22\n3,44\n5,", 10_000_000, [1])
+    assert large == Expected(2_031_250 + 512, [4_062_500 + 262_144])
+    assert expect(native, b"1,22", 1000, []) is None
+
+
+def test_more_is_expected_where_records_differ():
+    native = native_dialect(CSV)
+    texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]
+    alike, other = (expect(native, text, 10**9, []) for text in texts)
+    assert alike is not None and other is not None
+    assert alike.rows == int(10**8 * (1 + 1 / 64)) + 512
+    assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)
