@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -71,6 +72,7 @@ class FiberLauncher:
         self._how = order, seed
         # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
+        self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
         """As `headrace.core.gpu.launcher.Launcher.room`; what nobody filled is poison."""
@@ -78,7 +80,8 @@ class FiberLauncher:
         begin = -memory.ctypes.data % 256
         room = HostRoom(memory[begin : begin + nbytes])
         if nbytes:
-            self._rooms.add(room)
+            with self._lock:
+                self._rooms.add(room)
         return room
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
@@ -107,7 +110,8 @@ class FiberLauncher:
         """
         given = [_given(arg) for arg in args]
         passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}
-        arrays = [room.array for room in self._rooms]
+        with self._lock:
+            arrays = [room.array for room in self._rooms]
         checks = Checks(reachable=tuple(array for array in arrays if array.ctypes.data not in passed))
         order, seed = self._how
         program(entry.file, shape.defines).launch(
