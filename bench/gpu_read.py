@@ -24,8 +24,8 @@ import headrace
 from bench.cases import CASES, Case
 from bench.data import pieces
 from bench.machine import description
-from headrace.api.csv_options import parse_options
-from headrace.api.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.read.csv_options import parse_options
+from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.load.load_gpu import load_on_gpu
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.core.context import Context

@@ -28,7 +28,7 @@ from bench.cases import CASES, Case
 from bench.data import folder, pieces
 from bench.link import link_rates, pinned_text
 from bench.machine import description
-from headrace.api.scan import Scan
+from headrace.api.scan.scan import Scan
 from headrace.columns.load.fetch_gpu import FetchShape
 from headrace.core.gpu.card import checked, driver
 from headrace.core.timeline import Timeline

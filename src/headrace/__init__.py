@@ -8,10 +8,10 @@
 from typing import TYPE_CHECKING
 
 from headrace._native import release_unused_memory
-from headrace.api.read_csv import read_csv
+from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position, Report
-from headrace.api.sniff_csv import sniff_csv
-from headrace.api.sniffed import Sniffed
+from headrace.api.sniff.sniff_csv import sniff_csv
+from headrace.api.sniff.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column
@@ -32,8 +32,8 @@ from headrace.core.errors import (
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
-    from headrace.api.scan import Scan
-    from headrace.api.scan_csv import scan_csv
+    from headrace.api.scan.scan import Scan
+    from headrace.api.scan.scan_csv import scan_csv
     from headrace.arrange.bucket import functions as buckets
     from headrace.arrange.bucket.expression import Expression, key
     from headrace.arrange.histogram.histogram import histogram
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _LATER = {
     "DeviceArray": "headrace.core.gpu.device_array",
     "Expression": "headrace.arrange.bucket.expression",
-    "Scan": "headrace.api.scan",
+    "Scan": "headrace.api.scan.scan",
     "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
     "histogram": "headrace.arrange.histogram.histogram",
@@ -55,7 +55,7 @@ _LATER = {
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "reduce": "headrace.core.primitives.scan",
     "scan": "headrace.core.primitives.scan",
-    "scan_csv": "headrace.api.scan_csv",
+    "scan_csv": "headrace.api.scan.scan_csv",
     "select": "headrace.core.primitives.select",
     "sort": "headrace.arrange.sort.sort",
     "sort_pairs": "headrace.arrange.sort.sort",

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.api import read_files as module
-from headrace.api.file_loads import LoadsOnHost
-from headrace.api.planned_files import PlannedFiles
+from headrace.api.read import read_files as module
+from headrace.api.read.file_loads import LoadsOnHost
+from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.column import Column
 from headrace.columns.finish.join_gpu import join_on_gpu
 from headrace.columns.load.decoded_gpu import decoded_place

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import headrace.api.file_loads as reading
+import headrace.api.read.file_loads as reading
 from headrace import Context, EmptyInputError, MemoryLimitError, NoMatchError, OptionError, ParseError, SourceError, read_csv
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.api import scan_state
-from headrace.api.scan_gpu import GpuParts, why_not
+from headrace.api.scan import scan_state
+from headrace.api.scan.scan_gpu import GpuParts, why_not
 from headrace.columns.load.cut_text import cuts
 from headrace.core.gpu.launcher import Room
 from headrace.core.gpu.pinned import HostText

@@ -113,8 +113,8 @@ def test_encodings(codec: str, packed: bool) -> None:
 
 
 def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
-    from headrace.api.csv_options import parse_options
-    from headrace.api.read_csv import read_csv
+    from headrace.api.read.csv_options import parse_options
+    from headrace.api.read.read_csv import read_csv
     from headrace.structure.find import find_structure
 
     text = 'a,b\n1,"x\ny 𝄞"\n2,z\n3,"w"\n4,v\n'.encode("utf-16-le")
@@ -215,7 +215,7 @@ class ResidentBuffers(FiberBuffers):
 def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on_fibers(monkeypatch, ResidentBuffers)
     monkeypatch.setattr(headrace.Table, "to", lambda table, device, context=None: table)
-    monkeypatch.setattr("headrace.api.scan.moved_ahead", lambda batches, *_: batches)
+    monkeypatch.setattr("headrace.api.scan.scan.moved_ahead", lambda batches, *_: batches)
     given: dict[str, Any] = {"dtypes": {"n": "int64", "s": "string", "day": "date32"}, "on_error": "reject"}
     found = headrace.scan_csv(FAULTY, batch_bytes=200, **given).read()
     expected = headrace.read_csv(FAULTY, **given)

@@ -11,9 +11,9 @@ import pytest
 
 import headrace
 from headrace import _native
-from headrace.api.csv_options import parse_options
-from headrace.api.read_csv import read_csv
-from headrace.api.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.read.csv_options import parse_options
+from headrace.api.read.read_csv import read_csv
+from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.convert.rows_gpu import RowShape
 from headrace.columns.load.decoded_gpu import decoded_place
 from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu

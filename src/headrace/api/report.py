@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from headrace.api.sniffed import Sniffed
+from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.load.load import Evidence
 from headrace.columns.types import DataType
 from headrace.core.gpu.crossings import Crossings

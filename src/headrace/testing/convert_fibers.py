@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.api.csv_options import parse_options
-from headrace.api.read_csv import read_csv
-from headrace.api.reading import load_plan, prepare
+from headrace.api.read.csv_options import parse_options
+from headrace.api.read.read_csv import read_csv
+from headrace.api.read.reading import load_plan, prepare
 from headrace.columns.convert.convert_gpu import (
     FAULT,
     SIGHTINGS,

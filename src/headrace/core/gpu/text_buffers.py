@@ -32,7 +32,7 @@ class _Buffer:
 
 
 class CardBuffers:
-    """As `headrace.api.scan_sender.TextBuffers`, of a context's card.
+    """As `headrace.api.scan.scan_sender.TextBuffers`, of a context's card.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class CardBuffers:
 
 
 class TextInPlace:
-    """As `headrace.api.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+    """As `headrace.api.scan.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
 
     copied_by = "nobody: it lay on the GPU"
 

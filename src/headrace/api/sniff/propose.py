@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from headrace import _native
-from headrace.api.csv_options import CsvOptions, FilesOptions
-from headrace.api.reading import load_plan, prepare, table_columns
-from headrace.api.sniff_evidence import Witness, null_evidence, null_words
-from headrace.api.sniffed import Sniffed
+from headrace.api.read.csv_options import CsvOptions, FilesOptions
+from headrace.api.read.reading import load_plan, prepare, table_columns
+from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
+from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.column import Column
 from headrace.columns.infer.sniff import Judged, judge
 from headrace.columns.infer.sniff_header import TableBegin, find_table

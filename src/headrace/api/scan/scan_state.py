@@ -7,16 +7,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart
-from headrace.api.path_columns import column_of_texts
-from headrace.api.planned_files import PlannedFiles
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
+from headrace.api.read.path_columns import column_of_texts
+from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import Position
-from headrace.api.scan_account import Account
-from headrace.api.scan_parts import BatchCut, ScanParts
-from headrace.api.scan_types import Parts, SettledTypes, settle_types, types_of
-from headrace.api.scanned_files import ScannedFile, scanned_file
-from headrace.api.sniffed import Sniffed
+from headrace.api.scan.scan_account import Account
+from headrace.api.scan.scan_parts import BatchCut, ScanParts
+from headrace.api.scan.scan_types import Parts, SettledTypes, settle_types, types_of
+from headrace.api.scan.scanned_files import ScannedFile, scanned_file
+from headrace.api.sniff.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.types import parse_type
@@ -134,7 +134,7 @@ def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, c
     device = options.context.device
     if device.kind == "cpu":
         return ScanParts(plans, files, options, cut), "cpu"
-    from headrace.api.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
+    from headrace.api.scan.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
     why = why_not(files, options)
     if not why:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart
-from headrace.api.planned_files import PlannedFiles
-from headrace.api.reading import Prepared
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
+from headrace.api.read.planned_files import PlannedFiles
+from headrace.api.read.reading import Prepared
 from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
-from headrace.api.scan_types import Parts, SettledTypes
-from headrace.api.sniffed import Sniffed
+from headrace.api.scan.scan_types import Parts, SettledTypes
+from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.column import Column
 
 _COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")

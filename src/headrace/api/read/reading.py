@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from headrace.api.csv_options import CsvOptions
+from headrace.api.read.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.load.extent import Beginning, Extent, find_beginning, find_extent

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from headrace.api.scan import Scan
+    from headrace.api.scan.scan import Scan
 
 
 def to_reader(scan: Scan) -> pa.RecordBatchReader:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.csv_options import CsvOptions, parse_options, source_options
-from headrace.api.propose import Wishes, propose
-from headrace.api.sniffed import OPTIONS, Sniffed
+from headrace.api.read.csv_options import CsvOptions, parse_options, source_options
+from headrace.api.sniff.propose import Wishes, propose
+from headrace.api.sniff.sniffed import OPTIONS, Sniffed
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
 from headrace.core.options import Given, positive

@@ -7,13 +7,13 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from headrace.api.csv_options import CsvOptions
+from headrace.api.read.csv_options import CsvOptions
 from headrace.api.report import Position, Report
-from headrace.api.scan_account import Account
-from headrace.api.scan_moves import moved_ahead
-from headrace.api.scan_parts import BatchCut, ScanParts
-from headrace.api.scan_state import ScanRequest, ScanState, start
-from headrace.api.scan_types import SettledTypes, as_given, types_of
+from headrace.api.scan.scan_account import Account
+from headrace.api.scan.scan_moves import moved_ahead
+from headrace.api.scan.scan_parts import BatchCut, ScanParts
+from headrace.api.scan.scan_state import ScanRequest, ScanState, start
+from headrace.api.scan.scan_types import SettledTypes, as_given, types_of
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.load.load import LoadPlan
@@ -175,25 +175,25 @@ class Scan:
 
     def to_reader(self) -> pa.RecordBatchReader:
         """PyArrow reader of record batches."""
-        from headrace.api.scan_exports import to_reader
+        from headrace.api.scan.scan_exports import to_reader
 
         return to_reader(self)
 
     def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
         """DuckDB relation that reads the batches as the query runs, once, in `connection` or in DuckDB's default one."""
-        from headrace.api.scan_exports import to_duckdb
+        from headrace.api.scan.scan_exports import to_duckdb
 
         return to_duckdb(self, connection)
 
     def to_polars(self) -> pl.LazyFrame:
         """Polars lazy frame: columns and rows that a query does not need are not read."""
-        from headrace.api.scan_exports import to_polars
+        from headrace.api.scan.scan_exports import to_polars
 
         return to_polars(self)
 
     def to_torch(self) -> Any:
         """PyTorch iterable data set: name to tensor, a mapping for each batch; see `Table.to_torch` for what can be one."""
-        from headrace.api.scan_exports import to_torch
+        from headrace.api.scan.scan_exports import to_torch
 
         return to_torch(self)
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.csv_options import ALIASES, parse_options
-from headrace.api.read_files import read_files
-from headrace.api.reading import load_placed, make_report, prepare, table_columns, wanted_device
-from headrace.api.sniff_csv import AUTO, sniff_files, sniff_rest
+from headrace.api.read.csv_options import ALIASES, parse_options
+from headrace.api.read.read_files import read_files
+from headrace.api.read.reading import load_placed, make_report, prepare, table_columns, wanted_device
+from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load.load import Progress

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart
-from headrace.api.planned_files import PlannedFiles
-from headrace.api.reading import Prepared, wanted_device
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
+from headrace.api.read.planned_files import PlannedFiles
+from headrace.api.read.reading import Prepared, wanted_device
 from headrace.api.report import Position
-from headrace.api.scan_parts import BatchCut, Change, leading_records
-from headrace.api.scan_sender import Sender, Sent, TextBuffers
-from headrace.api.scanned_files import ScannedFile
+from headrace.api.scan.scan_parts import BatchCut, Change, leading_records
+from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
+from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
 from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
 from headrace.columns.load.load_text_gpu import View, load_part, view_for

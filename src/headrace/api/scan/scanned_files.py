@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import SourceFile
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import SourceFile
 from headrace.columns.load.extent import Beginning, find_beginning
 from headrace.core.errors import EmptyInputError
 from headrace.sources.kept_text import KeptText, StoredText, Text

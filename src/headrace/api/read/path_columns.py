@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.csv_options import CsvOptions, FilesOptions
-from headrace.api.reading import load_plan, prepare
+from headrace.api.read.csv_options import CsvOptions, FilesOptions
+from headrace.api.read.reading import load_plan, prepare
 from headrace.columns.column import Column
 from headrace.columns.load.extent import ExtentOptions
 from headrace.columns.load.load import Evidence, load

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart, SourceFile, file_of_row
-from headrace.api.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.reading import Prepared, load_plan
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
+from headrace.api.read.path_columns import column_of_texts, path_texts, settle_partitions, without_own
+from headrace.api.read.reading import Prepared, load_plan
 from headrace.columns.column import Column
 from headrace.columns.finish.join import SharedLoads
 from headrace.columns.load.extent import find_extent

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from headrace.api.file_parts import FilePart, same_type
-from headrace.api.planned_files import PlannedFiles
+from headrace.api.read.file_parts import FilePart, same_type
+from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import Position
-from headrace.api.scan_parts import Change
+from headrace.api.scan.scan_parts import Change
 from headrace.columns.column import Column
 from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType

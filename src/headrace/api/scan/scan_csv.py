@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.csv_options import ALIASES, parse_options
-from headrace.api.read_csv import read_csv
+from headrace.api.read.csv_options import ALIASES, parse_options
+from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
-from headrace.api.scan import Scan
-from headrace.api.scan_parts import BatchCut
-from headrace.api.scan_state import ScanRequest
-from headrace.api.sniff_csv import AUTO, sniff_files
+from headrace.api.scan.scan import Scan
+from headrace.api.scan.scan_parts import BatchCut
+from headrace.api.scan.scan_state import ScanRequest
+from headrace.api.sniff.sniff_csv import AUTO, sniff_files
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load.load import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike

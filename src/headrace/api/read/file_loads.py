@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.planned_files import PlannedFiles
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.column import Column
 from headrace.columns.load.load import Loaded, LoadPlan, load
 from headrace.columns.types import DataType

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol
 
-from headrace.api.scan_parts import LEAST_BYTES, BatchCut
+from headrace.api.scan.scan_parts import LEAST_BYTES, BatchCut
 from headrace.columns.load.cut_text import cuts
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.launcher import Launcher, Room

@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from headrace.api.csv_options import CsvOptions
-from headrace.api.file_parts import FilePart
-from headrace.api.planned_files import PlannedFiles
-from headrace.api.reading import Prepared
+from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
+from headrace.api.read.planned_files import PlannedFiles
+from headrace.api.read.reading import Prepared
 from headrace.api.report import Position
-from headrace.api.scanned_files import ScannedFile
+from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
 from headrace.columns.load.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
 from headrace.columns.types import DataType

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from headrace.api.scan_parts import BatchCut
+from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.core.context import Context

@@ -1,0 +1,1 @@
+"""How a text is written, found by looking at it."""
