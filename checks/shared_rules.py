@@ -16,6 +16,8 @@ SHARED = (
     "arrange/bucket/cells.hpp",
     "arrange/bucket/rules.hpp",
     "arrange/sort/sort_key.hpp",
+    "arrange/rows/hash_rows.hpp",
+    "arrange/rows/take.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -81,14 +82,30 @@ def test_as_deep_as_can_be() -> None:
     np.testing.assert_array_equal(headrace.histogram(KEYS, 65536, bucket=expression), expected)
 
 
+def split_by(dtype: str, expression: Any) -> Any:
+    return headrace.multisplit(np.zeros(3, dtype), headrace.buckets.computed(9, expression))
+
+
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: key >> 32, "from 0 to 31"),
-        (lambda: key >> key, "from 0 to 31"),
+        (lambda: key >> 64, "from 0 to 63"),
+        (lambda: key >> key, "from 0 to 63"),
         (lambda: key % 0, "positive number"),
-        (lambda: key + 1.5, "whole, from 0"),
-        (lambda: key + -1, "whole, from 0"),
+        (lambda: key + "1", "whole ones or finite floats"),
+        (lambda: key + math.inf, "whole ones or finite floats"),
+        (lambda: (key + 1).low, "no expression of it"),
+        (lambda: headrace.histogram(KEYS, bucket=key >> 32), "from 0 to 31"),
+        (lambda: headrace.histogram(KEYS, bucket=key + 1.5), "whole, from 0"),
+        (lambda: headrace.histogram(KEYS, bucket=key + -1), "whole, from 0"),
+        (lambda: headrace.histogram(KEYS, bucket=key / 2), "for floats"),
+        (lambda: split_by("u8", key >> 64), "from 0 to 63"),
+        (lambda: split_by("i4", key + 2**31), "whole, from -2"),
+        (lambda: split_by("f4", key % 3), "for whole numbers"),
+        (lambda: split_by("f8", key & 3), "joins comparisons"),
+        (lambda: split_by("f4", key + 1e300), "finite there"),
+        (lambda: split_by("f8", key.low), "part of keys of 16 bytes"),
+        (lambda: split_by("V16", key + 1), "key.low and key.high"),
         (lambda: headrace.histogram(KEYS, bucket=lambda k: k), "built from headrace.key"),
         (lambda: headrace.histogram(KEYS.view("i4"), bucket=key), "uint32 keys"),
         (lambda: headrace.histogram(KEYS, range=(0, 999), bucket=key), "pass one of them"),

@@ -12,7 +12,7 @@ from headrace import buckets, key
 from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
-from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of
+from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -27,6 +27,26 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, values, own, function.count, split)
 
 
+@pytest.mark.parametrize("kind", ["uniform", "few", "near"])
+def test_keys_of_16_bytes(kind: str) -> None:
+    for count in (0, 1, 2049, 9001):
+        keys = wide_keys_of(kind, count)
+        for function, own in wide_cases(keys):
+            for threads in (1, 3):
+                split = headrace.multisplit(keys, function, columns_of(count), context=headrace.Context(threads=threads))
+                check(keys, columns_of(count), own, function.count, split)
+
+
+def test_forms_of_keys_of_16_bytes() -> None:
+    pairs = wide_keys_of("few", 500)
+    expected = headrace.multisplit(pairs, buckets.hash(9))
+    for dtype in ("V16", [("low", "<u8"), ("high", "<u8")], [("a", "u4", 4)]):
+        items = pairs.view(dtype).reshape(-1)
+        found = headrace.multisplit(items, buckets.hash(9))
+        assert found.keys.dtype == items.dtype and found.keys.tobytes() == expected.keys.tobytes()
+        assert found.offsets.tolist() == expected.offsets.tolist()
+
+
 @pytest.mark.parametrize("isa", ["scalar", "avx2", "avx512"])
 def test_instruction_sets_agree(isa: str) -> None:
     keys = keys_of("u4", "uniform", 9001)
@@ -36,6 +56,31 @@ def test_instruction_sets_agree(isa: str) -> None:
         pytest.skip(f"no {isa} here")
     for function, own in cases(keys):
         check(keys, [], own, function.count, headrace.multisplit(keys, function, [], context=headrace.Context(isa=isa)))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 8, 9, 12, 15])
+def test_keys_of_any_width(width: int) -> None:
+    items = np.random.default_rng(width).integers(0, 256, (3001, width), np.uint8)
+    plain = [int.from_bytes(row.tobytes(), "little") for row in items]
+    for keys in (items, items.view(f"V{width}").reshape(-1)):
+        for function, own in (
+            (buckets.modulo(77), [k % 77 for k in plain]),
+            (buckets.bits(8 * width - 5, 8 * width), [k >> (8 * width - 5) for k in plain]),
+        ):
+            order = np.argsort(own, kind="stable")
+            found = headrace.multisplit(keys, function, np.arange(3001))
+            assert found.keys.dtype == keys.dtype and found.keys.shape == keys.shape
+            assert found.keys.tobytes() == items[order].tobytes() and found.values.tolist() == order.tolist()
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 5001)
+    order = np.argsort(keys % 300, kind="stable")
+    for values in odd_columns_of(5001):
+        for threads in (1, 3):
+            found = headrace.multisplit(keys, buckets.modulo(300), values, context=headrace.Context(threads=threads)).values
+            assert found.dtype == values.dtype and found.shape == values.shape
+            assert found.tobytes() == values[order].tobytes()
 
 
 def test_values_come_as_they_are_given() -> None:
@@ -82,9 +127,24 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (U4, lambda: 7, None, "must be a function of headrace.buckets"),
         (U4, lambda: buckets.where(True), None, "takes an expression"),
         (F4, lambda: buckets.modulo(3), None, "function of whole numbers"),
-        (F4, lambda: buckets.computed(3, key % 3), None, "uint32"),
+        (F4, lambda: buckets.computed(3, key % 3), None, "whole numbers"),
+        (F4, lambda: buckets.computed(3, key), None, "1 key is in none"),
+        (np.array([-1, 0], "i8"), lambda: buckets.computed(3, key), None, "1 key is in none"),
+        (np.zeros((3, 2), "u8"), lambda: buckets.even(0, 4, 2), None, "not for keys of 16 bytes"),
+        (np.zeros((3, 2), "u8"), lambda: buckets.splitters([0, 1 << 128]), None, "below 2 .. 128"),
+        (np.zeros((3, 2), "u8"), lambda: buckets.splitters([0, 7, 5]), None, "must ascend"),
+        (np.zeros((3, 2), "u8") + 9, lambda: buckets.identity(9), None, "3 keys are in none"),
+        (np.zeros((2, 3), "u8").T, lambda: buckets.hash(9), None, "gaps"),
+        (np.zeros((3, 2), "i8"), lambda: buckets.hash(9), None, "one dimension"),
+        (np.zeros((3, 3), "u8"), lambda: buckets.hash(9), None, "keys have 24 bytes"),
+        (np.zeros((3, 3), "u4"), lambda: buckets.bits(95, 97), None, "have 96 bits"),
         (np.zeros(3, "?"), lambda: buckets.hash(3), None, "keys are of type"),
         (U4, lambda: buckets.hash(3), np.zeros(2), "2 items for 3 keys"),
+        (U4, lambda: buckets.hash(3), np.zeros((2, 3)), "2 items for 3 keys"),
+        (U4, lambda: buckets.hash(3), np.zeros((2, 3)).T, "gaps"),
+        (U4, lambda: buckets.hash(3), np.zeros((3, 1, 1)), "one dimension"),
+        (U4, lambda: buckets.hash(3), np.zeros((3, 0)), "one dimension"),
+        (U4, lambda: buckets.hash(3), np.zeros(3, object), "items of type"),
         (U4, lambda: buckets.even(0, 0, 2), None, "two whole numbers"),
         (U4, lambda: buckets.splitters([3, 1, 2]), None, "must ascend"),
     ],

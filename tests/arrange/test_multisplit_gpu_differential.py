@@ -11,7 +11,7 @@ from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
-from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of
+from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.gpu
 
@@ -38,13 +38,8 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, some, own, function.count, fetched(split))
 
 
-def can_do(strategy, dtype, function):
-    """Which strategies there are for bits of 4-byte keys, for keys of 4 and 8 bytes, and for all."""
-    if strategy in {"reduced_bit", "recursive"}:
-        return True
-    if strategy == "block":
-        return function.kind == "bits" or dtype in {"u4", "u8"}
-    return function.kind == "bits" and dtype in {"u4", "f4"} and (strategy == "look_back" or function.count <= 32)
+MOST = {"direct": 32, "warp": 32, "iterative": 256}
+"""Buckets of strategies that have such a limit."""
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -53,14 +48,42 @@ def test_strategies(strategy: str, dtype: str) -> None:
     for count in (1, 31, 8191, 100_003):
         keys = keys_of(dtype, "skewed", count)
         values = columns_of(count)[:1]
-        for function, own in cases(keys)[:3]:
+        for function, own in cases(keys)[:7]:
             given = on_card(keys), function, [on_card(column) for column in values]
-            if not can_do(strategy, dtype, function):
+            if function.count > MOST.get(strategy, 2**24):
                 with pytest.raises(OptionError, match="strategy"):
                     headrace.multisplit(*given, strategy=strategy)
                 continue
             split = headrace.multisplit(*given, strategy=strategy)
             check(keys, values, own, function.count, fetched(split))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "few", "near"])
+def test_keys_of_16_bytes(kind: str) -> None:
+    for count in (0, 1, 12_289, 50_001):
+        keys = wide_keys_of(kind, count)
+        given = headrace.DeviceArray(on_card(keys.reshape(-1)).buffer, "|V16", count)
+        for function, own in wide_cases(keys):
+            split = fetched(headrace.multisplit(given, function, [on_card(column) for column in columns_of(count)]))
+            split = split._replace(keys=split.keys.view("u8").reshape(-1, 2))
+            check(keys, columns_of(count), own, function.count, split)
+
+
+@pytest.mark.parametrize("width", [2, 8, 3, 12])
+def test_keys_of_any_width(width: int) -> None:
+    keys = np.random.default_rng(width).integers(0, 256, (30_001, width), np.uint8)
+    own = np.array([int.from_bytes(row.tobytes(), "little") % 77 for row in keys])
+    split = headrace.multisplit(keys, buckets.modulo(77), context=headrace.Context(device="cuda"))
+    assert split.keys.to_numpy().tobytes() == keys[np.argsort(own, kind="stable")].tobytes()
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 50_001)
+    order = np.argsort(keys % 300, kind="stable")
+    values = odd_columns_of(50_001)
+    split = headrace.multisplit(keys, buckets.modulo(300), values, context=headrace.Context(device="cuda"))
+    for column, given in zip(split.values, values, strict=True):
+        assert column.to_numpy().tobytes() == given[order].tobytes()
 
 
 def test_more_columns_than_a_launch_takes() -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.bucket.functions import key_type, rule_for
-from headrace.arrange.multisplit.multisplit import Split
-from headrace.arrange.multisplit.multisplit_gpu import split
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.bucket.functions import rule_for
+from headrace.arrange.bucket.key_types import key_dtype, key_type
+from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
+from headrace.arrange.multisplit.multisplit_gpu import split_any
+from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of
+from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.fibers
 
@@ -27,13 +29,15 @@ SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 
 
 def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="random", seed=0):
     launcher = FiberLauncher(order, seed)
-    rule = rule_for(function, keys.dtype, function.parameters[0] if function.kind == "splitters" else None)
+    dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
+    rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
     given = [launcher.put(array) for array in (keys, *values)]
     made = [launcher.room(array.nbytes) for array in (keys, *values)]
     offsets = launcher.room((rule.count + 1) * 8)
-    columns = [Column(a, b, array.itemsize) for a, b, array in zip(given, made, (keys, *values), strict=True)]
-    split(Splitter(launcher, len(keys), shapes), (key_type(keys.dtype.str), rule), columns, offsets, strategy)
-    found = [room.array.view(array.dtype) for room, array in zip(made, (keys, *values), strict=True)]
+    widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
+    columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
+    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
+    found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))
 
 
@@ -42,7 +46,7 @@ def few(function, own, count):
     return function.count <= max(256, count)
 
 
-@pytest.mark.parametrize("dtype", ["u1", "u4", "i8", "f4"])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
         keys = keys_of(dtype, "uniform", count)
@@ -52,21 +56,44 @@ def test_functions(dtype: str) -> None:
                 check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.parametrize("kind", ["uniform", "near"])
+def test_keys_of_16_bytes(kind: str) -> None:
+    keys = wide_keys_of(kind, 1500)
+    values = columns_of(1500)[:1]
+    for function, own in wide_cases(keys):
+        if few(function, own, 1500):
+            check(keys, values, own, function.count, launched(keys, values, function))
+
+
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
-@pytest.mark.parametrize("strategy", ["block", "look_back", "direct", "warp", "reduced_bit", "recursive"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
 def test_strategies(order: str, strategy: str, kind: str) -> None:
     tile = 64 * 2
     for count in (1, tile - 1, tile, tile + 1, 384, 2500):
         keys = keys_of("u4", kind, count)
         values = columns_of(count)
-        values = values[:1] + values[3:4] if strategy in {"direct", "warp"} else values
         for low, high in ((31, 32), (2, 5), (0, 5)):
             function = buckets.bits(low, high)
             own = (keys >> low & (function.count - 1)).astype("i8")
-            shapes = LARGE if strategy == "reduced_bit" else SMALL  # labels of a byte have 256 digits
+            shapes = LARGE if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
             found = launched(keys, values, function, strategy=strategy, shapes=shapes, order=order, seed=count)
             check(keys, values, own, function.count, found)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])
+def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
+    keys = wide_keys_of("near", 1300) if dtype == "V16" else keys_of(dtype, "skewed", 1300)
+    values = columns_of(1300)
+    most = {"direct": 32, "warp": 32, "iterative": 256}.get(strategy, 2**24)
+    for function, own in wide_cases(keys) if dtype == "V16" else cases(keys):
+        if function.count <= min(most, 3000):
+            found = launched(keys, values, function, strategy=strategy)
+            check(keys, values, own, function.count, found)
+        elif function.count > most:
+            with pytest.raises(OptionError, match="is for up to"):
+                launched(keys, values, function, strategy=strategy)
 
 
 @pytest.mark.parametrize("strategy", ["block", "look_back"])
@@ -80,6 +107,23 @@ def test_many_digits(strategy: str, bits: int) -> None:
             check(keys, values, own, 1 << bits, found)
 
 
+@pytest.mark.parametrize("width", [2, 8, 3, 12])
+def test_keys_of_any_width(width: int) -> None:
+    keys = np.random.default_rng(width).integers(0, 256, (1100, width), np.uint8)
+    own = np.array([int.from_bytes(row.tobytes(), "little") % 77 for row in keys])
+    values = columns_of(1100)[:1]
+    check(keys, values, own, 77, launched(keys, values, buckets.modulo(77)))
+
+
+def test_values_of_any_width() -> None:
+    keys = keys_of("u4", "uniform", 1100)
+    order = np.argsort(keys % 200, kind="stable")
+    values = [columns_of(1100)[0], *odd_columns_of(1100)]
+    found = launched(keys, values, buckets.modulo(200)).values
+    for column, given in zip(found, values, strict=True):
+        assert column.tobytes() == given[order].tobytes()
+
+
 def test_more_columns_than_a_launch_takes() -> None:
     keys, values = keys_of("u4", "uniform", 1500), columns_of(1500) * 2
     check(keys, values, (keys % 32).astype("i8"), 32, launched(keys, values, buckets.bits(0, 5), strategy="block"))
@@ -87,13 +131,14 @@ def test_more_columns_than_a_launch_takes() -> None:
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
-def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
+@pytest.mark.parametrize("ways", [None, Ways(to="u32", ahead=2)], ids=str)
+def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str, ways: Ways | None) -> None:
     for count in (1, 1023, 1024, 1025, 9001):
         keys = keys_of(dtype, kind, count)
         launcher = FiberLauncher("random", count)
         given, made = launcher.put(keys), launcher.room(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
-        splitter = Splitter(launcher, count, LARGE)
+        splitter = Splitter(launcher, count, replace(LARGE, ways=ways))
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

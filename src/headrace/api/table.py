@@ -200,6 +200,8 @@ class Table:
     ) -> tuple[Table, np.ndarray[Any, Any]]:
         """Rows in the order of the buckets of one column's values; within a bucket they keep their order. Needs NumPy.
 
+        Work runs where the table lies; of a GPU the offsets alone come to the host.
+
         Parameters
         ----------
         by
@@ -219,7 +221,7 @@ class Table:
         KeyError
             There is no such column.
         OptionError
-            It holds no such values, some of them are in no bucket, or the table lies on a GPU.
+            It holds no such values, some of them are in no bucket, or columns lie on several devices.
         """
         from headrace.arrange.rows.rows import partition_rows  # not needed to read
 
@@ -254,7 +256,7 @@ class Table:
         KeyError
             There is no such column.
         OptionError
-            `n` is no number of buckets, or the table lies on a GPU.
+            `n` is no number of buckets, or columns lie on several devices.
 
         Examples
         --------

@@ -1,12 +1,14 @@
 #include "core/bindings.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/multisplit.hpp"
-#include "arrange/rows/hash_rows.hpp"
+#include "arrange/rows/hash_rows_host.hpp"
+#include "arrange/rows/take_host.hpp"
 #include "arrange/sort/sort.hpp"
 
 namespace nb = nanobind;
@@ -59,19 +61,58 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
     find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
 }
 
-// Addresses of values, offsets and validity (0 for none), the first row, bytes of a value or an offset, floats or not.
-using RowsColumn = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, unsigned, bool>;
+// Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none), the first row, bytes
+// of a value or an offset, floats or not.
+using RowsColumn =
+    std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
 
-void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, unsigned threads) {
-    const auto& [values, offsets, validity, first, width, is_float] = column;
+void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bool alone, unsigned threads) {
+    const auto& [values, offsets, validity, data, words, first, width, is_float] = column;
     const HashedColumn hashed{reinterpret_cast<const void*>(values),
                               reinterpret_cast<const void*>(offsets),
                               reinterpret_cast<const u8*>(validity),
+                              reinterpret_cast<const u8* const*>(data),
+                              reinterpret_cast<const u64*>(words),
                               first,
                               width,
                               is_float};
     const nb::gil_scoped_release release;
-    hash_rows(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+    (alone ? hash_words : hash_rows)(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
+// Address of the rows' numbers, and how many they are.
+using RowsAt = std::pair<std::uintptr_t, u64>;
+
+RowNumbers row_numbers(const RowsAt& rows) { return {reinterpret_cast<const u64*>(rows.first), rows.second}; }
+
+void take_items_at(const RowsAt& rows, std::uintptr_t from, std::uintptr_t to, unsigned width, unsigned threads) {
+    const nb::gil_scoped_release release;
+    take_items(row_numbers(rows), reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width, threads);
+}
+
+u64 take_bits_at(const RowsAt& rows, std::uintptr_t bits, u64 first, std::uintptr_t to, unsigned threads) {
+    const nb::gil_scoped_release release;
+    return take_bits(row_numbers(rows), reinterpret_cast<const u8*>(bits), first, reinterpret_cast<u8*>(to), threads);
+}
+
+// Addresses of offsets and of bytes, the first row, bytes of an offset.
+using TextsAt = std::tuple<std::uintptr_t, std::uintptr_t, u64, u32>;
+
+Texts texts_at(const TextsAt& texts) {
+    const auto& [offsets, bytes, first, width] = texts;
+    return {reinterpret_cast<const void*>(offsets), reinterpret_cast<const u8*>(bytes), first, width, 0};
+}
+
+u64 place_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, unsigned threads) {
+    const nb::gil_scoped_release release;
+    return place_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<void*>(offsets), threads);
+}
+
+void take_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, std::uintptr_t to,
+                   unsigned threads) {
+    const nb::gil_scoped_release release;
+    take_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<const void*>(offsets), reinterpret_cast<u8*>(to),
+               threads);
 }
 
 // Address, number and width of keys, and the bytes of their KeyRule.
@@ -128,7 +169,11 @@ void bind_arrange(nb::module_& m) {
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
           "isa"_a = "");
-    m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "threads"_a);
+    m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
+    m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);
+    m.def("take_bits", &take_bits_at, "rows"_a, "bits"_a, "first"_a, "target"_a, "threads"_a);
+    m.def("place_texts", &place_texts_at, "rows"_a, "texts"_a, "offsets"_a, "threads"_a);
+    m.def("take_texts", &take_texts_at, "rows"_a, "texts"_a, "offsets"_a, "target"_a, "threads"_a);
     m.def("find_buckets", &find_buckets_at, "rule"_a, "keys"_a, "count"_a, "starts"_a, "threads"_a, "isa"_a = "");
     m.def(
         "sort_spare",

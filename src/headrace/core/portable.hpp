@@ -126,6 +126,18 @@ HR_FN u32 whole_part(double x) {
 #endif
 }
 
+// The item at `p`, which in host memory may lie anywhere.
+template <class T>
+HR_FN T item_at_any(const T* p) {
+#if defined(__CUDACC__)
+    return *p;
+#else
+    T item;
+    __builtin_memcpy(&item, p, sizeof(T));
+    return item;
+#endif
+}
+
 // The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
 template <class To, class From>
 HR_FN To bits_as(From value) {

@@ -131,6 +131,37 @@ def between(dtype: Any, given: Any) -> Edges:
     return Edges(edges, (edges.astype("i8") - int(edges[0])).astype("u4"))
 
 
+def between_wide(given: Any) -> Edges:
+    """Buckets between ascending edges of 16 bytes: whole numbers below 2 ** 128, pairs of words with the lower first, or items.
+
+    Examples
+    --------
+    >>> between_wide([0, 7, 1 << 64]).wide
+    array([[0, 0],
+           [7, 0],
+           [0, 1]], dtype=uint64)
+    """
+    import numpy as np
+
+    numbers = isinstance(given, (list, tuple)) and all(isinstance(edge, int) for edge in given)
+    if numbers and all(0 <= edge < 1 << 128 for edge in given):
+        words = np.array([[edge % 2**64, edge >> 64] for edge in given], np.uint64).reshape(-1, 2)
+    else:
+        items = np.asarray(given, None if hasattr(given, "dtype") else object)
+        if items.dtype.itemsize == 16 and items.dtype.kind == "V":
+            items = np.ascontiguousarray(items).view(np.uint64).reshape(-1, 2)
+        if items.ndim != 2 or items.shape[1] != 2 or items.dtype != np.uint64:
+            raise OptionError("splitters of keys of 16 bytes must be whole numbers below 2 ** 128, or an array of such keys")
+        words = np.ascontiguousarray(items)
+    if not LEAST < len(words) <= MOST + 1:
+        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    low, high = words[:, 0], words[:, 1]
+    rises = (high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] >= low[:-1]))
+    if not rises.all() or (words[0] == words[-1]).all():
+        raise OptionError("splitters must ascend")
+    return Edges(words, words)
+
+
 def _floats(dtype: Any, low: Any, high: Any) -> tuple[Any, Any]:
     import numpy as np
 

@@ -1,25 +1,23 @@
 """A bucket function as a value: built from `key` by Python's operators, for a kernel as C, for the CPU as a stack program.
 
-Numbers are whole and have 32 bits; everything is modulo 2 ** 32, so a kernel and the CPU agree to the bit.
+Numbers are of the keys' type; of whole ones everything is modulo 2 to the number of their bits, so a kernel and the CPU agree to
+the bit (expression_types.py).
 """
 
 from __future__ import annotations
 
-import struct
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.arrange.bucket.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
 from headrace.core.errors import OptionError
 
 _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
 _DIVISIONS = {"//", "%"}
-_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+_JOINS = {"&", "|", "^"}
 _DEEPEST = 100
-_OPERATIONS: tuple[str | int, ...] = (
-    "key", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=",
-)  # fmt: skip
-"""In the order of expression.hpp."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +27,7 @@ class Expression:
     Parameters
     ----------
     symbol
-        ``"key"``, a number, or a Python operator.
+        ``"key"``, ``"low"`` or ``"high"`` (its words, of keys of 16 bytes), a number, or a Python operator.
     parts
         What the operator is applied to.
 
@@ -42,38 +40,50 @@ class Expression:
     218
     """
 
-    symbol: str | int
+    symbol: str | int | float
     parts: tuple[Expression, ...] = ()
     depth: int = 0
 
     @property
     def is_comparison(self) -> bool:
         """Whether its values are 0 and 1."""
-        return self.symbol in _COMPARISONS
+        return self.symbol in COMPARISONS
 
-    def as_c(self) -> str:
-        """The expression for a kernel: its key is ``key``."""
-        if not self.parts:
-            return f"{self.symbol}u" if isinstance(self.symbol, int) else self.symbol
-        left, right = (part.as_c() for part in self.parts)
-        if self.symbol in _COMPARISONS:
-            return f"({left} {self.symbol} {right} ? 1u : 0u)"
-        return f"({left} {'/' if self.symbol == '//' else self.symbol} {right})"
+    @property
+    def is_truth(self) -> bool:
+        """Whether it is a comparison, or comparisons joined."""
+        return self.is_comparison or (self.symbol in _JOINS and all(part.is_truth for part in self.parts))
 
-    def as_program(self) -> bytes:
-        """The expression for expression.hpp: what to do and a number, in the order in which a stack needs them.
+    @property
+    def low(self) -> Expression:
+        """The lower word of a key of 16 bytes."""
+        return self._word("low")
 
-        Examples
-        --------
-        >>> struct.unpack("<6I", (key >> 24).as_program())
-        (0, 0, 1, 24, 11, 0)
-        """
-        if self.parts:
-            before = b"".join(part.as_program() for part in self.parts)
-            return before + struct.pack("<II", _OPERATIONS.index(self.symbol), 0)
-        if isinstance(self.symbol, int):
-            return struct.pack("<II", _OPERATIONS.index("number"), self.symbol)
-        return struct.pack("<II", _OPERATIONS.index("key"), 0)
+    @property
+    def high(self) -> Expression:
+        """The upper word of a key of 16 bytes."""
+        return self._word("high")
+
+    def _word(self, name: str) -> Expression:
+        if self.symbol != "key":
+            raise OptionError(f"a key has the part {name!r}, and no expression of it")
+        return Expression(name)
+
+    def check(self, keys: str) -> None:
+        """Raise OptionError unless it is a function of keys of a type, as NumPy writes it: ``"i4"``."""
+        check(self, keys)
+
+    def as_c(self, keys: str = "u4") -> str:
+        """The expression for a kernel: the key's word is ``key``."""
+        return as_c(self, keys)
+
+    def bucket_as_c(self, keys: str) -> str:
+        """The bucket that its value is, for a kernel."""
+        return bucket_as_c(self, keys)
+
+    def as_program(self, keys: str = "u4") -> bytes:
+        """The expression for expression.hpp."""
+        return as_program(self, keys)
 
     def of(self, keys: Any) -> Any:
         """Its value of a number from 0 to 2 ** 32 - 1, or of each item of a NumPy array of uint64 that holds such."""
@@ -123,6 +133,12 @@ class Expression:
 
     def __mod__(self, other: object) -> Expression:
         return _joined("%", self, other)
+
+    def __truediv__(self, other: object) -> Expression:
+        return _joined("/", self, other)
+
+    def __rtruediv__(self, other: object) -> Expression:
+        return _joined("/", other, self)
 
     def __lshift__(self, other: object) -> Expression:
         return _joined("<<", self, other)
@@ -175,8 +191,8 @@ _APPLY = {
 
 
 def _joined(symbol: str, left: object, right: object) -> Expression:
-    if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 32):
-        raise OptionError(f"keys are shifted by a number from 0 to 31, not by {right!r}")
+    if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 64):
+        raise OptionError(f"keys are shifted by a number from 0 to 63, not by {right!r}")
     if symbol in _DIVISIONS and not (isinstance(right, int) and right > 0):
         raise OptionError(f"keys are divided by a positive number, not by {right!r}")
     parts = _part(left), _part(right)
@@ -189,9 +205,10 @@ def _joined(symbol: str, left: object, right: object) -> Expression:
 def _part(value: object) -> Expression:
     if isinstance(value, Expression):
         return value
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MODULUS:
-        raise OptionError(f"numbers in an expression are whole, from 0 to 2 ** 32 - 1, not {value!r}")
-    return Expression(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
+        raise OptionError(f"numbers in an expression are whole ones or finite floats, not {value!r}")
+    return Expression(value)  # type: ignore[arg-type]
 
 
 key = Expression("key")

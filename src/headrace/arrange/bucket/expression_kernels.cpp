@@ -1,14 +1,15 @@
 // The operations of expression.hpp, compiled once for each instruction set: loops that compilers vectorise.
 #include "arrange/bucket/expression_kernels.hpp"
 
+#include "arrange/bucket/expression_values.hpp"
 #include "core/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
 
 // An item depends on its own alone, so results may take the place of operands.
-template <class Function>
-void each(Operand a, Operand b, u32* to, usize count, Function function) {
+template <class Value, class Function>
+void each(Operand<Value> a, Operand<Value> b, Value* to, usize count, Function function) {
     if (a.values != nullptr && b.values != nullptr) {
 #pragma GCC ivdep
         for (usize i = 0; i < count; ++i) to[i] = function(item_at(a.values + i), item_at(b.values + i));
@@ -35,56 +36,82 @@ struct Divisor {
     }
 };
 
-void divide(Operand a, u32 d, bool remains, u32* to, usize count) {
-    const Operand by{nullptr, d};
+void divide(Operand<u32> a, u32 d, bool remains, u32* to, usize count) {
+    const Operand<u32> by{nullptr, d};
     if (d == 1) return each(a, by, to, count, [remains](u32 x, u32) { return remains ? 0 : x; });
     const Divisor divisor(d);
     if (remains) return each(a, by, to, count, [divisor](u32 x, u32 y) { return x - divisor.quotient(x) * y; });
     each(a, by, to, count, [divisor](u32 x, u32) { return divisor.quotient(x); });
 }
+template <class Value>
+void divide(Operand<Value> a, Value d, bool remains, Value* to, usize count) {
+    const Operand<Value> by{nullptr, d};
+    if (remains) return each(a, by, to, count, [](Value x, Value y) { return remainder_of(x, y); });
+    each(a, by, to, count, [](Value x, Value y) { return quotient_of(x, y); });
+}
 
-void apply(Operation operation, Operand a, Operand b, u32* to, usize count) {
-    const auto run = [&](auto function) { each(a, b, to, count, function); };
+template <class Value>
+bool apply_to_whole(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
     switch (operation) {
-        case Operation::key:
-        case Operation::number:
-            return;
-        case Operation::add:
-            return run([](u32 x, u32 y) { return x + y; });
-        case Operation::subtract:
-            return run([](u32 x, u32 y) { return x - y; });
-        case Operation::multiply:
-            return run([](u32 x, u32 y) { return x * y; });
-        case Operation::conjoin:
-            return run([](u32 x, u32 y) { return x & y; });
-        case Operation::disjoin:
-            return run([](u32 x, u32 y) { return x | y; });
-        case Operation::differ:
-            return run([](u32 x, u32 y) { return x ^ y; });
-        case Operation::left:
-            return run([](u32 x, u32 y) { return x << (y & 31); });
-        case Operation::right:
-            return run([](u32 x, u32 y) { return x >> (y & 31); });
-        case Operation::less:
-            return run([](u32 x, u32 y) { return u32{x < y}; });
-        case Operation::at_most:
-            return run([](u32 x, u32 y) { return u32{x <= y}; });
-        case Operation::more:
-            return run([](u32 x, u32 y) { return u32{x > y}; });
-        case Operation::at_least:
-            return run([](u32 x, u32 y) { return u32{x >= y}; });
-        case Operation::equal:
-            return run([](u32 x, u32 y) { return u32{x == y}; });
-        case Operation::unequal:
-            return run([](u32 x, u32 y) { return u32{x != y}; });
-        case Operation::divide:
+        case Operation::quotient:
         case Operation::remain:
-            return divide(a, b.number, operation == Operation::remain, to, count);
+            divide(a, b.number, operation == Operation::remain, to, count);
+            return true;
+        case Operation::left:
+            each(a, b, to, count, [](Value x, Value y) { return shifted_left(x, y); });
+            return true;
+        case Operation::right:
+            each(a, b, to, count, [](Value x, Value y) { return shifted_right(x, y); });
+            return true;
+        default:
+            return false;
+    }
+}
+
+template <class Value>
+void apply(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
+    const auto run = [&](auto function) { each(a, b, to, count, function); };
+    if constexpr (Modular<Value>::whole) {
+        if (apply_to_whole(operation, a, b, to, count)) return;
+    } else if (operation == Operation::divide) {
+        return run([](Value x, Value y) { return x / y; });
+    }
+    switch (operation) {
+        case Operation::add:
+            return run([](Value x, Value y) { return added(x, y); });
+        case Operation::subtract:
+            return run([](Value x, Value y) { return subtracted(x, y); });
+        case Operation::multiply:
+            return run([](Value x, Value y) { return multiplied(x, y); });
+        case Operation::conjoin:
+            return run([](Value x, Value y) { return conjoined(x, y); });
+        case Operation::disjoin:
+            return run([](Value x, Value y) { return disjoined(x, y); });
+        case Operation::differ:
+            return run([](Value x, Value y) { return differing(x, y); });
+        case Operation::less:
+            return run([](Value x, Value y) { return static_cast<Value>(x < y); });
+        case Operation::at_most:
+            return run([](Value x, Value y) { return static_cast<Value>(x <= y); });
+        case Operation::more:
+            return run([](Value x, Value y) { return static_cast<Value>(x > y); });
+        case Operation::at_least:
+            return run([](Value x, Value y) { return static_cast<Value>(x >= y); });
+        case Operation::equal:
+            return run([](Value x, Value y) { return static_cast<Value>(x == y); });
+        case Operation::unequal:
+            return run([](Value x, Value y) { return static_cast<Value>(x != y); });
+        default:
+            return;
     }
 }
 
 }  // namespace
 
-ApplyOperation apply_operation() { return apply; }
+const ExpressionKernels& expression_kernels() {
+    static constexpr ExpressionKernels kernels = {apply<u32>, apply<i32>,   apply<u64>,
+                                                  apply<i64>, apply<float>, apply<double>};
+    return kernels;
+}
 
 HR_END_NAMESPACE

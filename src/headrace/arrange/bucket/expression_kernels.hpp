@@ -6,7 +6,8 @@
 namespace headrace {
 
 enum class Operation : u32 {
-    key,
+    key,   // of 16 bytes, their lower word
+    high,  // the upper one
     number,
     add,
     subtract,
@@ -14,7 +15,7 @@ enum class Operation : u32 {
     conjoin,
     disjoin,
     differ,
-    divide,
+    quotient,
     remain,
     left,
     right,
@@ -23,15 +24,28 @@ enum class Operation : u32 {
     more,
     at_least,
     equal,
-    unequal
+    unequal,
+    divide  // of floating point
 };
 
+template <class Value>
 struct Operand {
-    const u32* values;  // null: all are `number`
-    u32 number;
+    const Value* values;  // null: all are `number`
+    Value number;
 };
 
-// Not both operands are a number; what is divided by is one, and not 0. `to` may be where a or b has its values.
-using ApplyOperation = void (*)(Operation operation, Operand a, Operand b, u32* to, usize count);
+// Not both operands are a number; what is divided or shifted by is one. `to` may be where a or b has its values.
+template <class Value>
+using ApplyOperation = void (*)(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count);
+
+// The types of values, in the order of their numbers in a program.
+struct ExpressionKernels {
+    ApplyOperation<u32> of_u32;
+    ApplyOperation<i32> of_i32;
+    ApplyOperation<u64> of_u64;
+    ApplyOperation<i64> of_i64;
+    ApplyOperation<float> of_float;
+    ApplyOperation<double> of_double;
+};
 
 }  // namespace headrace

@@ -14,18 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.buckets import KEYS, MOST, Edges, between
-from headrace.arrange.bucket.buckets import even as even_parts
+from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
+from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.expression import Expression
+from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
 
 MOST_BITS = 24
 """Of a bucket's number."""
-
-_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
-"""As rules.hpp has them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +162,8 @@ def where(predicate: Expression) -> BucketFunction:
     Parameters
     ----------
     predicate
-        A function of uint32 keys such as ``headrace.key < 100``; it is true where it is not 0.
+        A function of keys such as ``headrace.key < 100``; it is true where it is not 0. Keys of 16 bytes have the parts
+        ``headrace.key.low`` and ``headrace.key.high``.
 
     Raises
     ------
@@ -184,7 +183,8 @@ def computed(m: int, expression: Expression) -> BucketFunction:
     m
         How many buckets, 1 to 2**24; another value is an error of the split.
     expression
-        A function of uint32 keys such as ``headrace.key % 7``.
+        A function of keys such as ``headrace.key % 7``; of floats, such as ``headrace.key / 0.25``, the whole part is the
+        bucket. Numbers are of the keys' type (of narrower whole numbers those of 4 bytes), and a value may not be below 0.
 
     Raises
     ------
@@ -215,7 +215,23 @@ class Rule:
     name: str
     count: int
     is_total: bool
-    description: bytes | Edges | Expression
+    description: bytes | Edges | Computing
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """An expression of keys of one type, as NumPy writes it without byte order."""
+
+    expression: Expression
+    keys: str
+
+    def as_c(self) -> str:
+        """The bucket, for a kernel."""
+        return self.expression.bucket_as_c(self.keys)
+
+    def as_program(self) -> bytes:
+        """For the CPU."""
+        return self.expression.as_program(self.keys)
 
 
 def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
@@ -231,52 +247,26 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         raise OptionError(f"buckets must be a function of headrace.buckets, such as buckets.modulo(7), not {function!r}{hint}")
     kind, count = function.kind, function.count
     if kind == "computed":
-        if dtype != "u4":
-            raise OptionError(f"an expression is a function of uint32 keys, not of {dtype}")
         expression = function.parameters[0]
-        return Rule("Computed", count, count > 1 and expression.is_comparison, expression)
+        keys = WIDE[1:] if dtype.kind == "V" else dtype.str[1:]
+        expression.check(keys)
+        return Rule("Computed", count, count > 1 and expression.is_truth, Computing(expression, keys))
     if kind == "splitters":
-        found = between(dtype, edges)
+        found = between_wide(edges) if dtype.kind == "V" else between(dtype, edges)
         return Rule("BetweenOf", len(found.given) - 1, False, found)
     if kind == "bits":
         low, high = function.parameters
         if high > dtype.itemsize * 8:
             raise OptionError(f"keys of {dtype} have {dtype.itemsize * 8} bits; bits({low}, {high}) is beyond")
         return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
-    if dtype.kind == "f" and kind in {"identity", "modulo"}:
-        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
     if count == 1 and kind == "modulo":  # nothing to be divided by
         kind = "hash"
-    description = _described(kind, count, function.parameters, dtype)
+    if dtype.kind == "V" and kind == "even":
+        raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
+    if dtype.kind == "f" and kind in {"identity", "modulo"}:
+        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
+    description = described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
-
-
-def _described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
-    """An ``AnyOf``."""
-    number = _KINDS[kind]
-    if kind == "even":
-        if count == 1:
-            raise OptionError("even() has 2 parts or more; all keys are in one bucket of hash(1)")
-        part = even_parts(dtype, count, parameters)
-        if dtype.kind == "f":
-            return part + struct.pack("<II", count, number)
-        if dtype.itemsize == 8:
-            high, below, low, shift = struct.unpack("<4Q", part)
-            return struct.pack("<3Q4I", high, below, low, shift, count, number, 0)
-        return struct.pack("<Q4I", *struct.unpack("<QII", part), count, number)
-    if dtype.kind == "f":
-        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", 0, 0, 0, 0) + struct.pack("<II", count, number)
-    flip = plus = 0
-    width = max(32, dtype.itemsize * 8)
-    multiplier = 0
-    if kind == "modulo":
-        multiplier = -(-(1 << 2 * width) // count)
-        if dtype.kind == "i":
-            flip = 1 << (dtype.itemsize * 8 - 1)
-            plus = -flip % count
-    if dtype.itemsize == 8:
-        return struct.pack("<3Q4I", multiplier >> 64, multiplier % 2**64, flip, plus, count, number, 0)
-    return struct.pack("<Q4I", multiplier, flip, plus, count, number)
 
 
 def _is_whole(value: object) -> bool:
@@ -287,16 +277,3 @@ def _checked(m: object, most: int = 1 << MOST_BITS) -> int:
     if not isinstance(m, int) or isinstance(m, bool) or not 1 <= m <= most:
         raise OptionError(f"buckets are counted by a whole number from 1 to {most}, not {m!r}")
     return m
-
-
-def key_type(typestr: str) -> str:
-    """The name of keys' type in the sources.
-
-    Raises
-    ------
-    OptionError
-        There are no such keys.
-    """
-    if typestr not in KEYS:
-        raise OptionError(f"keys are of type {typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
-    return KEYS[typestr]

@@ -30,6 +30,13 @@ struct BitsAs<double> {
     HR_FN u64 of(double key) { return bits_as<u64>(key); }
 };
 
+// Keys of 16 bytes: unsigned whole numbers of two words.
+struct Wide {
+    u64 low, high;
+};
+
+HR_FN bool is_below(const Wide& a, const Wide& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
+
 // (key >> shift) & mask: 0x1234 with shift 4 and mask 0xFF is in bucket 0x23.
 template <class Key>
 struct BitsOf {
@@ -37,6 +44,18 @@ struct BitsOf {
     u32 shift;
     u32 mask;
     HR_MEMBER u32 of(Key key) const { return static_cast<u32>(BitsAs<Key>::of(key) >> shift) & mask; }
+};
+
+template <>
+struct BitsOf<Wide> {
+    static constexpr bool total = true;
+    u32 shift;
+    u32 mask;
+    HR_MEMBER u32 of(const Wide& key) const {
+        if (shift >= 64) return static_cast<u32>(key.high >> (shift - 64)) & mask;
+        const u64 above = shift == 0 ? 0 : key.high << (64 - shift);
+        return static_cast<u32>(key.low >> shift | above) & mask;
+    }
 };
 
 // The key itself.
@@ -146,6 +165,29 @@ struct BetweenOf {
     }
 };
 
+// Edges of wide keys are searched.
+template <>
+struct BetweenOf<Wide> {
+    static constexpr bool total = false;
+    const Wide* edges;  // one more than there are buckets
+    u32 count;
+    u32 unused;
+    HR_MEMBER u32 of(const Wide& key) const {
+        if (is_below(key, edges[0])) return count;
+        u32 low = 0;
+        for (u32 left = count; left != 0;) {
+            const u32 half = left / 2;
+            if (!is_below(key, edges[low + half + 1])) {
+                low += half + 1;
+                left -= half + 1;
+            } else {
+                left = half;
+            }
+        }
+        return low;
+    }
+};
+
 // One of the rules above by its number, which all keys of a launch share.
 enum class Kind : u32 { identity, modulo, hash, even };
 
@@ -199,5 +241,19 @@ template <>
 struct AnyOf<float> : AnyOfFloats<float> {};
 template <>
 struct AnyOf<double> : AnyOfFloats<double> {};
+
+// The remainder of high 2^64 + low by those of its words; counts are below 2^25, so nothing overflows.
+template <>
+struct AnyOf<Wide> {
+    static constexpr bool total = false;
+    u64 residue;  // 2^64 modulo count
+    u32 count;
+    Kind kind;
+    HR_MEMBER u32 of(const Wide& key) const {
+        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(mixed(key.high + 0x9E3779B97F4A7C15ull) ^ key.low);
+        if (kind == Kind::identity) return key.high == 0 && key.low < count ? static_cast<u32>(key.low) : count;
+        return static_cast<u32>((key.high % count * residue + key.low % count) % count);
+    }
+};
 
 HR_END_NAMESPACE

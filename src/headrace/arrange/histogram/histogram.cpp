@@ -1,6 +1,7 @@
 #include "arrange/histogram/histogram.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -112,16 +113,18 @@ void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& ho
 
 // A key's value is its bucket: parts of width 1 from 0 on.
 void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
-    const Expression expression(how.description, isa);
+    const auto expression = Expression::of(how.description, "u32", isa);
     const CountKeys kernel = count_keys_for(isa)(KeyType::u32);
     const Even<u32> own{};
     const BucketSearch search{&own, how.buckets, nullptr, nullptr};
     count_all<u32>(input, how, threads, [&] {
-        return [&, room = expression.room()](const void* source, u64 n, const Counters& counters) mutable {
+        return [&, find = expression->begin()](const void* source, u64 n, const Counters& counters) {
             const auto* const keys = static_cast<const u32*>(source);
+            std::array<u32, Expression::piece> found;
             for (u64 i = 0; i < n; i += Expression::piece) {
                 const usize some = std::min<u64>(n - i, Expression::piece);
-                kernel(expression.of(keys + i, some, room), some, search, counters);
+                find(keys + i, some, found.data());
+                kernel(found.data(), some, search, counters);
             }
         };
     });

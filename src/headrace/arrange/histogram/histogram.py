@@ -146,6 +146,7 @@ def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
         raise OptionError(f"bucket must be built from headrace.key by operators, such as headrace.key % 7, not {bucket!r}")
     if dtype != "u4":
         raise OptionError(f"bucket is a function of uint32 keys, not of {dtype}")
+    bucket.check("u4")
     return bucket
 
 

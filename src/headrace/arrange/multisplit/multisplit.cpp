@@ -25,11 +25,10 @@ namespace {
 constexpr u64 piece = Expression::piece;
 constexpr u64 chunks_of_thread = 4;
 
-// Finds the buckets of up to `piece` keys; one for each thread.
-using Find = std::function<void(const void* keys, u64 n, u32* buckets)>;
+using Find = Expression::Find;
 
-constexpr std::array<std::string_view, 6> key_names = {"u8", "u16", "u32", "u64", "float", "double"};
-constexpr std::array<unsigned, 6> key_widths = {1, 2, 4, 8, 4, 8};
+constexpr std::array<std::string_view, 7> key_names = {"u8", "u16", "u32", "u64", "float", "double", "Wide"};
+constexpr std::array<unsigned, 7> key_widths = {1, 2, 4, 8, 4, 8, 16};
 
 usize key_number(std::string_view name) {
     const auto* const found = std::find(key_names.begin(), key_names.end(), name);
@@ -44,8 +43,7 @@ public:
         const usize key = key_number(by.key);
         width_ = key_widths[key];
         if (by.rule == "Computed") {
-            if (by.key != "u32") throw std::invalid_argument("an expression is a function of u32 keys");
-            expression_ = std::make_unique<Expression>(by.description, isa);
+            expression_ = Expression::of(by.description, by.key, isa);
             return;
         }
         const RuleName rule = by.rule == "BitsOf"  ? RuleName::bits
@@ -59,7 +57,8 @@ public:
             : key == 2 ? describe(u32{})
             : key == 3 ? describe(u64{})
             : key == 4 ? describe(float{})
-                       : describe(double{});
+            : key == 5 ? describe(double{})
+                       : keep(BetweenOf<Wide>{static_cast<const Wide*>(by.edges), by.buckets, 0});
         } else {
             description_.assign(by.description.begin(), by.description.end());
             description_.resize(std::max<usize>(description_.size(), sizeof(AnyOf<u64>)));
@@ -72,10 +71,7 @@ public:
         if (expression_ == nullptr) {
             return [this](const void* keys, u64 n, u32* buckets) { find_(keys, n, description_.data(), buckets); };
         }
-        return [this, room = expression_->room()](const void* keys, u64 n, u32* buckets) mutable {
-            const u32* const found = expression_->of(static_cast<const u32*>(keys), n, room);
-            std::memcpy(buckets, found, n * sizeof(u32));
-        };
+        return expression_->begin();
     }
 
 private:
@@ -87,13 +83,18 @@ private:
         rule.edges = static_cast<const typename BetweenOf<Key>::Wide*>(by_.edges);
         words_ = words_of(rule.cells, rule.edges);
         rule.words = words_.data();
+        keep(rule);
+    }
+
+    template <class Rule>
+    void keep(const Rule& rule) {
         const auto* const bytes = reinterpret_cast<const char*>(&rule);
         description_.assign(bytes, bytes + sizeof(rule));
     }
 
     const SplitBy& by_;
     unsigned width_ = 0;
-    std::unique_ptr<Expression> expression_;
+    std::unique_ptr<const Expression> expression_;
     void (*find_)(const void*, u64, const void*, u32*) = nullptr;
     std::vector<char> description_;
     std::vector<u32> words_;
@@ -137,13 +138,16 @@ void scan_counts(std::vector<u64>& counts, u64 chunks, u32 digits, u64* starts) 
     starts[digits] = at;
 }
 
+// Items of a width that there is no kernel for, to their places.
+void put_bytes(const SplitColumn& column, const u8* from, u64 n, const u64* places) {
+    auto* const to = static_cast<u8*>(column.to);
+    for (u64 i = 0; i < n; ++i) std::memcpy(to + places[i] * column.width, from + i * column.width, column.width);
+}
+
 }  // namespace
 
 u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector<SplitColumn>& columns, u64* starts,
                Isa isa, unsigned threads) {
-    for (const SplitColumn& column : columns) {
-        if (!std::has_single_bit(column.width) || column.width > 16) throw std::invalid_argument("no such width");
-    }
     const Finder finder(by, isa);
     const Chunks chunks(count, threads);
     const u32 digits = std::min((by.buckets - 1) >> by.shift, by.mask) + 1;
@@ -171,7 +175,11 @@ u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector
             for (u64 i = 0; i < n; ++i) places[i] = own[(buckets[i] >> by.shift) & by.mask]++;
             for (const SplitColumn& column : columns) {
                 const auto* const from = static_cast<const u8*>(column.from) + first * column.width;
-                kernels.put[std::countr_zero(column.width)](from, n, places.data(), column.to);
+                if (std::has_single_bit(column.width) && column.width <= 16) {
+                    kernels.put[std::countr_zero(column.width)](from, n, places.data(), column.to);
+                } else {
+                    put_bytes(column, from, n, places.data());
+                }
             }
         });
     });

@@ -9,10 +9,10 @@
 namespace headrace {
 
 // How keys fall into buckets. `rule`: "BitsOf", "AnyOf", "BetweenOf" or "Computed"; `description`: its bytes, of
-// BetweenOf those of a Cells<Key>, whose widened `edges` are buckets + 1, of Computed those of an Expression. Digits
-// are the `mask` bits of a bucket from `shift` on.
+// BetweenOf those of a Cells<Key>, whose widened `edges` are buckets + 1 (of Wide keys none), of Computed those of an
+// Expression. Digits are the `mask` bits of a bucket from `shift` on.
 struct SplitBy {
-    std::string_view key;  // "u8", "u16", "u32", "u64", "float" or "double"
+    std::string_view key;  // "u8", "u16", "u32", "u64", "float", "double" or "Wide"
     std::string_view rule;
     std::string_view description;
     const void* edges;
@@ -24,7 +24,7 @@ struct SplitBy {
 struct SplitColumn {
     const void* from;
     void* to;
-    unsigned width;  // bytes of an item: 1, 2, 4, 8 or 16
+    unsigned width;  // bytes of an item
 };
 
 // `columns`: the keys, and what goes with them. `starts`: where each digit begins in the result, and the end. Returns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.bucket.functions import bits as bits_of
-from headrace.arrange.bucket.functions import key_type
+from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.multisplit import multisplit
 from headrace.core.context import Context
 from headrace.core.errors import OptionError

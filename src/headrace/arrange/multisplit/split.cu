@@ -7,7 +7,7 @@
 // multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
-#include "arrange/multisplit/split_tile.cuh"
+#include "arrange/multisplit/split_write.cuh"
 
 using namespace headrace;
 
@@ -65,7 +65,7 @@ public:
         } else if constexpr (HR_PLACES == by_look_back) {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
-        work_.shared.to[d] = taken - found.start;
+        work_.shared.to[d] = static_cast<To>(taken - found.start);
     }
 
 private:
@@ -84,38 +84,76 @@ private:
     u64 at_ = 0, end_ = 0;
 };
 
-// One tile. Where there are no values its keys are loaded, and the next one's follow while these go out.
+// What a tile needs later, and the next one's keys, asked of the second cache by one thread.
+static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work& work,
+                                                     [[maybe_unused]] const Tile& tile) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+    const auto ask = [](const void* from, u64 begin, u32 width) {
+        const u8* const at = static_cast<const u8*>(from) + begin * width;
+        if (reinterpret_cast<u64>(at) % 16 != 0) return;
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(tile_keys * width) : "memory");
+    };
+    if (threadIdx.x != 0) return;
+    if constexpr (with_values) {
+        for (u32 c = 0; c < work.columns.count; ++c) {
+            ask(work.columns.from[c], tile.begin, work.columns.width[c]);
+        }
+    }
+    if (tile.begin + 2 * tile_keys <= work.count) ask(work.in, tile.begin + tile_keys, sizeof(Key));
+#endif
+}
+
+// Keys to their places in the tile; `place` has their ranks, where they are known, and then those places.
+template <bool whole>
+static __device__ __forceinline__ void put_keys(const Key (&key)[items], const Work& work, const Tile& tile,
+                                                u32 (&place)[items / 2]) {
+    u32* const next = work.shared.next[HR_PLACES == by_reserving ? 0 : tile::warp()];
+    const auto digit_of = [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); };
+    const auto put = [&](u32 j, u32 at, u32 digit) {
+        work.room[at] = key[j];
+        if constexpr (keep == by_bytes) work.digit_bytes()[at] = static_cast<u8>(digit);
+    };
+    if constexpr (HR_PLACES == by_reserving || counts_late) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (HR_PLACES == by_reserving && !whole && item_place(j) >= tile.count) continue;
+            const u32 digit = digit_of(j);
+            place[j / 2] += next[digit] << (j % 2 * 16);
+            put(j, half_of(place, j), digit);
+        }
+    } else {
+        u32 digit = 0;
+        rank_items<items>(
+            next, [&](u32 j) { return digit = digit_of(j); },
+            [&](u32 j, u32 at) {
+                put(j, at, digit);
+                if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
+            });
+    }
+}
+
+// One tile, whose keys are loaded; the next one's may follow while these go out.
 template <bool whole>
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
+    if constexpr (whole && prefetches) prefetch_tile(work, tile);
     u32 place[items / 2] = {};
-    const Found found =
-        HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place) : count_digits<whole>(key, work, tile);
+    const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
+                        : counts_late             ? rank_and_count<whole>(key, work, tile, place)
+                                                  : count_digits<whole>(key, work, tile);
     const u64 taken = tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) forget(key[j]);
-    if constexpr (HR_PLACES == by_reserving) {
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            if (!whole && item_place(j) >= tile.count) continue;
-            work.room[work.shared.next[0][work.digit.of(key[j])] + half_of(place, j)] = key[j];
-        }
-    } else {
-        rank_items<items>(
-            work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-            [&](u32 j, u32 at) {
-                work.room[at] = key[j];
-                if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
-            });
-    }
+    put_keys<whole>(key, work, tile, place);
     tiles.step();
-    if constexpr (whole && !with_values) load_keys(key, work.in, tiles.current());
+    if constexpr (whole && loads_ahead) load_keys(key, work.in, tiles.current());
     tiles.find(tile, found, taken);
     __syncthreads();
-    write_out<whole, true>(work, work.room, work.out, tile, 0, tile_keys);
-    if constexpr (with_values) move_columns<whole>(work, tile, place);
+    Kept kept;
+    write_keys<whole>(work, tile, kept);
+    if constexpr (with_values) move_columns<whole>(work, tile, place, kept);
     __syncthreads();
 }
 
@@ -126,21 +164,20 @@ static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& t
     split_tile<whole>(key, work, tiles);
 }
 
-// Blocks of `threads`; dynamic shared memory: a tile's keys, `value_bytes` for each where there are values, and Shared.
+// Blocks of `threads`; dynamic shared memory: `item_bytes` for each of a tile's keys, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
     HR_DYNAMIC_SHARED(uint4, memory);
     Key* const room = reinterpret_cast<Key*>(memory);
-    constexpr u32 bytes = tile_keys * (sizeof(Key) + (with_values ? value_bytes : 0));
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + bytes);
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
     const Work work{in, out, count, digit, places, columns, shared, room};
     Tiles tiles(work);
-    if constexpr (with_values) {
-        while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
-    } else {
+    if constexpr (loads_ahead) {
         Key key[items] = {};
         load_keys(key, in, tiles.current());
         while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
+    } else {
+        while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
     }
     if (tiles.current().count != 0) load_and_split<false>(work, tiles);
     tiles.end();

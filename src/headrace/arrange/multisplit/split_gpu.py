@@ -12,10 +12,14 @@ from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 BY_CHUNKS, BY_LOOK_BACK, BY_RESERVING = 0, 1, 2
 """As split_place.cuh has them."""
+KEPT_IN_BYTES = 1
+"""As split_tile.cuh has it."""
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
 VALUE_BYTES = 4
 LOOK_BACK_KEYS = 1 << 30
+MOST_BY_WARPS = 32
+"""Buckets: a lane for each."""
 KEY_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 DIGIT_BYTES = (16, 32, 48)
 """Of a ``Digit``, by the rules of the keys that are split as they are."""
@@ -24,7 +28,7 @@ _COUNT = {size: Entry("arrange/multisplit/split_count.cu", "split_count", f"P24s
 _BASES = Entry("arrange/multisplit/split_count.cu", "split_bases", "PPIPPPI")
 _SPLIT = {size: Entry("arrange/multisplit/split.cu", "split", f"PPQ{size}s40s168s") for size in DIGIT_BYTES}
 _COUNT_WARPS = Entry("arrange/multisplit/split_warps.cu", "count_warps", "PQ16sQPP")
-_SPLIT_WARPS = Entry("arrange/multisplit/split_warps.cu", "split_warps", "PPQ16sQP168s")
+_SPLIT_WARPS = Entry("arrange/multisplit/split_warps.cu", "split_warps", "PPQ16sQP168sI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Pass:
         """Bits of a digit that kernels are compiled for."""
         if self.key != "u32":
             return DIGIT_BITS
-        least = max((self.count - 1).bit_length(), 5 if self.rule == "AnyOf" else 1, self.least_bits)
+        least = max((self.count - 1).bit_length(), self.least_bits)
         return next(bits for bits in (1, 5, DIGIT_BITS) if bits >= least)
 
     @property
@@ -81,6 +85,38 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
     """By the bits `low` to below `high`."""
     count = 1 << (high - low)
     return Pass(key, "BitsOf", struct.pack("<4I", low, count - 1, count - 1, 0), count)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a tile is split, as split_tile.cuh has it: what `bench.tune_multisplit` measures.
+
+    Parameters
+    ----------
+    rank
+        1: digits are counted while they are ranked.
+    keep
+        What is known of a place when values come: 0 its key, 1 a byte in shared memory, 2 a byte in a register, 3 its target.
+        But for 0 values take the room of keys.
+    ahead
+        1: the next tile's keys are loaded before values; 2: what is to come is asked of the second cache; 3: both.
+    to
+        ``"u32"`` for fewer than 2**32 keys, or ``"u64"``.
+    alone
+        Whether columns of one width, 4 or 8 bytes, have kernels of their own.
+    """
+
+    rank: int = 0
+    keep: int = 0
+    ahead: int = 0
+    to: str = "u64"
+    alone: bool = False
+
+    def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
+        """Macros, as far as they have a meaning for what is done."""
+        keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 2)
+        rank = self.rank if how == BY_CHUNKS else 0
+        return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +136,8 @@ class Shapes:
     warps_of_multiprocessor: int = 64
     tiles_of_chunk: tuple[int, int, int] = (3, 4, 1)
     """By bits of a digit: 1, 5, 8. Keys of one digit should go where those of chunks do that are split at the same time."""
+    ways: Ways | None = None
+    """How tiles are split by chunks and by reserving; None for the programs that are listed."""
 
     def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
         """Threads of a block, keys of a thread, and blocks of a multiprocessor."""
@@ -173,10 +211,11 @@ class Splitter:
         counting = Shape(defines, blocks, threads)
         self.launcher.launch(_COUNT_WARPS, counting, (keys.source, self.count, by.digit, length, counts, totals))
         self._bases(by, (counts, totals, blocks * warps, bases), offsets)
-        splitting = Shape(defines, blocks, threads, warps * tile * (KEY_BYTES[by.key] + 8) * reorders)
+        widest = max(8, *(column.width for column in columns))
+        splitting = Shape(defines, blocks, threads, warps * tile * (KEY_BYTES[by.key] + widest) * reorders)
         for first in range(0, max(1, len(moved)), MOST_COLUMNS):
             some = packed(moved[first : first + MOST_COLUMNS])
-            args = (keys.source, keys.target, self.count, by.digit, length, bases, some)
+            args = (keys.source, keys.target, self.count, by.digit, length, bases, some, widest)
             self.launcher.launch(_SPLIT_WARPS, splitting, args)
         return totals
 
@@ -209,9 +248,18 @@ class Splitter:
     def _split(self, by: Pass, how: int, blocks: int, places: bytes, columns: Sequence[Column]) -> None:
         keys, moved = columns[0], columns[1:]
         threads, items, resident = self.shapes.split(by, how, has_values=bool(moved))
-        sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        defines = _defines(by, (("HR_VALUES", int(bool(moved))), ("HR_PLACES", how), *sizes))
-        room = threads * items * (KEY_BYTES[by.key] + VALUE_BYTES * bool(moved))
+        sizes: tuple[tuple[str, Any], ...] = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+        item_bytes, values = KEY_BYTES[by.key] + VALUE_BYTES * bool(moved), int(bool(moved))
+        ways = self.shapes.ways if how != BY_LOOK_BACK else None
+        if ways is not None:
+            sizes += ways.defines(how, has_values=bool(moved))
+            widths = {column.width for column in moved}
+            if ways.alone and widths in ({4}, {8}):
+                values = widths.pop()
+            if moved and ways.keep:
+                item_bytes = max(KEY_BYTES[by.key], VALUE_BYTES) + (ways.keep == KEPT_IN_BYTES)
+        defines = _defines(by, (("HR_VALUES", values), ("HR_PLACES", how), *sizes))
+        room = threads * items * item_bytes
         shared = room + by.digits * (16 + threads // 8) + threads // 8 + 8
         shape = Shape(defines, blocks, threads, -(-shared // 16) * 16)
         for first in range(0, max(1, len(moved)), MOST_COLUMNS):
@@ -219,12 +267,12 @@ class Splitter:
             self.launcher.launch(_SPLIT[len(by.digit)], shape, (keys.source, keys.target, self.count, by.digit, places, some))
 
 
-def _defines(by: Pass, sizes: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:
+def _defines(by: Pass, sizes: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
     return _known_defines(by.key, by.rule, by.bits, by.bucket, sizes)
 
 
 @lru_cache(512)
-def _known_defines(key: str, rule: str, bits: int, bucket: str, sizes: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:
+def _known_defines(key: str, rule: str, bits: int, bucket: str, sizes: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
     """Macros; the same object each time, by which a launcher knows its kernel."""
     found: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_BITS": bits, **dict(sizes)}
     return {**found, "HR_BUCKET": bucket} if bucket else found

@@ -1,6 +1,7 @@
 // Which digit a key has: its bucket of 256 at most, by the rule that HR_RULE names (rules.hpp) or, where that is
 // Computed, by an expression of the caller's.
 #pragma once
+#include "arrange/bucket/expression_values.hpp"
 #include "arrange/bucket/rules.hpp"
 #include "core/tile/rows.cuh"
 
@@ -13,7 +14,7 @@ constexpr u32 digits = 1u << bits;
 #endif
 
 #if defined(HR_BUCKET)
-// A function of uint32 keys, such as (key >> 24u).
+// A function of keys' words, such as (key >> 24u) or bucket_of(multiplied(bits_as<float>(key), ..)).
 template <class Key>
 struct Computed {
     static constexpr bool total = false;

@@ -6,19 +6,53 @@
 #include "arrange/multisplit/split_rank.cuh"
 #include "core/tile/block.cuh"
 
+// Ways to do it that are to be measured (bench/tune_multisplit.py); what is not told is as it was.
+#if !defined(HR_RANK)
+#define HR_RANK 0
+#define HR_KEEP 0
+#define HR_AHEAD 0
+#define HR_TO u64
+#endif
+
 namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
+// HR_VALUES: 0 without values, 1 of any widths, or the width that all of them have. Code for five widths costs 200
+// loads and stores of local memory a tile.
 constexpr bool with_values = HR_VALUES != 0;
+constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
+template <u32 width>
+constexpr bool may_be = only == 0 || only == width;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
+
+// Whether a warp counts its digits while it ranks them, not before: an addition in shared memory less for each key, and
+// a load more. Who looks back wants to tell his counts early.
+constexpr bool counts_late = HR_RANK == 1;
+
+// What is known of a place of the tile when values come there. By keys: what its key, which stays, says. Else values
+// take the keys' room, and their digits are bytes in shared memory, or in registers four to a word; or what `to` has of
+// them is in registers.
+constexpr u32 by_keys = 0, by_bytes = 1, by_registers = 2, by_targets = 3;
+constexpr u32 keep = HR_KEEP;
+constexpr u32 room_bytes = keep == by_keys || sizeof(Key) > value_bytes ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = room_bytes + (keep == by_bytes ? 1 : 0) + (with_values && keep == by_keys ? value_bytes : 0);
+
+// The next tile's keys are loaded before the values of this one; and what is to come is asked of the second cache.
+constexpr bool loads_ahead = !with_values || (HR_AHEAD & 1) != 0;
+constexpr bool prefetches = (HR_AHEAD & 2) != 0;
+
+// Numbers of keys: of 32 bits where there are fewer than 2^32, which saves half the loads of `to`.
+using To = HR_TO;
+static_assert(keep == by_keys || with_values);
+static_assert(!counts_late || HR_PLACES == by_chunks);
 static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
               tile_keys <= 1 << 16);
 
 struct Shared {
-    u64 to[digits];           // where place 0 of the tile would go, were it of this digit
+    To to[digits];            // where place 0 of the tile would go, were it of this digit
     u64 base[digits];         // where the chunk's next key of a digit goes in the result
     u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u32 totals[warps];
@@ -34,6 +68,8 @@ struct Work {
     const Columns& columns;
     Shared& shared;
     Key* room;
+
+    __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
 };
 
 // What the compiler knows of a word is forgotten, so that it computes anew what it would otherwise keep in a register:
@@ -90,16 +126,10 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
     return tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
 }
 
-// For each thread below `digits`, its digit. Then `next` is where each warp's keys begin in the tile.
-template <bool whole>
-static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
+// For each thread below `digits`, its digit: how many the tile has, from those of each warp. Then `next` is where each
+// warp's keys begin in the tile.
+static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
     Shared& shared = work.shared;
-    u32* const own = shared.next[tile::warp()];
-    for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
-    __syncwarp();
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at<whole>(key, j, work.digit, tile)], 1u);
-    __syncthreads();
     const u32 d = threadIdx.x;
     u32 count = 0;
     if (d < digits) {
@@ -117,6 +147,34 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
         }
     }
     return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
+}
+
+static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
+    u32* const own = work.shared.next[tile::warp()];
+    for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    __syncwarp();
+    return own;
+}
+
+template <bool whole>
+static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
+    u32* const own = cleared_counters(work);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at<whole>(key, j, work.digit, tile)], 1u);
+    __syncthreads();
+    return scan_digits(work, tile);
+}
+
+// The same, and each key's rank among the warp's of its digit.
+template <bool whole>
+static __device__ __forceinline__ Found rank_and_count(const Key (&key)[items], const Work& work, const Tile& tile,
+                                                       u32 (&rank)[items / 2]) {
+    u32* const own = cleared_counters(work);
+    rank_items<items>(
+        own, [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
+        [&](u32 j, u32 at) { rank[j / 2] |= at << (j % 2 * 16); });
+    __syncthreads();
+    return scan_digits(work, tile);
 }
 
 // The same where order does not matter: an addition a key tells its rank in its digit, and one for all of a warp's if
@@ -147,70 +205,8 @@ static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], con
     return {start, count};
 }
 
-// What lies at the places [first, end) of the tile to where the keys there belong; `items_there` is for place `first`.
-template <bool whole, bool all, class Item>
-static __device__ __forceinline__ void write_out(const Work& work, const Item* items_there, Item* out, const Tile& tile,
-                                                 u32 first, u32 end) {
-    Item* const mine = out + threadIdx.x;
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        const u32 at = j * threads + threadIdx.x;
-        if ((whole || at < tile.count) && (all || (at >= first && at < end))) {
-            const u64 to = work.shared.to[work.digit.of(work.room[at])];
-            (mine + to)[j * threads] = items_there[at - first];
-        }
-    }
-}
-
 static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {
     return halves[j / 2] >> (j % 2 * 16) & 0xFFFF;
-}
-
-// A column's values, as many at a time as there is room for; each thread holds a few at a time.
-template <bool whole, class Value>
-static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
-                                                   const u32 (&place)[items / 2]) {
-    constexpr bool all = sizeof(Value) <= value_bytes;
-    constexpr u32 held = all ? tile_keys : tile_keys * value_bytes / sizeof(Value);
-    constexpr u32 group = all ? items : 2;
-    u32 own[items / 2];  // made anew for each column: what the compiler would keep of all columns has no room
-#pragma unroll
-    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
-    const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
-    Value* const there = reinterpret_cast<Value*>(work.room + tile_keys);
-#pragma unroll 1
-    for (u32 first = 0; first < tile_keys; first += held) {
-        if (!all || column != 0) __syncthreads();  // the values before are read
-#pragma unroll
-        for (u32 j = 0; j < items; j += group) {
-            Value value[group];
-#pragma unroll
-            for (u32 k = 0; k < group; ++k) {
-                const bool is_there = all || half_of(own, j + k) - first < held;
-                if (is_there && (whole || item_place(j + k) < tile.count)) value[k] = in[(j + k) * tile::lanes];
-            }
-#pragma unroll
-            for (u32 k = 0; k < group; ++k) {
-                const u32 at = half_of(own, j + k) - first;
-                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = value[k];
-            }
-        }
-        __syncthreads();
-        write_out<whole, all>(work, there, static_cast<Value*>(work.columns.to[column]), tile, first, first + held);
-    }
-}
-
-template <bool whole>
-static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
-#pragma unroll 1
-    for (u32 column = 0; column < work.columns.count; ++column) {
-        const u32 width = work.columns.width[column];
-        if (width == 4) move_values<whole, u32>(work, column, tile, place);
-        if (width == 8) move_values<whole, u64>(work, column, tile, place);
-        if (width == 1) move_values<whole, u8>(work, column, tile, place);
-        if (width == 2) move_values<whole, u16>(work, column, tile, place);
-        if (width == 16) move_values<whole, uint4>(work, column, tile, place);
-    }
 }
 
 }  // namespace headrace

@@ -107,12 +107,15 @@ static __device__ __forceinline__ void move_columns(const Columns& columns, cons
         const void* const from = columns.from[c];
         void* const to = columns.to[c];
         const u32 width = columns.width[c];
-        if (width == 4) {
-            move_items(static_cast<const u32*>(from), static_cast<u32*>(to), move, key, rank, static_cast<u32*>(room));
-        }
-        if (width == 8) {
-            move_items(static_cast<const u64*>(from), static_cast<u64*>(to), move, key, rank, static_cast<u64*>(room));
-        }
+        const auto move_as = [&]<class Item>(Item) {
+            move_items(static_cast<const Item*>(from), static_cast<Item*>(to), move, key, rank,
+                       static_cast<Item*>(room));
+        };
+        if (width == 4) move_as(u32{});
+        if (width == 8) move_as(u64{});
+        if (width == 1) move_as(u8{});
+        if (width == 2) move_as(u16{});
+        if (width == 16) move_as(uint4{});
     }
 }
 
@@ -162,13 +165,14 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
 }
 
 // `bases`: where each warp's first key of each digit goes. Dynamic shared memory: where tiles are reordered, for each
-// warp a tile's keys and as many values of 8 bytes.
+// warp a tile's keys and as many values of `widest` bytes, 8 or 16.
 extern "C" __global__ void __launch_bounds__(threads)
-    split_warps(const Key* in, Key* out, u64 count, Digit digit, u64 length, const u64* bases, Columns columns) {
-    HR_DYNAMIC_SHARED(u64, memory);
+    split_warps(const Key* in, Key* out, u64 count, Digit digit, u64 length, const u64* bases, Columns columns,
+                u32 widest) {
+    HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Shared shared;
-    constexpr u32 words = tile_keys + tile_keys * sizeof(Key) / sizeof(u64);
-    Key* const room = reinterpret_cast<Key*>(memory + tile::warp() * words);
+    u8* const own = reinterpret_cast<u8*>(memory) + tile::warp() * tile_keys * (sizeof(Key) + widest);
+    Key* const room = reinterpret_cast<Key*>(own);
     const Chunk chunk = chunk_of_warp(count, length);
     u64* const base = shared.base[tile::warp()];
     if (tile::lane() < digits) base[tile::lane()] = bases[static_cast<u64>(chunk.number) * digits + tile::lane()];

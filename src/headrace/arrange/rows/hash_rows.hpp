@@ -1,22 +1,80 @@
-// A hash of each row of a table in host memory, column by column: equal rows have equal ones on every machine.
+// A hash of each row of a table, column by column, for CPU and GPU alike: equal rows have equal ones on every machine,
+// whatever the form of their texts.
 #pragma once
-#include "core/portable.hpp"
+#include "arrange/bucket/rules.hpp"
+#include "columns/rules/digits.hpp"
 
-namespace headrace {
+HR_BEGIN_NAMESPACE
 
-// Values of one column as Arrow has them, from row 0 on; `width`: bytes of a value, 0 for one bit, or of an offset
-// where `offsets` is not null. `is_float`: of 4 or 8 bytes, so -0.0 is 0.0 and all NaN are one. Null values are alike.
+// Values of one column as Arrow has them. `width`: bytes of a value, 0 for one bit, or of an offset where `offsets` is
+// not null. Of string views `data` has their buffers. Of a dictionary, values are codes and `words` has the word of
+// each of its texts. Null values are alike.
 struct HashedColumn {
     const void* values;
     const void* offsets;
     const u8* validity;  // bits, or null
-    u64 first;           // row that is the first here
-    unsigned width;
-    bool is_float;
+    const u8* const* data;
+    const u64* words;
+    u64 first;  // row that is the first here
+    u32 width;
+    u32 is_float;  // of 4 or 8 bytes: -0.0 is 0.0 and all NaN are one
 };
+static_assert(sizeof(HashedColumn) == 56);
 
-// Joins each row's value with what `hashes` has of it; before the first column all are equal. Bytes moved per row: its
-// value, 16 of the hash.
-void hash_rows(const HashedColumn& column, u64 count, u64* hashes, unsigned threads);
+constexpr u64 word_of_null = 0x9E3779B97F4A7C15;
 
-}  // namespace headrace
+HR_FN u64 joined_hash(u64 hash, u64 word) { return mixed(hash * 0xD6E8FEB86659FD93ull + word); }
+
+HR_FN u64 hash_of_bytes(const u8* bytes, u64 size) {
+    u64 hash = size;
+    for (; size >= 8; size -= 8, bytes += 8) hash = joined_hash(hash, load_word(bytes));
+    u64 last = 0;
+    for (u64 i = 0; i < size; ++i) last |= u64{bytes[i]} << (8 * i);
+    return joined_hash(hash, last);
+}
+
+template <class Value>
+HR_FN u64 word_of_value(const HashedColumn& column, u64 row) {
+    return BitsAs<Value>::of(one_of_equals(item_at_any(static_cast<const Value*>(column.values) + row)));
+}
+
+template <class Offset>
+HR_FN u64 word_of_text(const HashedColumn& column, u64 row) {
+    const Offset* const offsets = static_cast<const Offset*>(column.offsets);
+    const u64 begin = item_at_any(offsets + row);
+    return hash_of_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
+}
+
+// A view: 4 bytes of size; up to 12 bytes of text, or 4 of them, 4 of the buffer's number and 4 of the place there.
+HR_FN u64 word_of_view(const HashedColumn& column, u64 row) {
+    const u8* const view = static_cast<const u8*>(column.values) + row * 16;
+    const u32* const words = reinterpret_cast<const u32*>(view);
+    const u32 size = item_at_any(words);
+    if (size <= 12) return hash_of_bytes(view + 4, size);
+    return hash_of_bytes(column.data[item_at_any(words + 2)] + item_at_any(words + 3), size);
+}
+
+HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
+    if (column.words != nullptr) return column.words[item_at_any(static_cast<const u32*>(column.values) + row)];
+    if (column.data != nullptr) return word_of_view(column, row);
+    if (column.offsets != nullptr) {
+        return column.width == 4 ? word_of_text<u32>(column, row) : word_of_text<u64>(column, row);
+    }
+    if (column.width == 0) return static_cast<const u8*>(column.values)[row / 8] >> (row % 8) & 1;
+    if (column.width == 1) return word_of_value<u8>(column, row);
+    if (column.width == 2) return word_of_value<u16>(column, row);
+    if (column.width == 16) return hash_of_bytes(static_cast<const u8*>(column.values) + row * 16, 16);
+    if (column.width == 4) {
+        return column.is_float != 0 ? word_of_value<float>(column, row) : word_of_value<u32>(column, row);
+    }
+    return column.is_float != 0 ? word_of_value<double>(column, row) : word_of_value<u64>(column, row);
+}
+
+// What a row adds to its hash.
+HR_FN u64 word_at(const HashedColumn& column, u64 row) {
+    row += column.first;
+    const bool is_null = column.validity != nullptr && (column.validity[row / 8] >> (row % 8) & 1) == 0;
+    return is_null ? word_of_null : word_of_row(column, row);
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,99 @@
+// What an expression's operators mean for each type of values, on CPU and GPU alike. Whole numbers are modulo 2 to the
+// number of their bits; what is divided by is above 0, and quotients are rounded down, as Python has it. Of floating
+// point each step is rounded. A comparison's value is 1 or 0; &, | and ^ of floating point join comparisons alone.
+#pragma once
+#include "core/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// Sums of signed numbers are those of unsigned ones.
+template <class Value>
+struct Modular {
+    using Type = Value;
+    static constexpr bool whole = true;
+};
+template <>
+struct Modular<i32> {
+    using Type = u32;
+    static constexpr bool whole = true;
+};
+template <>
+struct Modular<i64> {
+    using Type = u64;
+    static constexpr bool whole = true;
+};
+template <>
+struct Modular<float> {
+    using Type = float;
+    static constexpr bool whole = false;
+};
+template <>
+struct Modular<double> {
+    using Type = double;
+    static constexpr bool whole = false;
+};
+
+template <class Value, class Sum = typename Modular<Value>::Type>
+HR_FN Value added(Value a, Value b) {
+    return static_cast<Value>(static_cast<Sum>(a) + static_cast<Sum>(b));
+}
+template <class Value, class Sum = typename Modular<Value>::Type>
+HR_FN Value subtracted(Value a, Value b) {
+    return static_cast<Value>(static_cast<Sum>(a) - static_cast<Sum>(b));
+}
+template <class Value, class Sum = typename Modular<Value>::Type>
+HR_FN Value multiplied(Value a, Value b) {
+    return static_cast<Value>(static_cast<Sum>(a) * static_cast<Sum>(b));
+}
+
+template <class Value>
+HR_FN Value conjoined(Value a, Value b) {
+    if constexpr (Modular<Value>::whole)
+        return a & b;
+    else
+        return a * b;
+}
+template <class Value>
+HR_FN Value disjoined(Value a, Value b) {
+    if constexpr (Modular<Value>::whole)
+        return a | b;
+    else
+        return a > b ? a : b;
+}
+template <class Value>
+HR_FN Value differing(Value a, Value b) {
+    if constexpr (Modular<Value>::whole)
+        return a ^ b;
+    else
+        return a == b ? Value(0) : Value(1);
+}
+
+template <class Value>
+HR_FN Value remainder_of(Value a, Value divisor) {
+    const Value rest = a % divisor;
+    return rest < 0 ? rest + divisor : rest;
+}
+template <class Value>
+HR_FN Value quotient_of(Value a, Value divisor) {
+    const Value quotient = a / divisor;
+    return a % divisor < 0 ? quotient - 1 : quotient;
+}
+
+template <class Value, class Sum = typename Modular<Value>::Type>
+HR_FN Value shifted_left(Value a, Value by) {
+    return static_cast<Value>(static_cast<Sum>(a) << static_cast<u32>(by));
+}
+template <class Value>
+HR_FN Value shifted_right(Value a, Value by) {
+    return a >> static_cast<u32>(by);
+}
+
+// A value as a bucket's number: its whole part, or one that is no bucket's for what is below 0, above all, or NaN.
+HR_FN u32 bucket_of(u32 value) { return value; }
+HR_FN u32 bucket_of(u64 value) { return value >> 32 == 0 ? static_cast<u32>(value) : ~0u; }
+HR_FN u32 bucket_of(i32 value) { return value < 0 ? ~0u : static_cast<u32>(value); }
+HR_FN u32 bucket_of(i64 value) { return bucket_of(static_cast<u64>(value)); }
+HR_FN u32 bucket_of(float value) { return value >= 0 ? whole_part(value) : ~0u; }
+HR_FN u32 bucket_of(double value) { return value >= 0 ? whole_part(value) : ~0u; }
+
+HR_END_NAMESPACE

@@ -1,0 +1,30 @@
+"""The benchmark of multisplit makes its tables to their end: in the fiber harness, with few keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench import gpu_multisplit, tune_multisplit
+from bench.split_places import SMALL, Harness
+from headrace.arrange.multisplit.split_gpu import Ways
+
+pytestmark = pytest.mark.fibers
+
+
+@pytest.mark.parametrize("name", ["3.4", "3.6", "partition"])
+def test_a_table_is_made(name: str, capsys) -> None:
+    gpu_multisplit.TABLES[name](Harness(200))
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(rows) >= 4 and len({row.count("|") for row in rows[:2]}) == 1
+
+
+def test_wrong_answers_are_found() -> None:
+    place = Harness(100)
+    keys = place.keys("uniform", 4, 100)
+    with pytest.raises(RuntimeError, match="wrong"):
+        place.check(gpu_multisplit.prepared(place, keys, None, 4, None)(), keys[::-1], None, 30, 4)
+
+
+def test_chunks_of_other_shapes_have_as_many_keys() -> None:
+    shapes = tune_multisplit.shapes_with(SMALL, (512, 12, 2), Ways(keep=2))
+    assert shapes.with_values == (512, 12, 2) and shapes.tiles_of_chunk == (6, 8, 2)
