@@ -1,0 +1,122 @@
+"""A GPU as bench.gpu_sort runs on it: keys are drawn and answers checked by PyTorch, CUB is asked by a program of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import torch
+
+from bench.gpu_sort_machines import Case
+from bench.gpu_timing import Cub, median_ms
+from headrace.arrange.sort.sort_gpu import shapes_of
+from headrace.arrange.sort.sorter_gpu import Sorter
+from headrace.core.context import Context
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.launcher import GpuLauncher
+from headrace.core.gpu.scratch import COUNTERS, scratch
+
+_MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
+
+
+class _Tensor:
+    """A tensor as a room."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor, self.address, self.nbytes = tensor, tensor.data_ptr(), tensor.nbytes
+
+
+class Card:
+    """The first GPU."""
+
+    def __init__(self) -> None:
+        self._cub = Cub("cub_sort")
+        self._card = gpu(0)
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+        self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
+        source = torch.zeros(1 << 28, dtype=torch.int32, device="cuda")
+        target = torch.empty_like(source)
+        self.copied = 2 * source.nbytes / median_ms(lambda: target.copy_(source)) * 1e3
+        self._drawn: tuple[Any, torch.Tensor] | None = None
+
+    def rate(self, case: Case) -> float:
+        """10^9 keys or pairs a second, of a case whose answer was right."""
+        keys = self._keys(case)
+        tensors = [keys, torch.empty_like(keys)]
+        if case.has_values:
+            rows = torch.arange(case.count, dtype=keys.dtype, device="cuda")
+            tensors += [rows, torch.empty_like(rows)]
+        given = case.given([_Tensor(tensor) for tensor in tensors])
+        stream = torch.cuda.current_stream().cuda_stream or 1
+        context = Context()
+
+        def work() -> None:
+            launcher = GpuLauncher(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
+            shapes = shapes_of(self._card.multiprocessors)
+            Sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
+
+        work()
+        _check(case, tensors)
+        return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
+
+    def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
+        """Of CUB."""
+        self._drawn = None  # its memory is asked for by another process
+        lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
+        return self._cub.rates(lines)
+
+    def _keys(self, case: Case) -> torch.Tensor:
+        which = case.width, case.ands, case.count, case.kind
+        if self._drawn is None or self._drawn[0] != which:
+            self._drawn = None
+            self._drawn = which, _drawn(case)
+        return self._drawn[1]
+
+
+def _drawn(case: Case) -> torch.Tensor:
+    dtype = torch.int64 if case.width == 8 else torch.int32
+    info = torch.iinfo(dtype)
+    keys = torch.zeros(case.count, dtype=dtype, device="cuda")
+    for word in range(case.ands + 1):
+        generator = torch.Generator("cuda").manual_seed(word)
+        one = torch.empty_like(keys).random_(info.min, info.max, generator=generator)
+        keys = one if word == 0 else keys.bitwise_and_(one)
+    if case.kind == "few values":
+        return keys.remainder_(10)
+    if case.kind != "drawn":
+        keys = torch.sort(keys ^ info.min)[0] ^ info.min
+        keys = keys.flip(0) if case.kind == "reversed" else keys
+    if case.kind == "all but sorted":
+        keys[-1] = 0
+    return keys
+
+
+def _check(case: Case, tensors: list[torch.Tensor]) -> None:
+    """In order, the same keys (by two sums), values at their keys, each once, and in order among equals if the sort is stable."""
+    keys, found = tensors[:2]
+    lowest = torch.iinfo(keys.dtype).min
+    ordered = found ^ lowest  # unsigned words in the order of signed ones
+    right = bool((ordered[1:] >= ordered[:-1]).all())
+    right = right and all(bool(_sum(keys, step) == _sum(found, step)) for step in (1, 3))
+    if case.has_values:
+        moved = tensors[3].long()
+        right = right and torch.equal(keys[moved], found)
+        if case.stable:
+            alike = ordered[1:] == ordered[:-1]
+            right = right and bool((~alike | (moved[1:] > moved[:-1])).all())
+        else:
+            seen = torch.zeros(case.count, dtype=torch.bool, device="cuda")
+            seen[moved] = True
+            right = right and bool(seen.all())
+    if not right:
+        raise RuntimeError(f"{case}: wrong")
+
+
+def _sum(keys: torch.Tensor, step: int) -> torch.Tensor:
+    """Of words mixed, in parts, since they are widened."""
+    total = torch.zeros((), dtype=torch.int64, device="cuda")
+    for part in keys.split(1 << 26):
+        wide = part.long() * (_MIXER * step % 2**64 - 2**64 * (_MIXER * step % 2**64 >> 63))
+        total += (wide ^ (wide >> 29)).sum()
+    return total

@@ -1,0 +1,194 @@
+"""A sort from the lowest digit up, each digit in one reading: launches of sort_count.cu, sort_plan.cu and sort_pass.cu."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+
+PLAN_BYTES = 16 + 16 * 16
+MAY, MUST = 1, 2
+"""Of a `Case`, whether to go by parts; 0: not."""
+_STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
+_STRAIGHT_DEFINES: dict[str, int] = {}
+DIGIT_BYTES = 1
+"""Of shared memory for each key of a tile that has values (move_arrays.cuh)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DigitShapes:
+    """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
+
+    Parameters
+    ----------
+    bits
+        Of a digit.
+    keys, with_values
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
+    counting
+        Threads, and vectors of 16 bytes of a thread.
+    planning
+        Threads.
+    counting_blocks
+        Of a multiprocessor.
+    portion
+        Keys of a launch at most.
+    """
+
+    bits: int = 8
+    keys: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (512, 24, 2)),
+        (2, (512, 24, 2)),
+        (4, (512, 24, 2)),
+        (8, (512, 12, 2)),
+    )
+    with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (384, 16, 2)),
+        (2, (384, 16, 2)),
+        (4, (384, 16, 2)),
+        (8, (512, 12, 1)),
+    )
+    counting: tuple[int, int] = (256, 4)
+    planning: int = 256
+    counting_blocks: int = 4
+    portion: int = 1 << 30
+
+    def of(self, width: int, *, has_values: bool) -> tuple[int, int, int]:
+        """Of keys of so many bytes."""
+        return dict(self.with_values if has_values else self.keys)[width]
+
+    def portions(self, count: int) -> int:
+        """Launches of a step."""
+        return -(-count // self.portion)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a plan is made of besides counts.
+
+    Parameters
+    ----------
+    in_place
+        Whether an array is written where it is read.
+    keeps_equals
+        Whether equal keys must keep their order.
+    parts
+        Whether to go by parts: 0 no, `MAY` where that moves less, `MUST`.
+    most_in_one
+        Keys that one block sorts.
+    value_bytes
+        Of what goes with a key.
+    """
+
+    in_place: bool
+    keeps_equals: bool
+    parts: int = 0
+    most_in_one: int = 1
+    value_bytes: int = 0
+
+    def packed(self, count: int) -> bytes:
+        """A ``Case``."""
+        return struct.pack("<Q4I", count, self.in_place, self.parts, self.most_in_one, self.value_bytes)
+
+
+class Plan:
+    """Counts of all digits, where each begins, and what is done, all on the device.
+
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 288.
+    """
+
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes) -> None:
+        self._common, self._keys, self._shapes = common, keys, shapes
+        self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
+        self.totals = common.launcher.room(self.table_bytes + 8, fill=0)
+        self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
+        self.plan = common.launcher.room(PLAN_BYTES)
+
+    def make(self, source: Room, case: Case) -> None:
+        """Count, and decide."""
+        keys, shapes, common = self._keys, self._shapes, self._common
+        threads, rows = shapes.counting
+        tile = threads * rows * 16 // keys.width
+        blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
+        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
+        shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
+        disorder = Part(self.totals, self.table_bytes)
+        args = (source, common.count, keys.rule, int(case.keeps_equals), self.totals, disorder)
+        common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
+        alike = Keys(keys.width, keys.rule)
+        shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
+        common.launcher.launch(_PLAN, shape, (self.totals, disorder, case.packed(common.count), self.starts, self.plan))
+
+    def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Keys that were in order, or in the reverse one."""
+        common = self._common
+        shape = Shape(_STRAIGHT_DEFINES, common.blocks(common.count, 4 * THREADS), THREADS)
+        common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
+
+
+class DigitSort:
+    """Steps from the lowest digit up.
+
+    Its memory: 16 bytes, and 8 for each tile of a portion and value of a digit, at most a third of a byte a key.
+    """
+
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, has_values: bool) -> None:
+        self._common, self._keys, self._shapes = common, keys, shapes
+        self._has_values = has_values
+        self._portions = shapes.portions(common.count)
+        threads, items, _ = shapes.of(keys.width, has_values=has_values)
+        tiles = -(-min(common.count, shapes.portion) // (threads * items))
+        self._states = common.launcher.room(16 + tiles * (8 << shapes.bits), fill=0)
+
+    def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Sort, if the plan is to go by digits; there are 8 columns at most."""
+        packed = packed_arrays(*arrays)
+        for number in range(self._keys.digits(self._shapes.bits)):
+            for portion in range(self._portions):
+                self._step(plan, (number, portion), packed, writes_keys=writes_keys)
+
+    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
+        number, portion = which
+        common, shapes, keys = self._common, self._shapes, self._keys
+        threads, items, resident = shapes.of(keys.width, has_values=self._has_values)
+        begin = portion * shapes.portion
+        count = min(shapes.portion, common.count - begin)
+        table = plan.table_bytes
+        starts = plan.starts.address + portion * table
+        follows = starts + table if portion + 1 < self._portions else 0
+        epoch = number * self._portions + portion + 1
+        packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
+        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+        defines = keys.defines(*sizes, ("HR_VALUES", int(self._has_values)))
+        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES * self._has_values, 1 << shapes.bits)
+        blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
+        args = (plan.plan, number, keys.rule, arrays, packed)
+        common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
+
+
+def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
+    """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/multisplit/split_tile.cuh."""
+    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 8
+    return -(-shared // 16) * 16
+
+
+def _counter_bytes(counters: int) -> int:
+    replicas = 32 if counters <= 256 else 16 if counters <= 512 else 8 if counters <= 1024 else 4
+    return counters * replicas * 4
+
+
+_PLAN = Entry("arrange/sort/sort_plan.cu", "sort_plan", "PP24sPP")
+
+
+@lru_cache(8)
+def _count_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/sort_count.cu", "sort_count", f"PQ{rule}sIPP")
+
+
+@lru_cache(8)
+def _pass_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s")

@@ -1,0 +1,112 @@
+// What a step of a sort writes of a tile: keys, at the end as they were given, and what goes with them; or where they
+// came from, which is read from nowhere. Each place's digit is remembered in a byte, so that values take the place of
+// keys in shared memory, and nothing has to look at keys again.
+#pragma once
+#include "arrange/multisplit/split_tile.cuh"
+#include "arrange/sort/plan.cuh"
+
+namespace headrace {
+
+// The arrays of a step, its part from `begin` on. A source that is null stays so.
+static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step,
+                                                      u64 begin) {
+    if (threadIdx.x != 0) return;
+    columns.count = arrays.columns;
+#pragma unroll 1
+    for (u32 c = 0; c < arrays.columns; ++c) {
+        const Moved& moved = arrays.column[c];
+        const u8* const from = static_cast<const u8*>(moved.from(step.from));
+        columns.from[c] = from == nullptr ? nullptr : from + begin * moved.width;
+        columns.to[c] = moved.to(step.to);
+        columns.width[c] = moved.width;
+    }
+}
+
+// A byte of shared memory for each place of a tile with values.
+constexpr u32 digit_bytes = with_values ? 1 : 0;
+
+static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
+    return reinterpret_cast<u8*>(work.room + tile_keys);
+}
+
+// `out_rule` makes what is moved what is written: the sort's rule in its last step, before that the one that changes
+// nothing. (A test of that for each key, or for all of them, has the compiler keep a tile's words for both cases.)
+template <bool whole>
+static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, const KeyRule<Key>& out_rule) {
+    const bool writes = work.out != nullptr;
+    if (!with_values && !writes) return;
+    Key* const mine = work.out + threadIdx.x;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        if (!whole && at >= tile.count) continue;
+        const Key key = work.room[at];
+        const u32 digit = work.digit.of(key);
+        if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
+        if (writes) (mine + work.shared.to[digit])[j * threads] = with_equals ? key : out_rule.key(key);
+    }
+}
+
+// A column's items, as many at a time as there is room for; without a source, numbers of rows from `begin` on.
+template <bool whole, class Item>
+static __device__ __forceinline__ void move_column(const Work& work, u32 column, const Tile& tile,
+                                                   const u32 (&place)[items / 2], u32 begin) {
+    constexpr bool all = sizeof(Item) <= sizeof(Key);
+    constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
+    constexpr u32 group = all ? 8 : 2;  // loads on their way together
+    u32 own[items / 2];                 // made anew for each column
+#pragma unroll
+    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
+    const Item* const in = static_cast<const Item*>(work.columns.from[column]);
+    Item* const out = static_cast<Item*>(work.columns.to[column]) + threadIdx.x;
+    Item* const there = reinterpret_cast<Item*>(work.room);
+    const u8* const digit = digits_of_places(work);
+#pragma unroll 1
+    for (u32 first = 0; first < tile_keys; first += held) {
+        __syncthreads();  // what was there is read
+#pragma unroll
+        for (u32 j = 0; j < items; j += group) {
+            Item item[group];
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const bool fits = all || half_of(own, j + k) - first < held;
+                if (!fits || (!whole && item_place(j + k) >= tile.count)) continue;
+                if constexpr (sizeof(Item) == 4) {
+                    item[k] = in == nullptr ? begin + item_place(j + k) : in[tile.begin + item_place(j + k)];
+                } else {
+                    item[k] = in[tile.begin + item_place(j + k)];
+                }
+            }
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const u32 at = half_of(own, j + k) - first;
+                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = item[k];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            const u32 at = j * threads + threadIdx.x;
+            const bool is_here = all || at - first < held;
+            if (is_here && (whole || at < tile.count))
+                (out + work.shared.to[digit[at]])[j * threads] = there[at - first];
+        }
+    }
+}
+
+template <bool whole>
+static __device__ __forceinline__ void move_all(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
+                                                u64 begin) {
+    const u32 first = static_cast<u32>(begin + tile.begin);
+#pragma unroll 1
+    for (u32 c = 0; c < work.columns.count; ++c) {
+        const u32 width = work.columns.width[c];
+        if (width == 4) move_column<whole, u32>(work, c, tile, place, first);
+        if (width == 8) move_column<whole, u64>(work, c, tile, place, first);
+        if (width == 1) move_column<whole, u8>(work, c, tile, place, first);
+        if (width == 2) move_column<whole, u16>(work, c, tile, place, first);
+        if (width == 16) move_column<whole, uint4>(work, c, tile, place, first);
+    }
+}
+
+}  // namespace headrace

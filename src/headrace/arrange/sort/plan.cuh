@@ -1,0 +1,57 @@
+// What a sort does, decided on the device from the counts of all digits, so that the host waits for nothing: it
+// launches all that may be done, and a launch that the plan has no use for ends at once.
+#pragma once
+#include "core/portable.hpp"
+
+namespace headrace {
+
+constexpr u32 most_steps = 16;
+
+enum class How : u32 { straight, reversed, by_digits, by_parts };
+
+struct Disorder {
+    u32 falls;  // whether a key comes before a lower one
+    u32 rises;  // whether one comes before a higher one, or before its equal where that counts
+};
+
+// Where keys are, and what goes with them.
+enum class Place : u32 { source, target, between };
+
+struct Step {
+    u32 digit;  // 0 is the lowest
+    Place from, to;
+    u32 unused;
+};
+
+struct Plan {
+    How how;
+    u32 steps;
+    u32 unused[2];
+    Step step[most_steps];
+};
+
+// One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.
+struct Moved {
+    const void* source;
+    void* target;
+    void* between;
+    u32 width;
+    u32 unused;
+
+    __device__ __forceinline__ const void* from(Place place) const {
+        return place == Place::source ? source : to(place);
+    }
+    __device__ __forceinline__ void* to(Place place) const { return place == Place::target ? target : between; }
+};
+
+constexpr u32 most_moved = 8;
+
+// Keys, and what goes with them.
+struct Arrays {
+    Moved keys;
+    Moved column[most_moved];
+    u32 columns;
+    u32 unused;
+};
+
+}  // namespace headrace

@@ -1,0 +1,73 @@
+"""Sorting on a GPU: a task's arrays, and the launcher of their card and stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+
+from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
+from headrace.arrange.sort.task import SortTask
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.launcher import GpuLauncher, Room
+from headrace.core.gpu.scratch import COUNTERS, scratch
+from headrace.core.placement import in_stream_of
+
+
+def sort_keys_on_gpu(task: SortTask) -> None:
+    """Keys alone. `Sorter.sort` tells what memory it takes."""
+    with _sorter(task) as sorter:
+        sorter.sort(_given(task))
+
+
+def sort_pairs_on_gpu(task: SortTask) -> None:
+    """Keys and what goes with them."""
+    with _sorter(task) as sorter:
+        sorter.sort(_given(task))
+
+
+def argsort_on_gpu(task: SortTask) -> None:
+    """Places of keys."""
+    with _sorter(task) as sorter:
+        sorter.sort(_given(task))
+
+
+def is_sorted_on_gpu(task: SortTask) -> bool:
+    """Whether keys are in order; the host waits once."""
+    with _sorter(task) as sorter:
+        return sorter.is_sorted(_given(task))
+
+
+def top_k_on_gpu(task: SortTask) -> None:
+    """The first keys of their order, as many as the target has room for."""
+    assert task.target is not None
+    with _sorter(task) as sorter:
+        sorter.top_k(_given(task), task.target.length)
+
+
+@contextmanager
+def _sorter(task: SortTask) -> Iterator[Sorter]:
+    keys = task.keys
+    arrays = [keys, task.target, task.indices]
+    arrays += [array for moved in task.values for array in (moved.source, moved.target)]
+    with in_stream_of(*(array for array in arrays if array is not None)):
+        card = gpu(keys.device)
+        launcher = GpuLauncher(card, stream=keys.stream, budget=task.budget, crossings=task.context.crossings)
+
+        def counters() -> Room:
+            return scratch(card, COUNTERS, launcher.stream, 0)[0]
+
+        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors), counters)
+
+
+@cache
+def shapes_of(multiprocessors: int) -> SortShapes:
+    """Of a card with so many."""
+    return replace(SortShapes(), multiprocessors=multiprocessors)
+
+
+def _given(task: SortTask) -> Given:
+    values = tuple((moved.source, moved.target, moved.source.width) for moved in task.values)
+    indices = None if task.indices is None else (task.indices, task.indices.width)
+    return Given(task.order, task.keys, task.target, values, indices, task.stable, task.strategy)

@@ -1,0 +1,280 @@
+"""Which way keys are sorted on a GPU, and what goes with them: by a launcher, so that tests run it without a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
+from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
+from headrace.arrange.sort.small_gpu import BlockShape, Meeting, SmallShapes, sort_alone
+from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
+from headrace.core.errors import OptionError
+from headrace.core.gpu.launcher import Launcher, Room
+
+_TINY = BlockShape(6, 64, 8, 16)
+_LITTLE = BlockShape(8, 256, 8, 4)
+_U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
+_SPLIT_U32, _SPLIT_U64 = replace(_U32, splits=True), replace(_U64, splits=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SortShapes:
+    """Sizes that kernels are compiled for and where one way ends and the next begins; tests have smaller ones.
+
+    Parameters
+    ----------
+    digits, small, top
+        Of the other files.
+    kept, counted
+        Of a sort by parts, by bytes of a key: as the paper has it, and with one addition a key.
+    stable
+        The same of pairs, whose equal keys keep their order.
+    parts_from
+        How many keys there must be that a sort by parts may be chosen, by bytes of a key.
+    most_moved
+        Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
+    """
+
+    digits: DigitShapes = field(default_factory=DigitShapes)
+    small: SmallShapes = field(default_factory=SmallShapes)
+    top: TopShape = field(default_factory=TopShape)
+    kept: tuple[tuple[int, PartShapes], ...] = (
+        (4, PartShapes(8, (384, 18), (384, 18, 2), (_TINY, _LITTLE, _U32), 3000)),
+        (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
+    )
+    counted: tuple[tuple[int, PartShapes], ...] = (
+        (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+    )
+    stable: tuple[tuple[int, PartShapes], ...] = (
+        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+    )
+    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
+    most_moved: int = 8
+    multiprocessors: int = 132
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is sorted.
+
+    Parameters
+    ----------
+    order
+        Of the keys.
+    keys, target
+        Where they are and where they go; no target: nobody wants them.
+    values
+        For each array where it is, where it goes, and bytes of an item.
+    indices
+        Where places of keys go, and bytes of one.
+    stable
+        Whether equal keys keep their order.
+    strategy
+        ``"digits"``, ``"hybrid"``, or None.
+    options
+        Of the hybrid.
+    """
+
+    order: KeyOrder
+    keys: Room
+    target: Room | None
+    values: tuple[tuple[Room, Room, int], ...] = ()
+    indices: tuple[Room, int] | None = None
+    stable: bool = True
+    strategy: str | None = None
+    options: PartOptions = field(default_factory=PartOptions)
+
+    @property
+    def width(self) -> int:
+        """Bytes of a key."""
+        return self.order.bits // 8
+
+
+class Sorter:
+    """Sorts of `count` keys.
+
+    Parameters
+    ----------
+    launcher
+        Where kernels run.
+    count
+        How many keys there are.
+    shapes
+        Of the kernels.
+    counters
+        Gives 16 bytes that are zero, and are so again behind every launch.
+    """
+
+    def __init__(self, launcher: Launcher, count: int, shapes: SortShapes, counters: Callable[[], Room]) -> None:
+        self._launcher, self._count, self._shapes, self._counters = launcher, count, shapes, counters
+        self._common = Common(launcher, count, shapes.multiprocessors)
+
+    def sort(self, given: Given) -> None:
+        """Put keys, and what goes with them, to their targets.
+
+        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to what one block
+        sorts; n (w + 4) and 2 KiB a block where a few meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
+        6,000 to 12,000 keys 2 KiB for each, and 80 KiB; by parts n w / 10 besides. Values that are fetched at the end take 8 n,
+        or 16 n above 2**32 keys, instead of their own, and n times their width where they are sorted in place.
+
+        Raises
+        ------
+        MemoryLimitError
+            It does not fit; nothing has changed.
+        OptionError
+            The strategy cannot do it.
+        """
+        if self._count == 0:
+            return
+        carries = bool(given.values) or given.indices is not None
+        if given.strategy == "hybrid":
+            self._check_hybrid(given, carries=carries)
+        if self._must_fetch(given):
+            self._sort_by_rows(given)
+        else:
+            self._sort_directly(given)
+
+    def is_sorted(self, given: Given) -> bool:
+        """Whether keys are in order; the host waits."""
+        if self._count < 2:
+            return True
+        return is_in_order(self._common, Keys(given.width, given.order.packed), given.keys, self._shapes.top)
+
+    def top_k(self, given: Given, k: int) -> None:
+        """The first `k` keys to the target, and their places to the indices.
+
+        Besides it takes 12 or 16 bytes for each of them, and what a sort of so many takes.
+        """
+        if k == 0 or given.target is None or given.indices is None:
+            return None
+        if k == self._count:
+            return self.sort(given)
+        places, width = given.indices
+        keys = Keys(given.width, given.order.packed)
+        taken, taken_places = self._launcher.room(k * given.width), self._launcher.room(k * width)
+        chosen = replace(given, keys=taken, values=((taken_places, places, width),), indices=None, strategy=None)
+        Top(self._common, keys, self._shapes.top).run(given.keys, k, (taken, taken_places, width))
+        return Sorter(self._launcher, k, self._shapes, self._counters).sort(chosen)
+
+    def _check_hybrid(self, given: Given, *, carries: bool) -> None:
+        if given.width not in dict(self._shapes.kept):
+            raise OptionError("strategy 'hybrid' is for keys of 4 and 8 bytes")
+        if self._count > MOST_KEYS:
+            raise OptionError(f"strategy 'hybrid' is for less than 2**32 keys, not {self._count:_}; 'digits' is for any number")
+        if carries and given.stable:
+            raise OptionError("strategy 'hybrid' does not keep the order of equal keys; 'digits' does, or pass stable=False")
+
+    def _is_small(self, given: Given) -> bool:
+        """Whether one launch sorts it; the hybrid has a block for what fits one."""
+        if given.strategy == "hybrid":
+            return self._count <= dict(self._shapes.kept)[given.width].most_in_one
+        return self._count <= max(self._shapes.small.most_meeting, dict(self._shapes.small.alone)[given.width].keys)
+
+    def _must_fetch(self, given: Given) -> bool:
+        """Whether values are better fetched by row at the end, or must be."""
+        columns = len(given.values) + (given.indices is not None)
+        if columns > MOST_COLUMNS:
+            return True
+        if given.indices is not None and given.indices[1] == 8 and not self._is_small(given) and self._count <= ROW_BYTES_UP_TO:
+            return True  # places of 4 bytes are moved
+        return not self._is_small(given) and sum(width for _, _, width in given.values) > self._shapes.most_moved
+
+    def _sort_by_rows(self, given: Given) -> None:
+        """Rows go with the keys, and tell where all else is."""
+        width = row_bytes(self._count)
+        places, place_width = given.indices or (None, 0)
+        rows = places if places is not None and place_width == width else self._launcher.room(self._count * width)
+        copies = [self._launcher.room(self._count * w) if a.address == b.address else None for a, b, w in given.values]
+        self._sort_directly(replace(given, values=(), indices=(rows, width)))
+        for (source, target, item), copy in zip(given.values, copies, strict=True):
+            if copy is not None:
+                self._common.gather(None, source, copy, item)
+            self._common.gather(rows, source if copy is None else copy, target, item)
+        if places is not None and places is not rows:
+            self._common.rows_as(rows, places, place_width)
+
+    def _sort_directly(self, given: Given) -> None:
+        carries = bool(given.values) or given.indices is not None
+        keys = Keys(given.width, given.order.packed, equals=given.order.has_equals and carries)
+        if self._is_small(given):
+            return self._sort_few(given, keys)
+        moved = self._moved(given.keys, given.target, given.width, keys)
+        columns = [self._moved(source, target, width, keys) for source, target, width in given.values]
+        if given.indices is not None:
+            columns.append(self._rows(*given.indices))
+        return self._sort_many(given, keys, moved, columns)
+
+    def _sort_few(self, given: Given, keys: Keys) -> None:
+        moved = Moved(given.keys, given.target, None, given.width)
+        columns = [Moved(source, target, None, width) for source, target, width in given.values]
+        if given.indices is not None:
+            columns.append(Moved(None, given.indices[0], None, given.indices[1]))
+        writes_keys = given.target is not None
+        alone = dict(self._shapes.small.alone)[given.width]
+        if given.strategy == "hybrid":
+            alone = dict(self._shapes.kept)[given.width].local[-1]
+        if self._count <= alone.keys:
+            return sort_alone(self._launcher, keys, alone, (moved, columns), self._count, writes_keys=writes_keys)
+        meeting = Meeting(self._launcher, keys, self._shapes.small.meeting, self._count, self._counters())
+        return meeting.run(moved, columns, writes_keys=writes_keys)
+
+    def _sort_many(self, given: Given, keys: Keys, moved: Moved, columns: Sequence[Moved]) -> None:
+        common, shapes = self._common, self._shapes.digits
+        has_values, writes_keys = bool(columns), given.target is not None
+        in_place = any(one.in_place for one in (moved, *columns))
+        by_parts = self._parts(given, has_values=has_values)
+        part_shapes, options, may = by_parts or (None, given.options, 0)
+        plan = Plan(common, keys, shapes)
+        digits = DigitSort(common, keys, shapes, has_values=has_values) if may < MUST else None
+        parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
+        if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
+            moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
+            in_place = False
+        assert moved.source is not None
+        most_in_one, value_bytes = part_shapes.most_in_one if part_shapes else 1, sum(column.width for column in columns)
+        plan.make(moved.source, Case(in_place, has_values, may, most_in_one, value_bytes))
+        if digits is not None:
+            digits.run(plan, (moved, columns), writes_keys=writes_keys)
+        if parts is not None:
+            parts.run(plan, (moved, columns), writes_keys=writes_keys)
+        plan.run_straight((moved, columns), writes_keys=writes_keys)
+
+    def _from_copy(self, moved: Moved) -> Moved:
+        if not moved.in_place:
+            return moved
+        assert moved.source is not None
+        copy = self._launcher.room(self._count * moved.width)
+        self._common.gather(None, moved.source, copy, moved.width)
+        return replace(moved, source=copy)
+
+    def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
+        """Shapes and options of a sort by parts, and whether it may be done or must."""
+        if given.strategy == "hybrid":
+            return dict(self._shapes.kept)[given.width], given.options, MUST
+        least = dict(self._shapes.parts_from).get(given.width)
+        if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
+            return None
+        if has_values:
+            return dict(self._shapes.stable)[given.width], replace(given.options, stable=True), MAY
+        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), MAY
+
+    def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
+        """With the room that steps take: none for one step."""
+        if keys.digits(self._shapes.digits.bits) == 1:
+            return Moved(source, target, None, width)
+        between = self._launcher.room(self._count * width)
+        return Moved(source, target or self._launcher.room(self._count * width), between, width)
+
+    def _rows(self, target: Room, width: int) -> Moved:
+        """Numbers of rows; of 8 bytes they are written down first."""
+        between = self._launcher.room(self._count * width)
+        if width == 4:
+            return Moved(None, target, between, width)
+        written = self._launcher.room(self._count * width)
+        self._common.rows_as(None, written, width)
+        return Moved(written, target, between, width)

@@ -1,0 +1,62 @@
+"""Sorts on a GPU, by their public functions, against those on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Context
+from headrace.core.gpu.device_array import DeviceArray
+from tests.arrange.sort_gpu_cases import columns_of, entropy_keys, keys_of, words
+
+pytestmark = pytest.mark.gpu
+
+COUNTS = [0, 1, 9216, 9217, 1 << 16, (1 << 16) + 1, 300_000, (1 << 22) + 5]
+ON_GPU = Context(device="cuda")
+
+
+def host(array):
+    return array.to_numpy() if isinstance(array, DeviceArray) else np.asarray(array)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f2", "u4", "f4", "i8", "f8", "M8[us]"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_types(dtype: str, descending: bool) -> None:
+    for count in COUNTS:
+        keys = keys_of(dtype, count)
+        expected = headrace.sort(keys, descending=descending)
+        np.testing.assert_array_equal(words(host(headrace.sort(keys, descending=descending, context=ON_GPU))), words(expected))
+        places = headrace.argsort(keys, descending=descending)
+        np.testing.assert_array_equal(host(headrace.argsort(keys, descending=descending, context=ON_GPU)), places)
+        values = columns_of(count, 2)
+        pairs = headrace.sort_pairs(keys, values, descending=descending, context=ON_GPU)
+        for made, given in zip(pairs.values, values, strict=True):
+            np.testing.assert_array_equal(host(made), given[places])
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("ands", [-1, *range(11)])
+def test_entropies(dtype: str, ands: int) -> None:
+    keys = entropy_keys(dtype, (1 << 24) + 77, ands)
+    expected = np.sort(keys)
+    for strategy in (None, "digits", "hybrid"):
+        np.testing.assert_array_equal(host(headrace.sort(keys, strategy=strategy, context=ON_GPU)), expected)
+
+
+@pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])
+def test_orders(kind: str) -> None:
+    keys = keys_of("i4", 3_000_000, kind)
+    places = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(host(headrace.argsort(keys, context=ON_GPU)), places)
+    assert headrace.is_sorted(keys, context=ON_GPU) == headrace.is_sorted(keys)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+def test_top_k(dtype: str) -> None:
+    keys = keys_of(dtype, 2_000_000)
+    for k in (1, 1000, 70_000):
+        for largest in (False, True):
+            expected, found = headrace.top_k(keys, k, largest=largest), headrace.top_k(keys, k, largest=largest, context=ON_GPU)
+            np.testing.assert_array_equal(host(found.indices), expected.indices)
+            np.testing.assert_array_equal(words(host(found.keys)), words(expected.keys))

@@ -1,0 +1,241 @@
+"""The GPU's sorts under the fiber harness, against Python's stable sort of codes, around the edges of tiles, blocks and ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.core.errors import MemoryLimitError, OptionError
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.arrange.sort_gpu_cases import (
+    ALONE,
+    MEETING,
+    PARTS_FROM,
+    SHAPES,
+    Given,
+    Sorter,
+    check,
+    columns_of,
+    entropy_keys,
+    expected_rows,
+    keys_of,
+    sort_under_harness,
+    words,
+)
+
+pytestmark = pytest.mark.fibers
+
+DTYPES = ["u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8", "?", "M8[s]"]
+EDGES = [0, 1, 2, 31, ALONE - 1, ALONE, ALONE + 1, MEETING, MEETING + 1]
+ENTROPIES = [-1, *range(11)]
+"""The paper's twelve: words ANDed together, and zeros."""
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("columns", [0, 1])
+def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
+    for count in (*EDGES, PARTS_FROM + 7):
+        check(keys_of(dtype, count), columns_of(count, columns))
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f4", "u8", "M8[s]"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("total_order", [False, True])
+def test_orders(dtype: str, descending: bool, total_order: bool) -> None:
+    order = KeyOrder.of(np.dtype(dtype).str, descending=descending, total_order=total_order)
+    for count in (200, 500, 700):
+        keys = keys_of(dtype, count)
+        if dtype == "M8[s]":
+            keys[::9] = np.datetime64("NaT")
+        check(keys, order=order)
+        check(keys, columns_of(count, 1), order=order)
+
+
+@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
+def test_interleavings(how: tuple[str, int]) -> None:
+    for count in (ALONE, 513, 1100):
+        check(keys_of("u4", count), columns_of(count, 2), how=how)
+        check(keys_of("u8", count), how=how)
+    keys = keys_of("u4", 1500)
+    check(keys, strategy="hybrid", how=how)
+    check(keys, columns_of(1500, 2), strategy="hybrid", stable=False, how=how)
+
+
+@pytest.mark.parametrize("ands", ENTROPIES)
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
+    for count in (700, 2500):
+        keys = entropy_keys(dtype, count, ands)
+        for strategy in (None, "digits", "hybrid"):
+            check(keys, strategy=strategy)
+        check(keys, columns_of(count, 1))
+        check(keys, columns_of(count, 1), strategy="hybrid", stable=False)
+
+
+@pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_keys_in_some_order_already(kind: str, in_place: bool) -> None:
+    for count in (100, 513, 1000):
+        for dtype in ("u1", "i4", "f8"):
+            keys = keys_of(dtype, count, kind)
+            check(keys, in_place=in_place)
+            check(keys, columns_of(count, 1), in_place=in_place)
+    check(keys_of("i4", 999, "rising")[::-1].copy(), columns_of(999, 1), in_place=in_place)
+    check(keys_of("u4", 1001, kind), strategy="hybrid", in_place=in_place)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_values_of_any_width_and_number(in_place: bool) -> None:
+    for count in (200, 500, 800):
+        for columns in (2, 5, 9):
+            check(keys_of("u2", count, "few"), columns_of(count, columns), in_place=in_place)
+    check(keys_of("u8", 900), columns_of(900, 3), strategy="hybrid", stable=False, in_place=in_place)
+
+
+@pytest.mark.parametrize("index_bytes", [4, 8])
+def test_places(index_bytes: int) -> None:
+    for count in (1, 250, 500, 800):
+        for dtype in ("u1", "f4", "i8"):
+            check(keys_of(dtype, count), index_bytes=index_bytes, wants_keys=False)
+    check(keys_of("u4", 900), index_bytes=index_bytes, wants_keys=False, strategy="hybrid", stable=False)
+    check(keys_of("u4", 700), columns_of(700, 2), index_bytes=index_bytes)
+
+
+def test_more_keys_than_a_launch_takes() -> None:
+    """As past 2**30, by portions."""
+    shapes = replace(SHAPES, digits=replace(SHAPES.digits, portion=700))
+    for dtype in ("u4", "f8"):
+        keys = keys_of(dtype, 1900)
+        check(keys, shapes=shapes, strategy="digits")
+        check(keys, columns_of(1900, 1), shapes=shapes)
+
+
+@pytest.mark.parametrize("bits", [5, 6])
+def test_digits_of_other_widths(bits: int) -> None:
+    """Of which a key may have an odd number, and its highest is narrower."""
+    shapes = replace(SHAPES, digits=replace(SHAPES.digits, bits=bits))
+    for in_place in (False, True):
+        check(keys_of("i2", 700), columns_of(700, 1), shapes=shapes, in_place=in_place)
+        check(keys_of("u4", 700), shapes=shapes, in_place=in_place, strategy="digits")
+
+
+@pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])
+@pytest.mark.parametrize("ands", [0, 3, 8])
+def test_what_the_ablation_switches_off_changes_no_answer(off: str, ands: int) -> None:
+    options = PartOptions(**{off: False})
+    for in_place in (False, True):
+        check(entropy_keys("u4", 2000, ands), strategy="hybrid", options=options, in_place=in_place)
+    check(entropy_keys("u8", 1200, ands), strategy="hybrid", options=options)
+
+
+def test_strategies_that_cannot_do_it_say_so() -> None:
+    for keys, options, message in (
+        (keys_of("u2", 900), {}, "4 and 8 bytes"),
+        (keys_of("u4", 900), {"index_bytes": 4}, "stable=False"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            sort_under_harness(keys, strategy="hybrid", **options)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
+def test_is_sorted(dtype: str) -> None:
+    for count in (0, 1, 2, 33, 1025, 3000):
+        for descending in (False, True):
+            order = KeyOrder.of(np.dtype(dtype).str, descending=descending)
+            keys = keys_of(dtype, count)
+            keys = keys[expected_rows(keys, order, by_equals=True)]
+            assert is_sorted(keys, order)
+            for place in {0, count // 2, count - 2} & set(range(count - 1)):
+                other = keys.copy()
+                other[place], other[place + 1] = keys[-1], keys[0]
+                codes = [order.equal_code(word) for word in words(other).tolist()]
+                assert is_sorted(other, order) == (codes == sorted(codes))
+
+
+def is_sorted(keys, order) -> bool:
+    launcher = FiberLauncher("random", len(keys))
+    return Sorter(launcher, len(keys), SHAPES, lambda: None).is_sorted(Given(order, launcher.put(keys), None))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
+@pytest.mark.parametrize("index_bytes", [4, 8])
+def test_top_k(dtype: str, index_bytes: int) -> None:
+    for count in (1, 300, 2600):
+        keys = keys_of(dtype, count)
+        for descending in (False, True):
+            order = KeyOrder.of(np.dtype(dtype).str, descending=descending)
+            rows = expected_rows(keys, order, by_equals=True)
+            for k in {0, 1, 5, count // 3, count - 1, count} & set(range(count + 1)):
+                launcher = FiberLauncher("random", k)
+                target, places = launcher.room(k * keys.itemsize), launcher.room(k * index_bytes)
+                given = Given(order, launcher.put(keys), target, (), (places, index_bytes))
+                Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0)).top_k(given, k)
+                np.testing.assert_array_equal(places.array.view(f"u{index_bytes}"), rows[:k])
+                np.testing.assert_array_equal(target.array.view(words(keys).dtype), words(keys)[rows[:k]])
+
+
+class Limited(FiberLauncher):
+    """Has no memory for more than so many rooms."""
+
+    def __init__(self, rooms: int) -> None:
+        super().__init__("forward")
+        self.rooms_left = rooms
+
+    def room(self, nbytes, *, fill=None):
+        if self.rooms_left == 0:
+            raise MemoryLimitError("no more rooms")
+        self.rooms_left -= 1
+        return super().room(nbytes, fill=fill)
+
+
+@pytest.mark.parametrize("strategy", [None, "hybrid"])
+@pytest.mark.parametrize(("count", "columns"), [(200, 1), (500, 1), (1000, 0), (1000, 1), (1000, 3)])
+def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str | None, count: int, columns: int) -> None:
+    keys, values = keys_of("u4", count), columns_of(count, columns)
+    for more in range(40):
+        launcher = Limited(1 + columns + more)
+        rooms = [launcher.put(array) for array in (keys, *values)]
+        carried = tuple((room, room, array.itemsize) for room, array in zip(rooms[1:], values, strict=True))
+        given = Given(KeyOrder.of("<u4"), rooms[0], rooms[0], carried, stable=strategy is None, strategy=strategy)
+        sorter = Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0))
+        try:
+            sorter.sort(given)
+        except MemoryLimitError:
+            for room, array in zip(rooms, (keys, *values), strict=True):
+                np.testing.assert_array_equal(room.array, array.view("u1"))
+        else:
+            break
+    np.testing.assert_array_equal(rooms[0].array.view("u4"), np.sort(keys))
+    assert more > 0 or count <= ALONE
+
+
+class Watching(FiberLauncher):
+    """Tells which way the plan went: 0 a straight copy, 1 reversed, 2 by digits, 3 by parts (plan.cuh)."""
+
+    way = -1
+
+    def launch(self, entry, shape, args):
+        if entry.name == "sort_straight":
+            self.way = int(args[0].array.view("u4")[0])
+        super().launch(entry, shape, args)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ands", "way"), [("drawn", 0, 3), ("drawn", 6, 2), ("drawn", -1, 0), ("rising", 0, 0), ("falling", 0, 1)]
+)
+@pytest.mark.parametrize("columns", [0, 1])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: int, dtype: str) -> None:
+    count = 2000
+    keys = entropy_keys(dtype, count, ands) if kind == "drawn" else np.arange(count).astype(dtype)
+    keys = keys[::-1].copy() if kind == "falling" else keys
+    launcher = Watching("random", 1)
+    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
+    values = ((launcher.put(np.arange(count)), launcher.room(8 * count), 8),)[:columns]
+    Sorter(launcher, count, SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values))
+    assert launcher.way == way
+    np.testing.assert_array_equal(rooms[1].array.view(dtype), np.sort(keys))

@@ -1,0 +1,74 @@
+"""Every program that a sort may launch is listed in core/variants.toml, has arguments of the sizes that its signature
+tells, and fits the shared memory of every card."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.parts_gpu import Bounds, PartOptions
+from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
+from headrace.core.gpu.kernel_arguments import signature_codes
+from headrace.core.gpu.kernel_source import Variant
+
+pytestmark = pytest.mark.pure
+
+OF_EVERY_CARD = 99 << 10
+
+
+class Room:
+    address, nbytes = 16, 8
+
+
+class Lister:
+    """A launcher that looks programs up and runs nothing."""
+
+    def __init__(self) -> None:
+        self.programs: set[str] = set()
+        self.room_bytes = 0
+
+    def room(self, nbytes, fill=None):
+        self.room_bytes += nbytes
+        return Room()
+
+    def fill(self, room, byte):
+        pass
+
+    def put(self, values, room=None):
+        return Room()
+
+    def launch(self, entry, shape, args):
+        Variant.of(entry.file, shape.defines)
+        self.programs.add(entry.file.rpartition("/")[2])
+        assert shape.shared <= OF_EVERY_CARD and shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
+        codes = signature_codes(entry.signature)
+        assert len(codes) == len(args)
+        for code, arg in zip(codes, args, strict=True):
+            assert not isinstance(arg, bytes) or len(arg) == struct.calcsize("=" + code)
+
+
+@pytest.mark.parametrize("typestr", ["|u1", "|b1", "<i2", "<f2", "<u4", "<f4", "<i8", "<f8", "<M8[us]"])
+@pytest.mark.parametrize("count", [1, 5000, 9000, 10_000, 1 << 16, 70_000, 1 << 26, 1 << 33])
+def test_launches_are_listed(typestr: str, count: int) -> None:
+    order, lister = KeyOrder.of(typestr), Lister()
+    sorter = Sorter(lister, count, SortShapes(), Room)
+    for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 16),) * 3):
+        for indices in (None, (Room(), 4), (Room(), 8)):
+            if indices is None or indices[1] == 8 or count < 1 << 32:
+                sorter.sort(Given(order, Room(), Room(), values, indices))
+    sorter.top_k(Given(order, Room(), Room(), (), (Room(), 8)), max(1, count // 2))
+    if typestr[2] in "48" and count < 1 << 32:
+        for options in (PartOptions(), PartOptions(merges=False, by_size=False)):
+            sorter.sort(Given(order, Room(), Room(), strategy="hybrid", options=options))
+            values = ((Room(), Room(), 4),)
+            sorter.sort(Given(order, Room(), Room(), values, stable=False, strategy="hybrid", options=options))
+
+
+@pytest.mark.parametrize(("width", "count"), [(4, 500_000_000), (8, 250_000_000)])
+def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) -> None:
+    """M2 to M5 of the paper's section 4.6; its own example comes to 4.85 and 5.06 percent of keys and their second buffer."""
+    shapes = dict(SortShapes().kept)[width]
+    share = Bounds(count, shapes, PartOptions()).nbytes / (2 * count * width)
+    assert 0.02 < share < 0.051
