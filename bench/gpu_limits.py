@@ -248,7 +248,7 @@ def as_markdown(rows: list[dict]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a GPU allows: memory, launches, first calls, the bus.")
-    parser.add_argument("--out", help="path of the results, without a suffix")
+    parser.add_argument("--out", help="path of the results; .md and .json are made of it")
     parser.add_argument("--nbytes", type=int, nargs="+", default=SIZES, help="sizes of the buffers that are copied")
     given = parser.parse_args()
     card = gpu()
@@ -266,9 +266,10 @@ def main() -> None:
         pages.append(f"## {title}\n\n{as_markdown(tables[title])}")
         print(pages[-1], flush=True)
     if given.out:
-        Path(given.out).parent.mkdir(parents=True, exist_ok=True)
-        Path(given.out + ".md").write_text("\n\n".join(pages) + "\n", encoding="utf-8")
-        Path(given.out + ".json").write_text(
+        out = Path(given.out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.with_suffix(".md").write_text("\n\n".join(pages) + "\n", encoding="utf-8")
+        out.with_suffix(".json").write_text(
             json.dumps({"machine": machine, "tables": tables}, indent=1) + "\n", encoding="utf-8"
         )
 

@@ -33,7 +33,9 @@ checked() {
     [[ $1 != memcheck ]] || options+=(--report-api-errors no)
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_copy_differential.py -k "4 or 16" || return
     [[ $1 != initcheck ]] || options+=(--check-api-memory-access no)
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_primitives_gpu_differential.py::test_few_items
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_primitives_gpu_differential.py::test_few_items || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/api/test_read_csv_gpu_differential.py -k "test_given_types or (test_forms and 300)" || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/test_multisplit_gpu_differential.py tests/arrange/test_sort_gpu_differential.py -k "few or top_k"
 }
 [[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
 step card python3 -c 'from headrace.core.gpu.card import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
@@ -45,6 +47,6 @@ tests+=(tests/api/test_scan_csv_gpu_differential.py tests/api/test_read_csv_gpu_
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${tests[@]}"
 LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then
-    for tool in memcheck racecheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 90 bash -c "$(declare -f checked); checked $tool"; done
+    for tool in memcheck racecheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 200 bash -c "$(declare -f checked); checked $tool"; done
 fi
 exit $failed

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# On a machine with a GPU: the tables of bench/results anew, one program after another; each is stopped when its time is up, and what it has
+# printed by then is kept. Answers are checked before they are timed. Needs what tools/on_gpu.sh needs, and PyTorch and CuPy; nvcc for CUB.
+# Usage: [BUILT=folder of a built package] [SECONDS_EACH=240] tools/measure_on_gpu.sh FOLDER [name...]; default: all names
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+declare -A programs=(
+    [read]='gpu_read'
+    [multisplit]='gpu_multisplit'
+    [tune_multisplit]='tune_multisplit'
+    [sort]='gpu_sort'
+    [stream]='stream --gpu --skip-peers --batches 64,256'
+    [soak]='stream --gpu --soak 100'
+    [histogram]='gpu_histogram'
+    [primitives]='gpu_primitives'
+    [faults]='gpu_faults'
+    [limits]='gpu_limits'
+)
+in_order=(read sort multisplit tune_multisplit stream soak histogram primitives faults limits)
+[[ $# -gt 0 ]] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+out=$1
+shift
+mkdir -p "$out"
+export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${BUILT:-src}:.
+failed=0
+for name in "${@:-${in_order[@]}}"; do
+    [[ -n ${programs[$name]:-} ]] || { echo "no table $name; there are: ${in_order[*]}" >&2; exit 2; }
+    began=$SECONDS
+    read -ra words <<< "${programs[$name]}"
+    timeout "${SECONDS_EACH:-240}" python3 -m "bench.${words[0]}" "${words[@]:1}" --out "$out/$name.md" > "$out/$name.log" 2>&1
+    code=$?
+    [[ $code -eq 0 ]] || failed=1
+    printf '\n== %s: %s, %d s\n' "$name" "$([[ $code -eq 0 ]] && echo done || echo "stopped ($code)")" $((SECONDS - began))
+    tail -n 60 "$out/$name.log"
+done
+exit $failed
