@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "arrange/bucket/expression_kernels.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "check.hpp"
 #include "core/primitives/operators.hpp"
@@ -160,7 +161,14 @@ void test_histogram(std::string_view key, check::Random& random) {
 
 // (key * 2654435761 ^ key) % 1000, and of that what is below 300.
 void test_computed(check::Random& random) {
-    const u32 program[] = {0, 0, 1, 2654435761u, 4, 0, 0, 0, 7, 0, 1, 1000, 9, 0};
+    struct {
+        u32 values = 0, unused = 0;  // of unsigned words
+        struct {
+            Operation operation;
+            u64 number = 0;
+        } steps[7] = {{Operation::key},    {Operation::number, 2654435761u}, {Operation::multiply}, {Operation::key},
+                      {Operation::differ}, {Operation::number, 1000},        {Operation::remain}};
+    } program;
     for (const usize count : sizes()) {
         AtTheEnd<u32> keys(count, 1);
         std::vector<u64> expected(300);
