@@ -269,9 +269,7 @@ def main() -> None:
         out = Path(given.out)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.with_suffix(".md").write_text("\n\n".join(pages) + "\n", encoding="utf-8")
-        out.with_suffix(".json").write_text(
-            json.dumps({"machine": machine, "tables": tables}, indent=1) + "\n", encoding="utf-8"
-        )
+        out.with_suffix(".json").write_text(json.dumps({"machine": machine, "tables": tables}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
