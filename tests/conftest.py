@@ -1,10 +1,18 @@
-"""Tests that need a GPU run where there is one."""
+"""Tests that need a GPU run where there is one; drawn examples are the same each time, however long the first takes."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import pytest
+
+try:
+    from hypothesis import settings
+except ImportError:  # tests that draw examples say so themselves
+    pass
+else:
+    settings.register_profile("headrace", deadline=None, derandomize=True)
+    settings.load_profile("headrace")
 
 
 @cache
