@@ -11,7 +11,7 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 per = tile::per_vector<Key>;
 constexpr u32 tile_keys = threads * rows * per;
 
-using Wide = decltype(BitsAs<Key>::of(Key{}));  // what shuffles take
+using KeyWord = decltype(BitsAs<Key>::of(Key{}));  // what shuffles take
 
 // `disorder`: set where a key comes before a lower one.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
-            Key behind = static_cast<Key>(tile::shuffle_down(static_cast<Wide>(some.row[row].item[0]), 1));
+            Key behind = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(some.row[row].item[0]), 1));
             if (tile::lane() == tile::lanes - 1 && first + per < count) behind = keys[first + per];
             Key own = rule.equal_code(some.row[row].item[0]);
 #pragma unroll

@@ -18,11 +18,11 @@ constexpr u32 replicas = counters <= 256 ? 32 : counters <= 512 ? 16 : counters 
 static_assert(threads >= digits);
 
 // What shuffles take.
-using Wide = decltype(BitsAs<Key>::of(Key{}));
+using KeyWord = decltype(BitsAs<Key>::of(Key{}));
 
 // The key behind each lane's vector of a row; of the last lane's it is read.
 static __device__ __forceinline__ Key key_behind(const tile::Vector<Key>& row, const Key* keys, u64 after, u64 count) {
-    Key behind = static_cast<Key>(tile::shuffle_down(static_cast<Wide>(row.item[0]), 1));
+    Key behind = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(row.item[0]), 1));
     if (tile::lane() == tile::lanes - 1 && after < count) behind = keys[after];
     return behind;
 }
