@@ -11,7 +11,7 @@ from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
 
 if TYPE_CHECKING:
-    from headrace.arrange.sort.sort import KeysOptions
+    from headrace.arrange.sort.arguments import KeysOptions
     from headrace.core.arrays import Array
     from headrace.core.context import Context
 

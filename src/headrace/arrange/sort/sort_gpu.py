@@ -16,21 +16,12 @@ from headrace.core.placement import in_stream_of
 
 
 def sort_keys_on_gpu(task: SortTask) -> None:
-    """Keys alone. `Sorter.sort` tells what memory it takes."""
+    """Keys, what goes with them, or their places: what the task asks for. `Sorter.sort` tells what memory it takes."""
     with _sorter(task) as sorter:
         sorter.sort(_given(task))
 
 
-def sort_pairs_on_gpu(task: SortTask) -> None:
-    """Keys and what goes with them."""
-    with _sorter(task) as sorter:
-        sorter.sort(_given(task))
-
-
-def argsort_on_gpu(task: SortTask) -> None:
-    """Places of keys."""
-    with _sorter(task) as sorter:
-        sorter.sort(_given(task))
+sort_pairs_on_gpu = argsort_on_gpu = sort_keys_on_gpu
 
 
 def is_sorted_on_gpu(task: SortTask) -> bool:

@@ -1,0 +1,131 @@
+"""What every call of a sort begins and ends with: arguments checked, memory for results, the part of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.task import STRATEGIES, SortTask
+from headrace.core.arrays import Array, take
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+from headrace.core.gpu.device_memory import Budget
+from headrace.core.placement import empty_like, placed, same_device
+
+_WIDTHS = (1, 2, 4, 8, 16)
+INDEX_TYPES = {"int64": "<i8", "uint64": "<u8", "int32": "<i4", "uint32": "<u4"}
+"""Types that places may have, by name."""
+
+
+class KeysOptions(NamedTuple):
+    """How a column's rows are to be put in order."""
+
+    descending: bool
+    total_order: bool
+    nulls: str
+    stable: bool = True
+    dtype: str = "int64"
+
+
+def is_column(value: Any) -> bool:
+    """Whether keys are a column, not an array."""
+    from headrace.columns.column import Column
+
+    return isinstance(value, Column)
+
+
+def no_out(out: Any) -> None:
+    """A column's result is always new."""
+    if out is not None:
+        raise OptionError("out is for arrays: columns do not change")
+
+
+def check_nulls(nulls: str) -> None:
+    """Of arrays, which have none, as of columns."""
+    if nulls not in {"first", "last"}:
+        raise OptionError.unknown("nulls", nulls, ("first", "last"))
+
+
+def begin(
+    keys: Any, descending: bool, total_order: bool, strategy: str | None, context: Context | None
+) -> tuple[Context, Budget, Array, KeyOrder]:
+    """What every call begins with."""
+    if strategy is not None and strategy not in STRATEGIES:
+        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    context = context or Context()
+    budget = context.new_budget()
+    source = placed(keys, "keys", context, budget)
+    return context, budget, source, KeyOrder.of(source.typestr, descending=bool(descending), total_order=bool(total_order))
+
+
+def check_values(source: Array, column: Array) -> None:
+    """What goes with keys is as long as they are, of items that can be moved."""
+    if column.length != source.length:
+        raise OptionError(f"values has {column.length} items for {source.length} keys")
+    if column.width not in _WIDTHS:
+        raise OptionError(f"values have items of {column.width} bytes; 1, 2, 4, 8 and 16 can be taken")
+
+
+def outs_of(out: Any, columns: int, *, several: bool) -> Sequence[Any]:
+    """What is given for the keys and for each array of values; None for each where nothing is."""
+    if out is None:
+        return [None] * (columns + 1)
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise OptionError("out must be two things: an array for the keys, and what gets the values")
+    values = list(out[1]) if several and isinstance(out[1], (list, tuple)) else [out[1]]
+    if len(values) != columns:
+        raise OptionError(f"out has {len(values)} arrays for {columns} arrays of values")
+    return [out[0], *values]
+
+
+def target_of(source: Array, length: int, typestr: str, out: Any, budget: Budget) -> Array:
+    """Memory for a result: what is given, or new."""
+    if out is None:
+        return empty_like(source, length, typestr, budget)
+    if out is source.owner and typestr == source.typestr:
+        target = source
+    else:
+        target = take(out, "out")
+        same_device(source, target)
+    if target.typestr != typestr:
+        raise OptionError(f"out has items of type {target.typestr!r}, and the result is of {typestr!r}")
+    if target.length != length:
+        raise OptionError(f"out has {target.length} items, and the result {length}")
+    if not target.writable:
+        raise OptionError("out may not be written")
+    if target.address % target.width:
+        raise OptionError(f"out begins inside of an item: its address is no multiple of {target.width} bytes")
+    return target
+
+
+def check_apart(pairs: Sequence[tuple[Array | None, Array | None]]) -> None:
+    """Arrays and where they go: a target is where its source is, or apart from all others."""
+    for number, (_, target) in enumerate(pairs):
+        if target is None:
+            continue
+        for other_number, (source, other_target) in enumerate(pairs):
+            in_place = number == other_number and source is not None and source.address == target.address
+            others = [] if in_place or source is None else [source]
+            if other_target is not None and other_target is not target:
+                others.append(other_target)
+            if any(_overlap(target, other) for other in others):
+                raise OptionError("out overlaps what is sorted, or another result; pass arrays of their own, or the very ones")
+
+
+def _overlap(a: Array, b: Array) -> bool:
+    return a.address < b.address + b.nbytes and b.address < a.address + a.nbytes
+
+
+def run(name: str, task: SortTask) -> Any:
+    """A task where its keys lie; what is for a GPU is not needed on the host."""
+    place = "cpu" if task.keys.device.kind == "cpu" else "gpu"
+    return _on(name, place)(task)
+
+
+@lru_cache(16)
+def _on(name: str, place: str) -> Callable[[SortTask], Any]:
+    found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.sort_{place}"), f"{name}_on_{place}")
+    return found
