@@ -11,7 +11,7 @@ from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.arrange.rows.rows import take_rows
 from headrace.arrange.rows.rows_gpu import partition_columns, partition_columns_by_hash
-from headrace.arrange.rows.take_gpu import Taker
+from headrace.arrange.rows.take_gpu import Taker, Texts
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -37,7 +37,9 @@ def test_columns(form: str, dtype: str, order: str) -> None:
     rng = np.random.default_rng(7)
     for count, part in ((0, table), (1, table), (511, table[13:901]), (513, table[:40]), (1100, table)):
         rows = rng.integers(0, len(part), count).astype(dtype)
+        launcher.waits = 0
         found = taker_of(launcher, rows).columns({name: on_fibers(launcher, column) for name, column in part.columns.items()})
+        assert launcher.waits <= 2  # for the bytes of all texts, and for the nulls
         for name, column in part.columns.items():
             check_same(fetched(found[name]), take_rows(column, rows))
 
@@ -51,7 +53,7 @@ def test_texts_of_all_lengths() -> None:
         for rows in (np.arange(14), np.arange(14)[::-1].copy(), np.array([0, 1, 6]), np.tile([2, 0, 9], 40), np.array([12] * 3)):
             offsets = launcher.put(ends.astype(f"u{width}"))
             taker = taker_of(launcher, rows.astype("u4"))
-            made, values = taker.texts(offsets, launcher.put(np.frombuffer(text, np.uint8)), 0, width)
+            made, values = taker.texts(Texts(offsets, launcher.put(np.frombuffer(text, np.uint8)), 0, width))
             expected = [text[ends[row] : ends[row + 1]] for row in rows]
             assert launcher.fetch(values).tobytes() == b"".join(expected)
             assert launcher.fetch(made).view(f"u{width}").tolist() == [0, *np.cumsum([*map(len, expected)]).tolist()]
@@ -61,7 +63,7 @@ def test_texts_that_are_too_many_are_told_before_they_are_taken() -> None:
     launcher = FiberLauncher()
     offsets = launcher.put(np.array([0, 1 << 30], "u4"))
     with pytest.raises(OptionError, match="large_string"):
-        taker_of(launcher, np.zeros(3, "u4")).texts(offsets, launcher.room(1), 0, 4)
+        taker_of(launcher, np.zeros(3, "u4")).texts(Texts(offsets, launcher.room(1), 0, 4))
 
 
 def test_places_that_are_not_there() -> None:

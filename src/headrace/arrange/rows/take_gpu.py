@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
 
 from headrace.arrange.rows.take import MOST_INT32, WIDTHS, check_outside, most_places, too_long
 from headrace.columns.column import Column
@@ -47,6 +48,20 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
         taker = Taker(launcher, places, places.length, places.width)
         taker.check(most_places(places, source.length), source.length)
         taker.items(source, source.width, result)
+
+
+class Texts(NamedTuple):
+    """Texts in memory of the GPU: offsets of `width` bytes, those of row 0 from offset `first` on, and bytes."""
+
+    offsets: Room
+    values: Room
+    first: int
+    width: int
+
+    @property
+    def packed(self) -> bytes:
+        """As kernels take it."""
+        return struct.pack("<3Q2I", self.offsets.address, self.values.address, self.first, self.width, 0)
 
 
 class Taker:
@@ -109,21 +124,30 @@ class Taker:
         self._launch(_BITS, self.rows, self.count, source, first, made, is_set)
         return made
 
-    def texts(self, offsets: Room, values: Room, first: int, width: int) -> tuple[Room, Room]:
-        """Offsets and bytes of texts, those of row 0 from offset `first` on. The host waits once: for how many bytes they are.
+    def texts(self, source: Texts) -> tuple[Room, Room]:
+        """Offsets and bytes of texts. The host waits once: for how many bytes they are.
 
         Raises
         ------
         OptionError
-            More than offsets of `width` bytes tell.
+            More than their offsets tell.
         """
-        launcher = self.launcher
-        given = struct.pack("<3Q2I", offsets.address, values.address, first, width, 0)
-        sizes = launcher.room(self._blocks * 8)
-        self._launch(_MEASURE, self.rows, self.count, given, sizes)
-        begins: np.ndarray[Any, Any] = np.zeros(self._blocks + 1, np.uint64)
-        np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
-        nbytes = int(begins[-1])
+        return self._put_texts(source, self._measured([source])[0])
+
+    def _measured(self, sources: Sequence[Texts]) -> NDArray[np.uint64]:
+        """Of each column of texts where the bytes of each block begin, and how many there are. The host waits once, for all."""
+        own = self._blocks * 8
+        sizes = self.launcher.room(own * len(sources))
+        for number, source in enumerate(sources):
+            self._launch(_MEASURE, self.rows, self.count, source.packed, Part(sizes, number * own, own))
+        begins: NDArray[np.uint64] = np.zeros((len(sources), self._blocks + 1), np.uint64)
+        if begins.shape[1] > 1:
+            np.cumsum(self.launcher.fetch(sizes).view(np.uint64).reshape(len(sources), -1), axis=1, out=begins[:, 1:])
+        return begins
+
+    def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[Room, Room]:
+        """What has been measured."""
+        launcher, given, width, nbytes = self.launcher, source.packed, source.width, int(begins[-1])
         if width == 4 and nbytes > MOST_INT32:
             raise too_long(nbytes)
         if not self.count:
@@ -137,28 +161,31 @@ class Taker:
         return placed, made
 
     def columns(self, columns: Mapping[str, Column]) -> dict[str, Column]:
-        """Rows of columns. The host waits for each column of texts, and at the end for how many rows are null."""
+        """Rows of columns. The host waits for the bytes of all texts, and at the end for how many rows are null."""
+        texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
+        begins = self._measured([one for _, one in texts]) if texts else ()
+        taken = {name: self._put_texts(one, own) for (name, one), own in zip(texts, begins, strict=True)}
         counted = [name for name, column in columns.items() if column.validity is not None]
         there = self.launcher.room(8 * len(counted), fill=0)
         made = {}
         for name, column in columns.items():
             is_set = Part(there, 8 * counted.index(name), 8) if name in counted else None
-            made[name] = self._column(column, is_set)
+            made[name] = self._column(column, is_set, taken.get(name))
         counts = self.launcher.fetch(there).view(np.uint64).tolist() if counted else []
         for name, count in zip(counted, counts, strict=True):
             made[name] = replace(made[name], null_count=self.count - count)
         return made
 
-    def _column(self, column: Column, is_set: Room | None) -> Column:
-        """Of which nulls are not counted yet."""
+    def _column(self, column: Column, is_set: Room | None, texts: tuple[Room, Room] | None) -> Column:
+        """Of which nulls are not counted yet; `texts`: of a column of these, offsets and bytes."""
         launcher, parts = self.launcher, _parts(column)
         made = replace(column, length=self.count, offset=0)
         if column.type.name == "null":
             return replace(made, null_count=self.count)
         if is_set is not None:
             made = replace(made, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
-        if column.offsets is not None:
-            offsets, values = self.texts(parts.offsets, parts.values, column.offset, column.type.bits // 8)
+        if texts is not None:
+            offsets, values = texts
             return replace(made, values=launcher.result(values), offsets=launcher.result(offsets))
         if column.type.name == "bool":
             unused = launcher.room(8, fill=0)
@@ -179,6 +206,11 @@ def row_width(count: int) -> int:
 def _parts(column: Column) -> Any:
     """Its buffers as rooms, which those of a GPU are."""
     return column
+
+
+def _texts_of(column: Column) -> Texts:
+    parts = _parts(column)
+    return Texts(parts.offsets, parts.values, column.offset, column.type.bits // 8)
 
 
 @cache
