@@ -5,7 +5,7 @@ stable sort before it is timed. A row: threads of a block, keys of a thread, blo
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--out FILE] [--harness]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8] [--out FILE] [--harness]
 """
 
 from __future__ import annotations
@@ -89,9 +89,10 @@ def highest(width: int, bits: int) -> Any:
 class Tuner:
     """Runs a shape on a card."""
 
-    def __init__(self) -> None:
+    def __init__(self, bits: tuple[int, ...]) -> None:
         from headrace.core.gpu.card import gpu
 
+        self.bits = bits
         self.place = Card()
         self.card = gpu(0)
         self.base = shapes_of(self.card.multiprocessors)
@@ -164,7 +165,7 @@ class Tuner:
     def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
         found, count = [], self.place.n * 4 // width
         values = self.place.values(count) if pairs else None
-        for bits in BITS if width == 4 else BITS[-1:]:
+        for bits in self.bits if width == 4 else BITS[-1:]:
             self.check(width, pairs, bits, shapes)
             rates = []
             for kind in ("uniform", "constant"):
@@ -195,7 +196,7 @@ class Tuner:
 
         for name in sets:
             width, pairs, shapes, ways = SETS[name]
-            for shape, way, bits in itertools.product(shapes, ways, BITS if width == 4 else BITS[-1:]):
+            for shape, way, bits in itertools.product(shapes, ways, self.bits if width == 4 else BITS[-1:]):
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape, way))
                 columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), 4)] * pairs)]
@@ -242,9 +243,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out")
     parser.add_argument("--what", default=",".join(SETS))
+    parser.add_argument("--bits", default=",".join(map(str, BITS)))
     parser.add_argument("--harness", action="store_true")
     options = parser.parse_args()
-    tuner: Tuner | SmallTuner = SmallTuner() if options.harness else Tuner()
+    tuner: Tuner | SmallTuner = SmallTuner() if options.harness else Tuner(tuple(map(int, options.bits.split(","))))
     names = options.what.split(",")
     tuner.compile(names)
     lines = [f"# Shapes and ways of multisplit\n\n`python -m bench.tune_multisplit`; {tuner.place.about()}\n"]
