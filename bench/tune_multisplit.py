@@ -5,7 +5,8 @@ stable sort before it is timed. A row: threads of a block, keys of a thread, blo
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8] [--out FILE] [--harness]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8] [--out FILE]
+        [--harness]
 """
 
 from __future__ import annotations
