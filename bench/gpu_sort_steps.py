@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,10 +20,26 @@ from bench.gpu_sort_machines import Case, Fibers, Machine
 from headrace.arrange.sort.sorter_gpu import SortShapes
 
 LITTLE = 5.0
+
+
+def with_tile(u32: tuple[int, int, int], u64: tuple[int, int, int]) -> Callable[[SortShapes], SortShapes]:
+    """Keys alone by parts, scattered by other tiles."""
+
+    def shaped(shapes: SortShapes) -> SortShapes:
+        tiles = {4: u32, 8: u64}
+        counted = tuple((width, replace(parts, splitting=tiles[width])) for width, parts in shapes.counted)
+        return replace(shapes, counted=counted)
+
+    return shaped
+
+
 WAYS: dict[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "chosen": (None, lambda shapes: shapes),
     "digits": ("digits", lambda shapes: shapes),
     "hybrid": ("hybrid", lambda shapes: shapes),
+    "small tile": (None, with_tile((512, 20, 2), (512, 12, 2))),
+    "large tile": (None, with_tile((1024, 24, 1), (1024, 16, 1))),
+    "three blocks": (None, with_tile((384, 18, 3), (384, 12, 3))),
 }
 """By name the strategy, and what becomes of the shapes."""
 lines: list[str] = []

@@ -62,7 +62,7 @@ class PartOptions:
     Parameters
     ----------
     keeps_counts
-        Whether blocks' counts are kept for the scatter; otherwise one addition a key counts and ranks.
+        Whether blocks' counts are kept for the scatter; otherwise, of keys alone, one addition a key counts and ranks.
     reduces, looks_ahead
         A thread adds equal digits at once; it takes up to three places at once in skewed blocks.
     merges
@@ -203,12 +203,15 @@ class PartSort:
     def _scatter(self, lists: bytes, step: int, arrays: bytes, widths: tuple[bool, int]) -> None:
         has_values, width = widths
         threads, items, resident = self._shapes.splitting
-        sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        kept = ("HR_VALUES", int(has_values)), ("HR_KEPT", int(self._options.keeps_counts))
+        sizes = [("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)]
+        reserves = not self._options.keeps_counts
+        if not reserves:
+            sizes.append(("HR_VALUES", int(has_values)))
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(self._keys.defines(*sizes, *kept), blocks, threads, -(-threads * items * width // 16) * 16)
+        shape = Shape(self._keys.defines(*sizes), blocks, threads, -(-threads * items * width // 16) * 16)
         args = (lists, step, self._keys.rule, arrays)
-        self._common.launcher.launch(_entry("parts_scatter", len(self._keys.rule)), shape, args)
+        name = "parts_reserve" if reserves else "parts_scatter"
+        self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
 
     def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
         keys = self._keys

@@ -46,8 +46,8 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (384, 18), (512, 24, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (384, 9), (512, 16, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
@@ -255,7 +255,11 @@ class Sorter:
     def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
         """Shapes and options of a sort by parts, and whether it may be done or must."""
         if given.strategy == "hybrid":
-            return dict(self._shapes.kept)[given.width], given.options, MUST
+            shapes = dict(self._shapes.kept)[given.width]
+            options = replace(given.options, keeps_counts=given.options.keeps_counts or has_values)
+            if not options.keeps_counts:
+                shapes = replace(shapes, splitting=dict(self._shapes.counted)[given.width].splitting)
+            return shapes, options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
         if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
