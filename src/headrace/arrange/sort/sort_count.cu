@@ -28,7 +28,8 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
-            if (whole || tile::row_begin<Key, rows>(row) + k < left) count_key(codes.some.row[row].item[k], shared, replica);
+            if (whole || tile::row_begin<Key, rows>(row) + k < left)
+                count_key(codes.some.row[row].item[k], shared, replica);
         }
     }
 }
@@ -36,8 +37,10 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
 // `totals`: for each digit and value, added to. `disorder`: of all neighbours. Nothing, where `plan` is there and has
 // decided.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder) {
+    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
+               const Plan* plan) {
     HR_DYNAMIC_SHARED(u32, shared);
+    if (plan->how != How::undecided) return;
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);

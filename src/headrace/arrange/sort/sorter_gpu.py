@@ -229,7 +229,7 @@ class Sorter:
         in_place = any(one.in_place for one in (moved, *columns))
         by_parts = self._parts(given, has_values=has_values)
         part_shapes, options, may = by_parts or (None, given.options, 0)
-        plan = Plan(common, keys, shapes)
+        plan = Plan(common, keys, shapes, takes_heads=may == MAY and not has_values)
         digits = DigitSort(common, keys, shapes, has_values=has_values) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
@@ -264,8 +264,8 @@ class Sorter:
         if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
         if has_values:
-            return dict(self._shapes.stable)[given.width], replace(given.options, stable=True), MAY
-        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), MAY
+            return dict(self._shapes.stable)[given.width], replace(given.options, reduces=False, stable=True), MAY
+        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 
     def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
         """With the room that steps take: none for one step."""

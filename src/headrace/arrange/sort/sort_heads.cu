@@ -1,0 +1,183 @@
+// How many keys have each head, that is its two highest digits, in one reading: all that a sort of keys alone by parts
+// wants to know. It tells how large the buckets of two digits are, so the second step counts nothing, and it costs an
+// addition a key where counting all digits costs four, or eight. A sample tells whether that is worth a try; where it
+// is, and the heads say that a sort by parts moves less, the plan is made of them. Else all digits are counted
+// (sort_count.cu), and heads, if they were, in vain.
+//
+// Counters have 16 bits, two in a word, so that 2^16 of them fit a multiprocessor. Before any can be full those that
+// are not nearly empty are added to the totals.
+//
+// Bytes moved per key of width w: w.
+#include "arrange/sort/plan_steps.cuh"
+#include "arrange/sort/sort_look.cuh"
+
+using namespace headrace;
+
+constexpr u32 head_bits = 2 * bits;
+constexpr u32 heads = 1u << head_bits;
+constexpr u32 words = heads / 2;        // those with the highest bit are the upper halves
+constexpr u32 full = HR_FULL;           // no counter may come to it
+constexpr u32 nearly_empty = full / 8;  // a power of two
+constexpr u32 tiles_between = (full - nearly_empty) / tile_keys;
+static_assert(full <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
+
+static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32>(code >> (key_bits - head_bits)); }
+
+// A sample of so many keys, and cells that share heads: where a cell has many of the sample its heads are large
+// buckets.
+constexpr u32 sampled = 4 * threads;
+constexpr u32 cells = heads / 4;
+
+// One block. A sample that is in order is of keys that are, which are not worth it.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
+    HR_DYNAMIC_SHARED(u32, cell);
+    __shared__ u32 crowded;
+    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
+    if (threadIdx.x == 0) crowded = 0;
+    __syncthreads();
+    const auto sample = [&](u32 i) { return rule.code(keys[count * i / sampled]); };
+    bool falls = false, rises = false;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 i = k * threads + threadIdx.x;
+        const Key own = sample(i), next = sample(i + 1 < sampled ? i + 1 : i);
+        falls |= own > next;
+        rises |= own < next;
+        atomicAdd(&cell[head_of(own) % cells], 1u);
+    }
+    const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
+    const u64 large = 2 * u64{task.most_in_one} * sampled / count + 4 * sampled / cells + 4;
+    u32 own = 0;
+    for (u32 i = threadIdx.x; i < cells; i += threads) own += cell[i] < large ? 0 : cell[i];
+    own = __reduce_add_sync(tile::all_lanes, own);
+    if (tile::lane() == 0) atomicAdd(&crowded, own);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    const float share[2] = {1, static_cast<float>(crowded) / sampled};
+    plan->takes_heads = in_no_order && parts_move_less(task, share, key_digits, true);
+}
+
+static __device__ __forceinline__ void count_head(Key code, u32* counters) {
+    atomicAdd(&counters[head_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
+}
+
+// Counters with `least` or more, a power of two, to the totals. A barrier before, and one behind.
+static __device__ __forceinline__ void drain(u32* counters, u32* totals, u32 least) {
+    const u32 mask = ((1u << 16) - least) * 0x10001u;
+    uint4* const all = reinterpret_cast<uint4*>(counters);
+    for (u32 i = threadIdx.x; i < words / 4; i += threads) {
+        const uint4 four = all[i];
+        if (((four.x | four.y | four.z | four.w) & mask) == 0) continue;
+        all[i] = {0, 0, 0, 0};
+        const u32 word[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            const u32 low = word[k] & 0xFFFF, high = word[k] >> 16;
+            if (low != 0) atomicAdd(&totals[4 * i + k], low);
+            if (high != 0) atomicAdd(&totals[words + 4 * i + k], high);
+        }
+    }
+}
+
+// Bits in which a tile's codes differ from `first`.
+static __device__ __forceinline__ Key differences(const Codes& codes, u64 left, Key first) {
+    Key found = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            if (tile::row_begin<Key, rows>(row) + k < left) found |= codes.some.row[row].item[k] ^ first;
+        }
+    }
+    return found;
+}
+
+static __device__ __forceinline__ Key of_all_lanes(Key some) {
+    Key all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
+    if constexpr (sizeof(Key) == 8) {
+        all |= static_cast<Key>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
+    }
+    return all;
+}
+
+// `totals`: of heads, added to. Shared memory: a word for two heads. If the plan takes them.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, Disorder* disorder, const Plan* plan) {
+    HR_DYNAMIC_SHARED(u32, counters);
+    if (plan->takes_heads == 0) return;
+    for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
+    __syncthreads();
+    const Input input(keys, count, rule);
+    const Key first = input.code(keys[0]);
+    Disorder found = {};
+    Key differ = 0;
+    bool settled = false;
+    u32 tiles = 0;
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        if (!settled) codes.look(input, at, found, false);
+        settled = settled || is_settled(found);
+        const u64 left = count - at;
+        if (differ != static_cast<Key>(~Key{0})) differ |= of_all_lanes(differences(codes, left, first));
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+            for (u32 k = 0; k < per; ++k) {
+                const bool is_there = left >= tile_keys || tile::row_begin<Key, rows>(row) + k < left;
+                if (is_there) count_head(codes.some.row[row].item[k], counters);
+            }
+        }
+        if (++tiles == tiles_between) {
+            tiles = 0;
+            __syncthreads();
+            drain(counters, totals, nearly_empty);
+            __syncthreads();
+        }
+    }
+    tell(found, disorder);
+    if (tile::lane() == 0 && differ != 0) atomicOr(&disorder->differ, static_cast<u64>(differ));
+    __syncthreads();
+    drain(counters, totals, 1);
+}
+
+// `totals`: of the highest digit, if the plan is made. One block.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_plan_heads(const u32* of_heads, const Disorder* disorder, Case task, u64* totals, Plan* plan) {
+    __shared__ u32 of_digit[digits];
+    __shared__ u32 large[2];
+    if (plan->takes_heads == 0) return;
+    if (threadIdx.x < 2) large[threadIdx.x] = 0;
+    __syncthreads();
+    for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
+        u32 all = 0, crowded = 0;
+        for (u32 e = tile::lane(); e < digits; e += tile::lanes) {
+            const u32 own = of_heads[d * digits + e];
+            all += own;
+            crowded += own > task.most_in_one ? own : 0;
+        }
+        all = __reduce_add_sync(tile::all_lanes, all);
+        crowded = __reduce_add_sync(tile::all_lanes, crowded);
+        if (tile::lane() != 0) continue;
+        of_digit[d] = all;
+        if (all > task.most_in_one) atomicAdd(&large[0], all);
+        if (crowded != 0) atomicAdd(&large[1], crowded);
+    }
+    __syncthreads();
+    u32 differ = 0;
+    for (u32 d = 0; d < key_digits; ++d) {
+        if ((disorder->differ >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
+    }
+    const float all = static_cast<float>(task.count);
+    const float share[2] = {static_cast<float>(large[0]) / all, static_cast<float>(large[1]) / all};
+    const u32 highest = 3u << (key_digits - 2);
+    const bool by_parts = (differ & highest) == highest && differ != highest &&
+                          parts_move_less(task, share, static_cast<u32>(__popc(differ)), true);
+    const How how = disorder->falls == 0 ? How::straight : disorder->rises == 0 ? How::reversed : How::by_parts;
+    if (how == How::by_parts && !by_parts) return;
+    if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
+    if (threadIdx.x != 0) return;
+    write_steps(*plan, differ, task, how);
+    plan->has_heads = 1;
+}
