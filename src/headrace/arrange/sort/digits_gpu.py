@@ -11,7 +11,7 @@ from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packe
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
-_DISORDER_BYTES = 16
+_DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
@@ -108,10 +108,11 @@ class Plan:
     def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        self.totals = common.launcher.room(self.table_bytes + _DISORDER_BYTES + PLAN_BYTES, fill=0)
+        self.totals = common.launcher.room(self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES, fill=0)
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self._disorder = Part(self.totals, self.table_bytes)
-        self.plan = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
+        self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
+        self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
         self.heads = common.launcher.room(4 << 2 * shapes.bits, fill=0) if takes_heads else None
 
     def make(self, source: Room, case: Case) -> None:
@@ -137,12 +138,12 @@ class Plan:
         common.launcher.launch(
             _heads_entry("sort_count_heads", f"PQ{rule}sPPP"),
             Shape(defines, blocks, threads, words // 2),
-            (source, common.count, keys.rule, heads, self._disorder, self.plan),
+            (source, common.count, keys.rule, heads, self._differ, self.plan),
         )
         common.launcher.launch(
             _heads_entry("sort_plan_heads", "PP24sPP"),
             Shape(defines, 1, threads),
-            (heads, self._disorder, case, self.totals, self.plan),
+            (heads, self._differ, case, self.totals, self.plan),
         )
 
     def _count_all(self, source: Room, case: bytes, *, keeps_equals: bool) -> None:

@@ -10,9 +10,8 @@ constexpr u32 most_steps = 16;
 enum class How : u32 { undecided, straight, reversed, by_digits, by_parts };
 
 struct Disorder {
-    u32 falls;   // whether a key comes before a lower one
-    u32 rises;   // whether one comes before a higher one, or before its equal where that counts
-    u64 differ;  // bits in which codes differ from the first one, where only heads are counted (sort_heads.cu)
+    u32 falls;  // whether a key comes before a lower one
+    u32 rises;  // whether one comes before a higher one, or before its equal where that counts
 };
 
 // Where keys are, and what goes with them.

@@ -28,7 +28,7 @@ static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32
 constexpr u32 sampled = 4 * threads;
 constexpr u32 cells = heads / 4;
 
-// One block. A sample that is in order is of keys that are, which are not worth it.
+// One block. Keys in order have a sample in order, which is not worth it; behind it none are.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
     HR_DYNAMIC_SHARED(u32, cell);
@@ -80,17 +80,16 @@ static __device__ __forceinline__ void drain(u32* counters, u32* totals, u32 lea
     }
 }
 
-// Bits in which a tile's codes differ from `first`.
-static __device__ __forceinline__ Key differences(const Codes& codes, u64 left, Key first) {
-    Key found = 0;
+// Calls each(code) for a tile's codes, of which `left` are there.
+template <bool whole, class Each>
+static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, const Each& each) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
-            if (tile::row_begin<Key, rows>(row) + k < left) found |= codes.some.row[row].item[k] ^ first;
+            if (whole || tile::row_begin<Key, rows>(row) + k < left) each(codes.some.row[row].item[k]);
         }
     }
-    return found;
 }
 
 static __device__ __forceinline__ Key of_all_lanes(Key some) {
@@ -101,33 +100,36 @@ static __device__ __forceinline__ Key of_all_lanes(Key some) {
     return all;
 }
 
-// `totals`: of heads, added to. Shared memory: a word for two heads. If the plan takes them.
+// Counts a tile's heads, and adds to `differ` the bits in which its codes differ from `first`, unless all do.
+template <bool whole>
+static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters) {
+    if (differ != static_cast<Key>(~Key{0})) {
+        Key found = 0;
+        for_each<whole>(codes, left, [&](Key code) { found |= code ^ first; });
+        differ |= of_all_lanes(found);
+    }
+    for_each<whole>(codes, left, [&](Key code) { count_head(code, counters); });
+}
+
+// `totals`: of heads, added to. `differ_in`: bits that are not the same in all codes. Shared memory: a word for two
+// heads. If the plan takes them.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, Disorder* disorder, const Plan* plan) {
+    sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differ_in, const Plan* plan) {
     HR_DYNAMIC_SHARED(u32, counters);
     if (plan->takes_heads == 0) return;
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);
     const Key first = input.code(keys[0]);
-    Disorder found = {};
     Key differ = 0;
-    bool settled = false;
     u32 tiles = 0;
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
         Codes codes;
         codes.load(input, at);
-        if (!settled) codes.look(input, at, found, false);
-        settled = settled || is_settled(found);
-        const u64 left = count - at;
-        if (differ != static_cast<Key>(~Key{0})) differ |= of_all_lanes(differences(codes, left, first));
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-#pragma unroll
-            for (u32 k = 0; k < per; ++k) {
-                const bool is_there = left >= tile_keys || tile::row_begin<Key, rows>(row) + k < left;
-                if (is_there) count_head(codes.some.row[row].item[k], counters);
-            }
+        if (count - at >= tile_keys) {
+            count_tile<true>(codes, tile_keys, first, differ, counters);
+        } else {
+            count_tile<false>(codes, count - at, first, differ, counters);
         }
         if (++tiles == tiles_between) {
             tiles = 0;
@@ -136,15 +138,14 @@ extern "C" __global__ void __launch_bounds__(threads)
             __syncthreads();
         }
     }
-    tell(found, disorder);
-    if (tile::lane() == 0 && differ != 0) atomicOr(&disorder->differ, static_cast<u64>(differ));
+    if (tile::lane() == 0 && differ != 0) atomicOr(differ_in, static_cast<u64>(differ));
     __syncthreads();
     drain(counters, totals, 1);
 }
 
 // `totals`: of the highest digit, if the plan is made. One block.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_plan_heads(const u32* of_heads, const Disorder* disorder, Case task, u64* totals, Plan* plan) {
+    sort_plan_heads(const u32* of_heads, const u64* differ_in, Case task, u64* totals, Plan* plan) {
     __shared__ u32 of_digit[digits];
     __shared__ u32 large[2];
     if (plan->takes_heads == 0) return;
@@ -167,17 +168,16 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     u32 differ = 0;
     for (u32 d = 0; d < key_digits; ++d) {
-        if ((disorder->differ >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
+        if ((*differ_in >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
     }
     const float all = static_cast<float>(task.count);
     const float share[2] = {static_cast<float>(large[0]) / all, static_cast<float>(large[1]) / all};
     const u32 highest = 3u << (key_digits - 2);
     const bool by_parts = (differ & highest) == highest && differ != highest &&
                           parts_move_less(task, share, static_cast<u32>(__popc(differ)), true);
-    const How how = disorder->falls == 0 ? How::straight : disorder->rises == 0 ? How::reversed : How::by_parts;
-    if (how == How::by_parts && !by_parts) return;
+    if (!by_parts) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
-    write_steps(*plan, differ, task, how);
+    write_steps(*plan, differ, task, How::by_parts);
     plan->has_heads = 1;
 }
