@@ -27,6 +27,7 @@ DIGIT_BYTES = (16, 32, 48)
 _COUNT = {size: Entry("arrange/multisplit/split_count.cu", "split_count", f"P24s{size}sPPP") for size in DIGIT_BYTES}
 _BASES = Entry("arrange/multisplit/split_count.cu", "split_bases", "PPIPPPI")
 _SPLIT = {size: Entry("arrange/multisplit/split.cu", "split", f"PPQ{size}s40s168s") for size in DIGIT_BYTES}
+_RESERVE = Entry("arrange/multisplit/split_reserve.cu", "split_reserve", "PPQ16sP")
 _COUNT_WARPS = Entry("arrange/multisplit/split_warps.cu", "count_warps", "PQ16sQPP")
 _SPLIT_WARPS = Entry("arrange/multisplit/split_warps.cu", "split_warps", "PPQ16sQP168sI")
 
@@ -127,8 +128,8 @@ class Shapes:
     with_values: tuple[int, int, int] = (384, 16, 2)
     long_keys: tuple[int, int, int] = (512, 12, 2)
     long_keys_with_values: tuple[int, int, int] = (512, 12, 1)
-    reserving: tuple[int, int, int] = (512, 20, 2)
-    reserving_long: tuple[int, int, int] = (512, 12, 2)
+    reserving: tuple[int, int, int] = (512, 24, 2)
+    reserving_long: tuple[int, int, int] = (512, 16, 2)
     counting: tuple[int, int] = (256, 4)
     warps: tuple[int, int] = (256, 8)
     multiprocessors: int = 132
@@ -192,6 +193,12 @@ class Splitter:
         """In no order within a digit: each tile takes room at `cursors`, where each digit's next key goes."""
         threads, items, resident = self.shapes.split(by, BY_RESERVING, has_values=False)
         tiles = -(-self.count // (threads * items))
+        if self.shapes.ways is None:
+            to = "u32" if self.count < 1 << 32 else "u64"
+            sizes = ("HR_TO", to), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+            blocks = min(tiles, self.shapes.multiprocessors * resident)
+            shape = Shape(_defines(by, sizes), blocks, threads, threads * items * KEY_BYTES[by.key])
+            return self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
         memory = self.launcher.room(16, fill=0)
         places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
         self._split(by, BY_RESERVING, min(tiles, self.shapes.multiprocessors * resident), places, [keys])
