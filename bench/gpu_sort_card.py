@@ -66,7 +66,7 @@ class Card:
     def __init__(self, *, peers: bool = True) -> None:
         self._cub = Cub("cub_sort") if peers else None
         self._card = gpu(0)
-        self.shapes = shapes_of(self._card.multiprocessors)
+        self.shapes = shapes_of(self._card.multiprocessors, self._card.capability)
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
         self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"

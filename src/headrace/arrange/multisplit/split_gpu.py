@@ -198,7 +198,8 @@ class Splitter:
             sizes = ("HR_TO", to), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
             blocks = min(tiles, self.shapes.multiprocessors * resident)
             shape = Shape(_defines(by, sizes), blocks, threads, threads * items * KEY_BYTES[by.key])
-            return self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
+            self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
+            return
         memory = self.launcher.room(16, fill=0)
         places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
         self._split(by, BY_RESERVING, min(tiles, self.shapes.multiprocessors * resident), places, [keys])

@@ -37,7 +37,8 @@ class DigitShapes:
     counting_blocks
         Of a multiprocessor.
     heads
-        Of what counts heads of keys: threads, vectors of 16 bytes of a thread, and what no counter comes to.
+        Of what counts heads of keys: threads, vectors of 16 bytes of a thread, and what no counter comes to; None where a block
+        has no room for so many counters.
     portion
         Keys of a launch at most.
     """
@@ -58,7 +59,7 @@ class DigitShapes:
     counting: tuple[int, int] = (256, 4)
     planning: int = 256
     counting_blocks: int = 4
-    heads: tuple[int, int, int] = (1024, 4, 1 << 16)
+    heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
 
     def of(self, width: int, *, has_values: bool) -> tuple[int, int, int]:
@@ -113,19 +114,20 @@ class Plan:
         self._disorder = Part(self.totals, self.table_bytes)
         self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
+        takes_heads = takes_heads and shapes.heads is not None
         self.heads = common.launcher.room(4 << 2 * shapes.bits, fill=0) if takes_heads else None
 
     def make(self, source: Room, case: Case) -> None:
         """Count, and decide."""
         packed = case.packed(self._common.count)
-        if self.heads is not None:
-            self._count_heads(source, packed, self.heads)
+        if self.heads is not None and self._shapes.heads is not None:
+            self._count_heads(source, packed, self.heads, self._shapes.heads)
         self._count_all(source, packed, keeps_equals=case.keeps_equals)
 
-    def _count_heads(self, source: Room, case: bytes, heads: Room) -> None:
+    def _count_heads(self, source: Room, case: bytes, heads: Room, shape: tuple[int, int, int]) -> None:
         """If a sample tells that it is worth it."""
         keys, shapes, common = self._keys, self._shapes, self._common
-        threads, rows, full = shapes.heads
+        threads, rows, full = shape
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows), ("HR_FULL", full)
         defines, rule = keys.defines(*sizes), len(keys.rule)
         words = 4 << 2 * shapes.bits

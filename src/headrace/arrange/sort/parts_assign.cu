@@ -159,11 +159,18 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
         lists.blocks[i] = {begin, count - begin < lists.keys_of_block ? count - begin : lists.keys_of_block, 0, 0};
     }
     if (blockIdx.x != 0) return;
-    if (totals != nullptr && threadIdx.x < digits) {
-        lists.cursors[threadIdx.x] = static_cast<u32>(totals[lists.plan->step[0].digit * digits + threadIdx.x]);
+    if (threadIdx.x < digits) {
+        const u32 at = lists.plan->step[0].digit * digits + threadIdx.x;
+        lists.cursors[threadIdx.x] = totals == nullptr ? 0 : static_cast<u32>(totals[at]);
     }
     if (threadIdx.x != 0) return;
     lists.buckets[0] = {0, 0};
     lists.counts[0].blocks = blocks;
     lists.counts[0].buckets = 1;
+}
+
+// Counts of a later step's buckets, of which there may be many fewer than there is room for.
+extern "C" __global__ void __launch_bounds__(threads) parts_clear(Lists lists, u32 number) {
+    const u32 all = lists.counts[number].buckets * digits;
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads) lists.cursors[i] = 0;
 }

@@ -175,7 +175,6 @@ class PartSort:
         return struct.pack("<11Q8I", *places, *sizes)
 
     def _begin(self, lists: bytes, plan: Plan) -> None:
-        self._common.launcher.fill(self._cursors, 0)
         totals = plan.totals if self._block_counts is None else None
         shape = Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
         self._common.launcher.launch(_BEGIN, shape, (lists, self._common.count, totals))
@@ -189,7 +188,8 @@ class PartSort:
 
     def _count(self, lists: bytes, step: int, arrays: bytes) -> None:
         if step > 0:
-            self._common.launcher.fill(self._cursors, 0)
+            shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
+            self._common.launcher.launch(_CLEAR, shape, (lists, step))
         threads, items = self._shapes.counting
         defines = self._keys.defines(("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items))
         shape = Shape(defines, self._resident(self._bounds.blocks, 2048 // threads), threads)
@@ -238,6 +238,7 @@ class PartSort:
 
 
 _BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "120sIP")
+_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "120sI")
 _ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "120sII")
 
 
