@@ -89,7 +89,7 @@ static __device__ __forceinline__ void rank_keys(const Key (&key)[items], u32 co
         const u32 adds = digit == common ? static_cast<u32>(__popc(alike)) : 1;
         u32 at = 0;
         if (digit != common || lower == 0) at = atomicAdd(&taken[digit], adds * key_bytes);
-        const u32 first = tile::shuffle(at, static_cast<u32>(__ffs(static_cast<int>(alike))) - 1);
+        const u32 first = tile::shuffle(at, (static_cast<u32>(__ffs(static_cast<int>(alike))) - 1) % tile::lanes);
         place[j] = digit == common ? first + lower * key_bytes : at;
     }
 }

@@ -57,14 +57,19 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[items], u3
 template <bool whole>
 static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, bool makes_codes,
                                                   bool reduces, u32* counters) {
+    Key key[items] = {};
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || j * threads + threadIdx.x < count) key[j] = in[j * threads + threadIdx.x];
+    }
+    if (makes_codes) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) key[j] = digit.rule.moved(key[j]);
+    }
     u32 own[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const u32 place = j * threads + threadIdx.x;
-        own[j] = none;
-        if (!whole && place >= count) continue;
-        const Key key = in[place];
-        own[j] = digit.of(makes_codes ? digit.rule.moved(key) : key);
+        own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : none;
     }
     if (reduces) {
         add_reduced(own, counters);

@@ -1,4 +1,4 @@
-// How many keys have each head, that is its two highest digits, in one reading: all that a sort of keys alone by parts
+// How many keys have each head, that is its two highest digits, in one reading: all that a sort by parts
 // wants to know. It tells how large the buckets of two digits are, so the second step counts nothing, and it costs an
 // addition a key where counting all digits costs four, or eight. A sample tells whether that is worth a try; where it
 // is, and the heads say that a sort by parts moves less, the plan is made of them. Else all digits are counted

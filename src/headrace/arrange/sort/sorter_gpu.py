@@ -229,7 +229,7 @@ class Sorter:
         in_place = any(one.in_place for one in (moved, *columns))
         by_parts = self._parts(given, has_values=has_values)
         part_shapes, options, may = by_parts or (None, given.options, 0)
-        plan = Plan(common, keys, shapes, takes_heads=may == MAY and not has_values)
+        plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
         digits = DigitSort(common, keys, shapes, has_values=has_values) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
