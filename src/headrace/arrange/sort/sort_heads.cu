@@ -153,8 +153,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
         u32 all = 0, crowded = 0;
-        for (u32 e = tile::lane(); e < digits; e += tile::lanes) {
-            const u32 own = of_heads[d * digits + e];
+#pragma unroll
+        for (u32 first = 0; first < digits; first += tile::lanes) {  // all loads on their way together
+            const u32 e = first + tile::lane();
+            const u32 own = e < digits ? of_heads[d * digits + e] : 0;
             all += own;
             crowded += own > task.most_in_one ? own : 0;
         }
