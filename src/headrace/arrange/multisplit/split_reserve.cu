@@ -40,38 +40,34 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& 
 }
 
 // The tile at `at`, whose keys are loaded; then the one at `next` is.
-template <bool whole>
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
-                                                  Runs<To, DigitOf>& runs, Key* room) {
-    const u32 d = threadIdx.x, count = whole ? tile_keys : work.keys_at(at);
-    u32 place[items];
-    rank_keys<whole>(key, count, work.digit_of, runs.taken, place);
+                                                  Bins<To, DigitOf>& bins, Key* room) {
+    const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, room);
+    const bool are_left = __syncthreads_or(left.items != 0) != 0;
+    if (!are_left) load_tile(key, work, next);
+    const Run<To> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
+    const auto moved = [](Key own) { return own; };
+    write_bins<warp_digits>(room, run, work.out, moved);
     __syncthreads();
-    const Found found = take_starts(runs);
-    u64 taken = 0;
-    if (d < digits && found.count != 0) taken = atomicAdd(&work.next[d], static_cast<u64>(found.count));
-    __syncthreads();
-    put_keys<whole>(key, count, runs, place, room);
-    load_tile(key, work, next);
-    if (d < digits) runs.to[d] = static_cast<To>(taken - found.start);
-    __syncthreads();
-    write_keys<whole>(room, count, work.digit_of, runs.to, work.out, [](Key own) { return own; });
+    if (are_left) {
+        write_left(key, left, bins, work.out, moved);
+        load_tile(key, work, next);
+        __syncthreads();
+    }
 }
 
-// `next`: where each digit's next key goes. Dynamic shared memory: the keys of a tile.
+// `next`: where each digit's next key goes. Dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split_reserve(const Key* in, Key* out, u64 count, Digit digit, u64* next) {
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Runs<To, DigitOf> runs;
+    __shared__ Bins<To, DigitOf> bins;
     const Work work{in, out, count, {digit}, next};
-    for (u32 d = threadIdx.x; d <= digits; d += threads) runs.taken[d] = 0;
-    if (threadIdx.x == 0) runs.digit_of = work.digit_of;
+    bins.begin(work.digit_of);
     Key* const room = reinterpret_cast<Key*>(memory);
     Key key[items] = {};
     const u64 step = static_cast<u64>(gridDim.x) * tile_keys;
     u64 at = static_cast<u64>(blockIdx.x) * tile_keys;
     load_tile(key, work, at);
     __syncthreads();
-    for (; at + tile_keys <= count; at += step) split_tile<true>(key, work, at, at + step, runs, room);
-    if (at < count) split_tile<false>(key, work, at, count, runs, room);
+    for (; at < count; at += step) split_tile(key, work, at, at + step, bins, room);
 }

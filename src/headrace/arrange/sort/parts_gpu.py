@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
@@ -204,11 +205,16 @@ class PartSort:
         has_values, width = widths
         threads, items, resident = self._shapes.splitting
         sizes = [("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)]
-        reserves = not self._options.keeps_counts
-        if not reserves:
+        digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
+        if reserves:
+            room = bin_keys(threads * items, digits)
+            sizes.append(("HR_BIN", room))
+            shared = bins_bytes(room, digits, width)
+        else:
             sizes.append(("HR_VALUES", int(has_values)))
+            shared = -(-threads * items * width // 16) * 16
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(self._keys.defines(*sizes), blocks, threads, -(-threads * items * width // 16) * 16)
+        shape = Shape(self._keys.defines(*sizes), blocks, threads, shared)
         args = (lists, step, self._keys.rule, arrays)
         name = "parts_reserve" if reserves else "parts_scatter"
         self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)

@@ -42,39 +42,34 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Task&
 }
 
 // One block, whose keys are loaded; then `next` is.
-template <bool whole>
 static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Task& task, const Block& block,
-                                                     const Block& next, Runs<u32, DigitOf>& runs, Key* room) {
-    const u32 d = threadIdx.x;
-    u32 place[items];
-    rank_keys<whole>(key, block.count, task.digit_of, runs.taken, place);
-    __syncthreads();
-    const Found found = take_starts(runs);
-    u32 taken = 0;
-    if (d < digits && found.count != 0) {
-        taken = atomicAdd(&task.lists.cursors[static_cast<u64>(block.bucket) * digits + d], found.count);
+                                                     const Block& next, Bins<u32, DigitOf>& bins, Key* room) {
+    const Left left = bin_keys(key, block.count, task.digit_of, bins, room);
+    const bool are_left = __syncthreads_or(left.items != 0) != 0;
+    if (!are_left) load_block(key, task, next);
+    u32* const cursors = task.lists.cursors + static_cast<u64>(block.bucket) * digits;
+    const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
+    const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
+    if (!task.makes_keys) {
+        write_bins<warp_digits>(room, run, task.out, [](Key code) { return code; });
+    } else {
+        write_bins<1>(room, run, task.out, given);
     }
     __syncthreads();
-    put_keys<whole>(key, block.count, runs, place, room);
-    load_block(key, task, next);
-    if (d < digits) runs.to[d] = taken - found.start;
-    __syncthreads();
-    if (whole && !task.makes_keys) {
-        write_keys<true>(room, block.count, task.digit_of, runs.to, task.out, [](Key code) { return code; });
-    } else {
-        const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
-        write_keys<false>(room, block.count, task.digit_of, runs.to, task.out, given);
+    if (are_left) {
+        write_left(key, left, bins, task.out, given);
+        load_block(key, task, next);
+        __syncthreads();
     }
 }
 
-// Step `number` of the plan; dynamic shared memory: the keys of a tile.
+// Step `number` of the plan; dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Runs<u32, DigitOf> runs;
+    __shared__ Bins<u32, DigitOf> bins;
     const u32 blocks = lists.counts[number].blocks;
     if (blockIdx.x >= blocks) return;
-    for (u32 d = threadIdx.x; d <= digits; d += threads) runs.taken[d] = 0;
     const Step step = lists.plan->step[number];
     const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
     const u32 shift = step.digit * bits, mask = digits - 1;
@@ -86,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                     static_cast<Key*>(arrays.keys.to(step.to)),
                     changes && number == 0,
                     changes && number + 1 == lists.plan->steps};
-    if (threadIdx.x == 0) runs.digit_of = task.digit_of;
+    bins.begin(task.digit_of);
     const Block* const all = blocks_of(lists, number);
     Key* const room = reinterpret_cast<Key*>(memory);
     Key key[items] = {};
@@ -100,11 +95,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #pragma unroll
             for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
         }
-        if (block.count == tile_keys) {
-            scatter_block<true>(key, task, block, next, runs, room);
-        } else {
-            scatter_block<false>(key, task, block, next, runs, room);
-        }
+        scatter_block(key, task, block, next, bins, room);
         block = next;
     }
 }
