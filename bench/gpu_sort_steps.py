@@ -38,9 +38,7 @@ WAYS: dict[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "digits": ("digits", lambda shapes: shapes),
     "hybrid": ("hybrid", lambda shapes: shapes),
     "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1 << 18), (8, 1 << 18)))),
-    "small tile": (None, with_tile((512, 20, 2), (512, 12, 2))),
-    "large tile": (None, with_tile((1024, 24, 1), (1024, 16, 1))),
-    "three blocks": (None, with_tile((384, 18, 3), (384, 12, 3))),
+    "other tile": (None, with_tile((512, 24, 2), (512, 16, 2))),
 }
 """By name the strategy, and what becomes of the shapes."""
 lines: list[str] = []

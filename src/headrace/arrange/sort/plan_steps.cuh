@@ -15,14 +15,12 @@ struct Case {
     u32 value_bytes;  // of what goes with a key
 };
 
-// Whether a sort by parts moves less: keys are read once more for each digit they are counted by, but for the second
-// where heads tell, and parts that a block sorts are read and written once, whatever digits they have left. `share`: of
-// keys that are in parts larger than a block sorts, behind one digit and behind two.
-static __device__ __forceinline__ bool parts_move_less(const Case& task, const float (&share)[2], u32 differing,
-                                                       bool has_heads) {
-    const float left = static_cast<float>(differing - 2), values = static_cast<float>(task.value_bytes) / sizeof(Key);
-    const float splits = share[0] + share[1] * left;  // times that a key is split again
-    const float by_parts = 1 + 2 + 3 * splits - (has_heads ? share[0] : 0) + 2 + values * (2 + 2 * splits + 2);
+// Whether a sort by parts moves less: keys are read once more for each digit they are counted by, but for the first
+// and, where heads tell, the second, and parts that a block sorts are read and written once, whatever digits they have
+// left. `again`: how often a key is split behind its first digit.
+static __device__ __forceinline__ bool parts_move_less(const Case& task, float again, u32 differing, float counted) {
+    const float values = static_cast<float>(task.value_bytes) / sizeof(Key);
+    const float by_parts = 1 + 2 + 2 * again + (again - counted) + 2 + values * (2 + 2 * again + 2);
     return by_parts < 1 + (1 + values) * 2 * static_cast<float>(differing);
 }
 

@@ -54,8 +54,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == 0) atomicAdd(&crowded, own);
     __syncthreads();
     if (threadIdx.x != 0) return;
-    const float share[2] = {1, static_cast<float>(crowded) / sampled};
-    plan->takes_heads = in_no_order && parts_move_less(task, share, key_digits, true);
+    const float again = 1 + static_cast<float>(crowded) / sampled * (key_digits - 2);
+    plan->takes_heads = in_no_order && parts_move_less(task, again, key_digits, 1);
 }
 
 static __device__ __forceinline__ void count_head(Key code, u32* counters) {
@@ -143,41 +143,56 @@ extern "C" __global__ void __launch_bounds__(threads)
     drain(counters, totals, 1);
 }
 
+// How often the `own` keys of a head, of `all` with its first digit, are split behind the second one, as if each digit
+// divided them as that one did: 8,000 of 2,000,000, where a part has 5,000 at most, once.
+static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, u32 digits_left) {
+    const float share = static_cast<float>(own) / static_cast<float>(all);
+    float left = static_cast<float>(own);
+    u32 splits = 0;
+    while (splits < digits_left && left > static_cast<float>(most)) {
+        left *= share;
+        ++splits;
+    }
+    return splits;
+}
+
 // `totals`: of the highest digit, if the plan is made. One block.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_plan_heads(const u32* of_heads, const u64* differ_in, Case task, u64* totals, Plan* plan) {
     __shared__ u32 of_digit[digits];
-    __shared__ u32 large[2];
+    __shared__ u64 split;  // keys, each as often as it is split behind its first digit
     if (plan->takes_heads == 0) return;
-    if (threadIdx.x < 2) large[threadIdx.x] = 0;
-    __syncthreads();
-    for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
-        u32 all = 0, crowded = 0;
-#pragma unroll
-        for (u32 first = 0; first < digits; first += tile::lanes) {  // all loads on their way together
-            const u32 e = first + tile::lane();
-            const u32 own = e < digits ? of_heads[d * digits + e] : 0;
-            all += own;
-            crowded += own > task.most_in_one ? own : 0;
-        }
-        all = __reduce_add_sync(tile::all_lanes, all);
-        crowded = __reduce_add_sync(tile::all_lanes, crowded);
-        if (tile::lane() != 0) continue;
-        of_digit[d] = all;
-        if (all > task.most_in_one) atomicAdd(&large[0], all);
-        if (crowded != 0) atomicAdd(&large[1], crowded);
-    }
+    if (threadIdx.x == 0) split = 0;
     __syncthreads();
     u32 differ = 0;
     for (u32 d = 0; d < key_digits; ++d) {
         if ((*differ_in >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
     }
-    const float all = static_cast<float>(task.count);
-    const float share[2] = {static_cast<float>(large[0]) / all, static_cast<float>(large[1]) / all};
-    const u32 highest = 3u << (key_digits - 2);
-    const bool by_parts = (differ & highest) == highest && differ != highest &&
-                          parts_move_less(task, share, static_cast<u32>(__popc(differ)), true);
-    if (!by_parts) return;
+    const u32 highest = 3u << (key_digits - 2), differing = static_cast<u32>(__popc(differ));
+    if ((differ & highest) != highest || differ == highest) return;
+    u64 mine = 0;
+    for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
+        constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
+        u32 own[each], sum = 0;
+#pragma unroll
+        for (u32 i = 0; i < each; ++i) {
+            const u32 e = i * tile::lanes + tile::lane();
+            own[i] = e < digits ? of_heads[d * digits + e] : 0;
+            sum += own[i];
+        }
+        const u32 all = __reduce_add_sync(tile::all_lanes, sum);
+        mine += tile::lane() == 0 && all > task.most_in_one ? all : 0;
+#pragma unroll
+        for (u32 i = 0; i < each; ++i) {
+            mine += u64{own[i]} * splits_behind(own[i], all, task.most_in_one, differing - 2);
+        }
+        if (tile::lane() == 0) of_digit[d] = all;
+    }
+    mine = tile::reduce_warp<Sum<u64>>(mine);
+    if (tile::lane() == 0) atomicAdd(&split, mine);
+    __syncthreads();
+    const float again = static_cast<float>(split) / static_cast<float>(task.count);
+    if (!parts_move_less(task, again, differing, 1)) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     write_steps(*plan, differ, task, How::by_parts);

@@ -48,7 +48,7 @@ static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanSh
     if (differing < 3) return false;
     float share[2];
     large_shares(task, shared, share);
-    return parts_move_less(task, share, differing, false);
+    return parts_move_less(task, share[0] + share[1] * static_cast<float>(differing - 2), differing, 0);
 }
 
 // `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
