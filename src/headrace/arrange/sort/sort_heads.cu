@@ -62,21 +62,32 @@ static __device__ __forceinline__ void count_head(Key code, u32* counters) {
     atomicAdd(&counters[head_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
 }
 
-// Counters with `least` or more, a power of two, to the totals. A barrier before, and one behind.
-static __device__ __forceinline__ void drain(u32* counters, u32* totals, u32 least) {
-    const u32 mask = ((1u << 16) - least) * 0x10001u;
+static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
+    const u32 low = word & 0xFFFF, high = word >> 16;
+    if (low != 0) atomicAdd(&totals[i], low);
+    if (high != 0) atomicAdd(&totals[words + i], high);
+}
+
+// Counters that are not nearly empty, and their neighbours, to the totals. A barrier before, and one behind.
+static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
+    constexpr u32 mask = ((1u << 16) - nearly_empty) * 0x10001u;
     uint4* const all = reinterpret_cast<uint4*>(counters);
     for (u32 i = threadIdx.x; i < words / 4; i += threads) {
         const uint4 four = all[i];
         if (((four.x | four.y | four.z | four.w) & mask) == 0) continue;
         all[i] = {0, 0, 0, 0};
-        const u32 word[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            const u32 low = word[k] & 0xFFFF, high = word[k] >> 16;
-            if (low != 0) atomicAdd(&totals[4 * i + k], low);
-            if (high != 0) atomicAdd(&totals[words + 4 * i + k], high);
-        }
+        add_word(four.x, 4 * i, totals);
+        add_word(four.y, 4 * i + 1, totals);
+        add_word(four.z, 4 * i + 2, totals);
+        add_word(four.w, 4 * i + 3, totals);
+    }
+}
+
+// All of them: each block begins elsewhere, so that they seldom add to the same memory at once.
+static __device__ __forceinline__ void drain_all(const u32* counters, u32* totals) {
+    for (u32 k = threadIdx.x; k < words; k += threads) {
+        const u32 i = (k + blockIdx.x * threads) % words;
+        add_word(counters[i], i, totals);
     }
 }
 
@@ -134,13 +145,13 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (++tiles == tiles_between) {
             tiles = 0;
             __syncthreads();
-            drain(counters, totals, nearly_empty);
+            drain(counters, totals);
             __syncthreads();
         }
     }
     if (tile::lane() == 0 && differ != 0) atomicOr(differ_in, static_cast<u64>(differ));
     __syncthreads();
-    drain(counters, totals, 1);
+    drain_all(counters, totals);
 }
 
 // How often the `own` keys of a head, of `all` with its first digit, are split behind the second one, as if each digit
