@@ -27,7 +27,10 @@ constexpr u32 key_bytes = sizeof(Key);
 constexpr u32 bin_keys_most = HR_BIN;
 constexpr u32 bin_bytes = bin_keys_most * key_bytes;
 constexpr u32 warp_digits = digits / warps;
-constexpr u32 group = items % 4 == 0 ? 4 : 2;  // additions on their way together
+constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions on their way together
+// A warp's stores begin at multiples of so many keys in the result, but for a bin's first and last: so each covers
+// whole sectors of memory, which two stores would else share.
+constexpr u32 aligned_keys = HR_ALIGN > key_bytes ? HR_ALIGN / key_bytes : 1;
 static_assert(items % group == 0);
 static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
 
@@ -130,10 +133,12 @@ static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 cou
     return {left, common};
 }
 
-// Of the digit whose number in the warp is the lane's.
+// Of the digit whose number in the warp is the lane's: its keys go to the `ahead`-th place behind `to`, which is
+// aligned, and so on.
 template <class To>
 struct Run {
     To to;
+    u32 ahead;
     u32 count;
 };
 
@@ -148,6 +153,9 @@ static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, con
     if (run.count != 0) run.to = static_cast<To>(take(d, run.count));
     bins.to[d] = run.to;
     bins.more[d] = bin_keys_most;
+    if (run.count > bin_keys_most) run.count = bin_keys_most;
+    run.ahead = static_cast<u32>(run.to % aligned_keys);
+    run.to -= run.ahead;
     return run;
 }
 
@@ -155,14 +163,16 @@ static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, con
 template <u32 together, class To, class Given>
 static __device__ __forceinline__ void write_bins(const Key* room, const Run<To>& run, Key* out, const Given& given) {
     const Key* const own = room + tile::warp() * warp_digits * bin_keys_most + tile::lane();
+    const u32 bounds = run.ahead << 16 | (run.ahead + run.count);
 #pragma unroll together
     for (u32 q = 0; q < warp_digits; ++q) {
-        const u32 count = tile::shuffle(run.count, q);
+        const u32 its_bounds = tile::shuffle(bounds, q), ahead = its_bounds >> 16, end = its_bounds & 0xFFFF;
         Key* const to = out + static_cast<To>(tile::shuffle(run.to, q) + tile::lane());
+        const Key* const from = own + q * bin_keys_most - ahead;
 #pragma unroll
-        for (u32 first = 0; first < bin_keys_most; first += tile::lanes) {
+        for (u32 first = 0; first < bin_keys_most + aligned_keys - 1; first += tile::lanes) {
             const u32 at = first + tile::lane();
-            if (at < count && at < bin_keys_most) to[first] = given(own[q * bin_keys_most + first]);
+            if ((first >= aligned_keys - 1 || at >= ahead) && at < end) to[first] = given(from[first]);
         }
     }
 }

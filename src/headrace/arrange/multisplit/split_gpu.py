@@ -18,6 +18,8 @@ KEPT_IN_BYTES = 1
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
 VALUE_BYTES = 4
+SECTOR_BYTES = 32
+"""What memory is written by."""
 LOOK_BACK_KEYS = 1 << 30
 MOST_BY_WARPS = 32
 """Buckets: a lane for each."""
@@ -129,7 +131,7 @@ class Shapes:
     with_values: tuple[int, int, int] = (384, 16, 2)
     long_keys: tuple[int, int, int] = (512, 12, 2)
     long_keys_with_values: tuple[int, int, int] = (512, 12, 1)
-    reserving: tuple[int, int, int] = (512, 32, 2)
+    reserving: tuple[int, int, int] = (512, 30, 2)
     reserving_long: tuple[int, int, int] = (512, 14, 2)
     counting: tuple[int, int] = (256, 4)
     warps: tuple[int, int] = (256, 8)
@@ -197,7 +199,8 @@ class Splitter:
         if self.shapes.ways is None:
             to = "u32" if self.count < 1 << 32 else "u64"
             room = bin_keys(threads * items, by.digits)
-            sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident), ("HR_BIN", room), ("HR_TO", to)
+            tile = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+            sizes = *tile, ("HR_BIN", room), ("HR_ALIGN", SECTOR_BYTES), ("HR_TO", to)
             blocks = min(tiles, self.shapes.multiprocessors * resident)
             shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
             self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))

@@ -46,7 +46,7 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (512, 16), (512, 32, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (4, PartShapes(8, (512, 15), (512, 30, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
         (8, PartShapes(8, (512, 14), (512, 14, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
