@@ -18,20 +18,19 @@ class Event:
         The card.
     timing
         Whether `seconds_since` will be asked.
-    sleeps
-        Whether who waits for it sleeps: it wakes some 20 us later, and leaves a core to others where it would spin.
     """
 
     __slots__ = ("_destroy", "gpu", "handle")
 
-    def __init__(self, gpu: Gpu, *, timing: bool = False, sleeps: bool = False) -> None:
+    def __init__(self, gpu: Gpu, *, timing: bool = False) -> None:
         functions = driver()
         flags = functions.CUevent_flags
         gpu.make_current()
         self.gpu = gpu
         self._destroy = functions.cuEventDestroy
-        wanted = (flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING).value
-        self.handle = checked(functions.cuEventCreate(wanted | (flags.CU_EVENT_BLOCKING_SYNC.value if sleeps else 0)))
+        self.handle = checked(
+            functions.cuEventCreate((flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING).value)
+        )
 
     def record(self, stream: int, *, is_current: bool = False) -> Event:
         """Stand for all that `stream` has been told so far; returns itself. A card that is current need not be made so."""

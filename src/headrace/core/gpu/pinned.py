@@ -67,8 +67,8 @@ class PinnedRing:
         gpu.make_current()
         self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
         self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
-        self._events = [Event(gpu, sleeps=True) for _ in range(chunks)]  # all cores move bytes meanwhile
-        self._fetched = Event(gpu, sleeps=True)
+        self._events = [Event(gpu) for _ in range(chunks)]
+        self._fetched = Event(gpu)
         self._addresses: list[int] = []
         self._turn = 0
         for _ in range(chunks):
