@@ -29,7 +29,7 @@ constexpr u32 warp_digits = digits / warps;
 constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions on their way together
 // A warp's stores begin at multiples of so many keys in the result, but for a bin's first and last: so each covers
 // whole sectors of memory, which two stores would else share.
-constexpr u32 aligned_keys = HR_ALIGN > key_bytes ? HR_ALIGN / key_bytes : 1;
+constexpr u32 aligned_keys = 32 / key_bytes;
 static_assert(items % group == 0);
 static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
 

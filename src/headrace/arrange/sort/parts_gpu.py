@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrange.multisplit.split_gpu import SECTOR_BYTES, bin_keys, bins_bytes
+from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
@@ -36,8 +36,6 @@ class PartShapes:
         Blocks that sort parts, the smallest first; the last one's keys are the most that a part may have.
     merged_below
         Neighbours are put together below this, at most half of that; 0: never.
-    aligned
-        Bytes of the result whose multiples stores begin at, of keys alone whose counts are not kept.
     """
 
     bits: int
@@ -45,7 +43,6 @@ class PartShapes:
     splitting: tuple[int, int, int]
     local: tuple[BlockShape, BlockShape, BlockShape]
     merged_below: int
-    aligned: int = SECTOR_BYTES
 
     @property
     def block_keys(self) -> int:
@@ -211,7 +208,7 @@ class PartSort:
         digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
         if reserves:
             room = bin_keys(threads * items, digits)
-            sizes += [("HR_BIN", room), ("HR_ALIGN", self._shapes.aligned)]
+            sizes.append(("HR_BIN", room))
             shared = bins_bytes(room, digits, width)
         else:
             sizes.append(("HR_VALUES", int(has_values)))
