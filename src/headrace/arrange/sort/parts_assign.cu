@@ -52,9 +52,11 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const Sh
     return (own - first) / merged != (before - first) / merged;
 }
 
-static __device__ __forceinline__ void add_part(const Lists& lists, Counts& counts, const Part& part) {
-    const u32 size_class = part.count <= lists.tiny_part ? 0 : part.count <= lists.little_part ? 1 : 2;
-    *part_of(lists, size_class, atomicAdd(&counts.parts[size_class], 1u)) = part;
+// The smallest class that it fits.
+static __device__ __forceinline__ void add_part(const Lists& lists, const Part& part) {
+    u32 size_class = 0;
+    while (size_class + 1 < lists.classes && part.count > lists.part_keys[size_class]) ++size_class;
+    *part_of(lists, size_class, atomicAdd(&lists.counts->parts[size_class], 1u)) = part;
 }
 
 // The buckets that are split next, one after the other; all threads write their blocks' records.
@@ -110,7 +112,9 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = key_bits - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
-            add_part(lists, lists.counts[number], {begin, size, shift + own, step.to});
+            const u32 last = end - 1 < digits ? end - 1 : digits - 1;
+            add_part(lists, {begin, size, static_cast<u8>(shift + own), static_cast<u8>(shift), static_cast<u8>(d),
+                             static_cast<u8>(last), step.to});
         }
     }
     __syncthreads();

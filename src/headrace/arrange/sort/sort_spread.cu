@@ -1,0 +1,189 @@
+// Parts of an array, each sorted by one block in one pass (spread.cuh). Where too many keys come together, their true
+// range is tried; parts that this does not help are left to sort_local.cu, which goes digit by digit.
+//
+// Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#include "arrange/sort/spread_values.cuh"
+
+using namespace headrace;
+
+// Parts left to others.
+struct Left {
+    Part* parts;
+    u32* number;
+};
+
+struct Task {
+    const List& list;
+    const KeyRule<Key>& rule;
+    const Arrays& arrays;
+    Left left;
+    u32 writes_keys;
+    u16* rows;
+    Bins bins;
+
+    // What orders keys that are moved.
+    __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
+    __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
+};
+
+static __device__ __forceinline__ Spread spread_of(const Part& part, Key first) {
+    const Key low = part.bits < key_bits ? (Key{1} << part.bits % key_bits) - 1 : ~Key{0};
+    if (part.bits <= part.shift) return Spread::of_digits(first & ~low, part.bits, 1);
+    const Key base = (first & ~low) | static_cast<Key>(Key{part.first} << part.shift);
+    return Spread::of_digits(base, part.shift, part.last - part.first + 1u);
+}
+
+// Whether how far keys are above the lowest one, and rows, fit a word.
+static __device__ __forceinline__ bool fits_word(const Spread& spread, const Part& part) {
+    const u32 span = part.bits <= part.shift ? 1 : part.last - part.first + 1u;
+    const u32 bits = part.bits < part.shift ? part.bits : part.shift;
+    const u32 more = 32 - static_cast<u32>(__clz(static_cast<int>(span - 1)));
+    return !with_values || bits + more + row_bits <= key_bits;
+}
+
+template <u32 rounds, u32 sure>
+struct Run {
+    const Task& task;
+    const Part& part;
+    Key key[rounds];
+    u32 place[rounds];
+
+    static __device__ __forceinline__ bool is_there(u32 j, u32 count) { return j + 1 <= sure || item_place(j) < count; }
+
+    __device__ __forceinline__ void load() {
+        const Key* const in = static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin + threadIdx.x;
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j, part.count) ? in[j * threads] : Key{0};
+    }
+    // Which bins of the thread's own have several keys. All bins are counted anew.
+    __device__ __forceinline__ u32 count(const Spread& spread) {
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j, part.count)) place[j] = count_key(spread.of(task.code_of(key[j])), task.bins);
+        }
+        __syncthreads();
+        const u32 several = scan_bins(task.bins, part.count, !with_values && spread.is_exact());
+        return several;
+    }
+    // False: too many come together, or keys and rows do not fit a word.
+    __device__ __forceinline__ bool put(Spread& spread, u32& several) {
+        several = count(spread);
+        if (task.bins.shared.is_crowded != 0) {
+            if constexpr (with_values) return false;
+            spread = closer();
+            several = count(spread);
+            if (task.bins.shared.is_crowded != 0) return false;
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j, part.count)) continue;
+            const u32 at = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
+            Key word = key[j];
+            if constexpr (with_values)
+                word = static_cast<Key>((task.code_of(word) - spread.base) << row_bits) + item_place(j);
+            task.bins.room[at] = word;
+        }
+        __syncthreads();
+        return true;
+    }
+    __device__ __forceinline__ Spread closer() {
+        Key code[rounds];
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) code[j] = task.code_of(key[j]);
+        const Spread found = look_closer(code, part.count, task.bins);
+        task.bins.clear();
+        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
+        __syncthreads();
+        return found;
+    }
+    __device__ __forceinline__ void write(const Spread& spread) {
+        Key* const out = static_cast<Key*>(task.arrays.keys.target) + part.begin + threadIdx.x;
+        const bool writes = !(with_values && with_equals) && task.writes_keys != 0;
+        if (writes && task.keeps_keys()) {
+            write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
+        } else {
+            write_by(spread, [&](u32 j, Key code) {
+                if (writes) out[j * threads] = task.rule.key(code);
+            });
+        }
+    }
+    template <class Write>
+    __device__ __forceinline__ void write_by(const Spread& spread, Write write_key) {
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j, part.count)) continue;
+            const Key word = task.bins.room[item_place(j)];
+            if constexpr (with_values) task.rows[item_place(j)] = static_cast<u16>(word & ((1u << row_bits) - 1));
+            write_key(j, with_values ? static_cast<Key>((word >> row_bits) + spread.base) : word);
+        }
+    }
+};
+
+// The keys of a part, and rows, in order; false: they are left to others.
+template <u32 rounds, u32 sure>
+static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, Spread& spread) {
+    Run<rounds, sure> run = {task, part};
+    run.load();
+    u32 several;
+    if (!run.put(spread, several)) return false;
+    order_bins(task.bins, several);
+    __syncthreads();
+    if constexpr (!with_values) task.bins.clear();
+    run.write(spread);
+    return true;
+}
+
+// By as many keys of a thread as the part has, two more or less; all but the last two are there for every thread.
+template <u32 rounds>
+static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, Spread& spread) {
+    if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
+        return sort_keys<rounds, 0>(task, part, spread);
+    } else {
+        if (part.count <= (rounds - 2) * threads) return sort_rounds<rounds - 2>(task, part, spread);
+        return sort_keys<rounds, rounds - 2>(task, part, spread);
+    }
+}
+
+static __device__ __forceinline__ void move_values(const Task& task, const Part& part, void* stage) {
+    const Rows rows = {task.rows, stage, part.begin, part.count};
+    __syncthreads();
+    if (with_equals && task.writes_keys != 0) move_column(task.arrays.keys, part.place, rows);
+#pragma unroll 1
+    for (u32 c = 0; c < task.arrays.columns; ++c) move_column(task.arrays.column[c], part.place, rows);
+    __syncthreads();
+}
+
+static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, void* memory) {
+    const Key* const in = static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin;
+    Spread spread = spread_of(part, task.code_of(in[0]));
+    __syncthreads();
+    const bool is_sorted = fits_word(spread, part) && sort_rounds<items>(task, part, spread);
+    if constexpr (with_values) {
+        if (is_sorted) move_values(task, part, memory);
+    }
+    if (with_values || !is_sorted) {
+        if (!is_sorted) __syncthreads();
+        task.bins.clear();
+        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
+        if (threadIdx.x == 0 && !is_sorted) task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+    }
+}
+
+// Dynamic shared memory: a tile's keys, the counters, and a word behind them; with values at least 8 bytes a key for
+// these, and then 2.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
+    HR_DYNAMIC_SHARED(uint4, memory);
+    __shared__ SpreadShared shared;
+    u8* const bytes = reinterpret_cast<u8*>(memory);
+    constexpr u32 own = tile_keys * sizeof(Key) + words * 4 + 16;
+    constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
+    const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
+    u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
+    const Task task = {list, rule, arrays, {left, left_number}, writes_keys, rows, bins};
+    bins.clear();
+    if (threadIdx.x == 0) shared.is_crowded = 0;
+    const u32 number = *list.number;
+    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_part(task, list.parts[list.first + i * list.stride], memory);
+}

@@ -1,0 +1,188 @@
+// A part's keys in shared memory, put in order by one addition each: values are spread evenly over more bins than there
+// are keys times 4 / 3, an addition to a bin's counter tells a key's place among those of its bin, and a scan of all
+// counters where bins begin. Few bins have several keys (1 in 7 of them, where values are uniform), most of these two;
+// who scanned a bin puts its keys in order where they lie. (A bucket sort of one pass, as Knuth, "The Art of Computer
+// Programming", volume 3, section 5.2.1, has it in "multiple list insertion", but with counts in place of lists.)
+//
+// A counter has 16 bits. The bins of the lower half of all values are the low halves of words, those of the upper half
+// the high ones, so that one addition scans two: where the upper bins begin is added at the end.
+#pragma once
+#include "arrange/sort/parts.cuh"
+#include "arrange/sort/sort_key.hpp"
+#include "core/tile/block.cuh"
+#include "core/tile/memory.cuh"
+
+namespace headrace {
+
+using Key = HR_KEY;
+constexpr bool with_values = HR_VALUES != 0;
+constexpr bool with_equals = HR_EQUALS != 0;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 items = HR_ITEMS;
+constexpr u32 tile_keys = threads * items;
+constexpr u32 vectors = items < 8 ? 1 : 3;  // of counters, for each thread: an odd number meets all banks
+constexpr u32 own_words = vectors * 4;
+constexpr u32 words = threads * own_words;
+constexpr u32 most_together = 32;
+static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
+
+static __device__ constexpr u32 bits_for(u32 count) {
+    u32 bits = 0;
+    while ((1u << bits) < count) ++bits;
+    return bits;
+}
+// With values, a word that is put in order is how far a key is above the lowest one, and below that its row.
+constexpr u32 row_bits = with_values ? bits_for(tile_keys) : 0;
+constexpr u32 key_bits = 8 * sizeof(Key);
+
+static __device__ __forceinline__ u32 item_place(u32 j) { return j * threads + threadIdx.x; }
+
+// How values are spread: from `base` on, a step of 2^shift moves by scale / 2^32 of all bins.
+struct Spread {
+    Key base;
+    u32 shift;
+    u32 scale;
+
+    // Of `span` digits that have `below` bits below them.
+    static __device__ __forceinline__ Spread of_digits(Key base, u32 below, u32 span) {
+        const u32 shift = sizeof(Key) == 8 && below > 16 ? below - 16 : 0;
+        const u32 scale = static_cast<u32>(4294966272.0f / static_cast<float>(span)) >> (below - shift);
+        return {base, shift, scale == 0 ? 1 : scale};
+    }
+    // Of keys that are `most` above the lowest at most.
+    static __device__ __forceinline__ Spread of_range(Key base, Key most) {
+        const u32 bits = most == 0 ? 0 : 64 - static_cast<u32>(leading_zeros(most));
+        const u32 shift = bits > 31 ? bits - 31 : 0;
+        const u32 steps = static_cast<u32>(most >> shift) + 1;
+        const u32 scale = static_cast<u32>(4294966272.0f / static_cast<float>(steps));
+        return {base, shift, scale == 0 ? 1 : scale};
+    }
+    // Whether keys of one bin are equal.
+    __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale >= 0x80000000u / words; }
+    __device__ __forceinline__ u32 of(Key code) const { return static_cast<u32>((code - base) >> shift) * scale; }
+};
+
+struct SpreadShared {
+    u32 totals[warps];
+    u32 is_crowded;
+    Key least[warps];
+    Key most[warps];
+};
+
+// What a part's threads share.
+struct Bins {
+    u32* counters;  // `words`, zero, and one behind them
+    Key* room;
+    SpreadShared& shared;
+
+    __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
+    __device__ __forceinline__ u16* half_at(u32 byte) const {
+        return reinterpret_cast<u16*>(reinterpret_cast<u8*>(counters) + byte);
+    }
+    __device__ __forceinline__ void clear() const {
+        const uint4 zero = {0, 0, 0, 0};
+#pragma unroll
+        for (u32 i = 0; i < vectors; ++i) own()[i] = zero;
+    }
+};
+
+// Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
+static __device__ __forceinline__ u32 count_key(u32 spread, const Bins& bins) {
+    const u32 word = __umulhi(spread * 2, 4 * words) & ~3u;
+    const u32 half = spread >> 31;
+    const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), half * 0xFFFF + 1);
+    return __byte_perm(word + half * 2, seen, half * 0x2200 + 0x5410);
+}
+
+// Counts become where bins begin. Returns which of the thread's own have several keys: word i of n has bit 16 - n + i
+// and, of its high half, bit 32 - n + i.
+static __device__ __forceinline__ u32 scan_bins(const Bins& bins, u32 count, bool is_exact) {
+    u32 own[own_words];
+#pragma unroll
+    for (u32 i = 0; i < vectors; ++i) {
+        const uint4 some = bins.own()[i];
+        own[4 * i] = some.x, own[4 * i + 1] = some.y, own[4 * i + 2] = some.z, own[4 * i + 3] = some.w;
+    }
+    u32 sum = 0, several = 0, seen = 0;
+#pragma unroll
+    for (u32 i = 0; i < own_words; ++i) {
+        const u32 some = own[i];
+        own[i] = sum;
+        sum += some;
+        seen |= some;
+        several = several >> 1 | ((some + 0x7FFE7FFE) & 0x80008000);
+    }
+    constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
+    if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
+    const u32 upto = tile::scan_warp<Sum<u32>>(sum);
+    const auto before =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), bins.shared.totals);
+    const u32 begin = before.before + upto - sum + (before.total << 16);
+#pragma unroll
+    for (u32 i = 0; i < vectors; ++i) {
+        bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
+    }
+    if (threadIdx.x == 0) bins.counters[words] = (before.total & 0xFFFF) | count << 16;
+    return is_exact ? 0 : several;
+}
+
+// Keys that lie together, few of them.
+static __device__ __forceinline__ void order_run(Key* room, u32 begin, u32 end) {
+    Key last = room[begin];
+    for (u32 i = begin + 1; i < end; ++i) {
+        const Key key = room[i];
+        if (last <= key) {
+            last = key;
+            continue;
+        }
+        room[i] = last;
+        u32 at = i - 1;
+        for (; at > begin; --at) {
+            const Key other = room[at - 1];
+            if (other <= key) break;
+            room[at] = other;
+        }
+        room[at] = key;
+    }
+}
+
+static __device__ __forceinline__ void order_bins(const Bins& bins, u32 several) {
+    const u32 own = threadIdx.x * (4 * own_words) - 4 * (16 - own_words);
+    while (several != 0) {
+        const u32 bit = static_cast<u32>(__ffs(static_cast<int>(several))) - 1;
+        several &= several - 1;
+        const u32 at = own + (bit & 15) * 4 + (bit >> 4) * 2;
+        order_run(bins.room, *bins.half_at(at), *bins.half_at(at + 4));
+    }
+}
+
+// How keys are really spread, where many came to one bin.
+template <u32 rounds>
+static __device__ __forceinline__ Spread look_closer(const Key (&code)[rounds], u32 count, const Bins& bins) {
+    Key least = ~Key{0}, most = 0;
+#pragma unroll
+    for (u32 j = 0; j < rounds; ++j) {
+        if (item_place(j) >= count) continue;
+        least = code[j] < least ? code[j] : least;
+        most = code[j] > most ? code[j] : most;
+    }
+#pragma unroll
+    for (u32 distance = 16; distance != 0; distance /= 2) {
+        const Key low = tile::shuffle_down(least, distance), high = tile::shuffle_down(most, distance);
+        least = low < least ? low : least;
+        most = high > most ? high : most;
+    }
+    if (tile::lane() == 0) {
+        bins.shared.least[tile::warp()] = least;
+        bins.shared.most[tile::warp()] = most;
+    }
+    __syncthreads();
+    for (u32 w = 0; w < warps; ++w) {
+        least = w == 0 || bins.shared.least[w] < least ? bins.shared.least[w] : least;
+        most = w == 0 || bins.shared.most[w] > most ? bins.shared.most[w] : most;
+    }
+    return Spread::of_range(least, most - least);
+}
+
+}  // namespace headrace
