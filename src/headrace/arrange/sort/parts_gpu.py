@@ -11,7 +11,7 @@ from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
-from headrace.core.gpu.launcher import Entry, Room, Shape
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 MOST_KEYS = (1 << 32) - 1
 """Positions have 32 bits."""
@@ -251,7 +251,7 @@ class PartSort:
         shape = block.local(self._keys, self._resident(most, resident), has_values=has_values)
         if is_spread:
             assert self._left is not None
-            self._common.launcher.launch(spread_entry(len(self._keys.rule)), shape, (*args, self._left, self._number(_LEFT)))
+            self._common.launcher.launch(spread_entry(len(self._keys.rule)), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
         else:
             self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
 
