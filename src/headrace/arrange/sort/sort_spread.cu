@@ -44,28 +44,49 @@ static __device__ __forceinline__ bool fits_word(const Spread& spread, const Par
 template <u32 rounds, u32 sure>
 struct Run {
     const Task& task;
-    const Part& part;
-    Key key[rounds];
+    const Part part;
+    Key key[reloads ? 1 : rounds];  // of all, or of one at a time
     u32 place[rounds];
 
     static __device__ __forceinline__ bool is_there(u32 j, u32 count) { return j + 1 <= sure || item_place(j) < count; }
 
-    __device__ __forceinline__ void load() {
-        const Key* const in = static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin + threadIdx.x;
-#pragma unroll
-        for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j, part.count) ? in[j * threads] : Key{0};
+    __device__ __forceinline__ const Key* in() const {
+        return static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin + threadIdx.x;
     }
-    // Which bins of the thread's own have several keys. All bins are counted anew.
-    __device__ __forceinline__ u32 count(const Spread& spread) {
+    // Each of the thread's keys that is there.
+    template <class Use>
+    __device__ __forceinline__ void each(Use use) {
+        if constexpr (reloads) {
+            const Key* const from = in();
+            Key own[rounds];
 #pragma unroll
-        for (u32 j = 0; j < rounds; ++j) {
-            if (is_there(j, part.count)) place[j] = count_key(spread.of(task.code_of(key[j])), task.bins);
+            for (u32 j = 0; j < rounds; ++j) own[j] = is_there(j, part.count) ? from[j * threads] : Key{0};
+#pragma unroll
+            for (u32 j = 0; j < rounds; ++j) {
+                if (is_there(j, part.count)) use(j, own[j]);
+            }
+        } else {
+#pragma unroll
+            for (u32 j = 0; j < rounds; ++j) {
+                if (is_there(j, part.count)) use(j, key[j]);
+            }
         }
-        __syncthreads();
-        const u32 several = scan_bins(task.bins, part.count, !with_values && spread.is_exact());
-        return several;
     }
-    // False: too many come together, or keys and rows do not fit a word.
+    __device__ __forceinline__ void load() {
+        if constexpr (!reloads) {
+            const Key* const from = in();
+#pragma unroll
+            for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j, part.count) ? from[j * threads] : Key{0};
+        }
+    }
+    // Which bins of the thread's own have several keys.
+    __device__ __forceinline__ u32 count(const Spread& spread) {
+        const Counting counting = Counting::by(spread);
+        each([&](u32 j, Key own) { place[j] = counting.count(task.code_of(own), task.bins); });
+        __syncthreads();
+        return scan_bins(task.bins, part.count, !with_values && spread.is_exact());
+    }
+    // False: too many come together.
     __device__ __forceinline__ bool put(Spread& spread, u32& several) {
         several = count(spread);
         if (task.bins.shared.is_crowded != 0) {
@@ -75,23 +96,23 @@ struct Run {
             if (task.bins.shared.is_crowded != 0) return false;
         }
         __syncthreads();
-#pragma unroll
-        for (u32 j = 0; j < rounds; ++j) {
-            if (!is_there(j, part.count)) continue;
+        each([&](u32 j, Key own) {
             const u32 at = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
-            Key word = key[j];
             if constexpr (with_values)
-                word = static_cast<Key>((task.code_of(word) - spread.base) << row_bits) + item_place(j);
-            task.bins.room[at] = word;
-        }
+                own = static_cast<Key>((task.code_of(own) - spread.base) << row_bits) + item_place(j);
+            task.bins.room[at] = own;
+        });
         __syncthreads();
         return true;
     }
     __device__ __forceinline__ Spread closer() {
-        Key code[rounds];
-#pragma unroll
-        for (u32 j = 0; j < rounds; ++j) code[j] = task.code_of(key[j]);
-        const Spread found = look_closer(code, part.count, task.bins);
+        Key least = ~Key{0}, most = 0;
+        each([&](u32, Key own) {
+            const Key code = task.code_of(own);
+            least = code < least ? code : least;
+            most = code > most ? code : most;
+        });
+        const Spread found = look_closer(least, most, task.bins);
         task.bins.clear();
         if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
         __syncthreads();
@@ -123,7 +144,7 @@ struct Run {
 // The keys of a part, and rows, in order; false: they are left to others.
 template <u32 rounds, u32 sure>
 static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, Spread& spread) {
-    Run<rounds, sure> run = {task, part};
+    Run<rounds, sure> run = {task, part, {}, {}};
     run.load();
     u32 several;
     if (!run.put(spread, several)) return false;

@@ -25,6 +25,7 @@ constexpr u32 vectors = items < 8 ? 1 : 3;  // of counters, for each thread: an 
 constexpr u32 own_words = vectors * 4;
 constexpr u32 words = threads * own_words;
 constexpr u32 most_together = 32;
+constexpr bool reloads = HR_RELOADS != 0;  // keys are read twice, where registers are short
 static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
@@ -38,29 +39,35 @@ constexpr u32 key_bits = 8 * sizeof(Key);
 
 static __device__ __forceinline__ u32 item_place(u32 j) { return j * threads + threadIdx.x; }
 
-// How values are spread: from `base` on, a step of 2^shift moves by scale / 2^32 of all bins.
+// How values are spread: a step of 2^shift moves by scale / 2^32 of all bins.
 struct Spread {
-    Key base;
+    Key base;  // no higher than the lowest key, and a multiple of 2^shift
     u32 shift;
     u32 scale;
+    u32 offset;  // what brings the base to 0
 
+    static __device__ __forceinline__ Spread by_scale(Key base, u32 shift, u32 scale) {
+        const u32 least = scale == 0 ? 1 : scale;
+        const Key from = static_cast<Key>(base >> shift << shift);
+        return {from, shift, least, 0 - static_cast<u32>(from >> shift) * least};
+    }
     // Of `span` digits that have `below` bits below them.
     static __device__ __forceinline__ Spread of_digits(Key base, u32 below, u32 span) {
         const u32 shift = sizeof(Key) == 8 && below > 16 ? below - 16 : 0;
-        const u32 scale = static_cast<u32>(4294966272.0f / static_cast<float>(span)) >> (below - shift);
-        return {base, shift, scale == 0 ? 1 : scale};
+        const u32 of_one = span == 1 ? 0xFFFFFC00 : static_cast<u32>(4294966272.0f / static_cast<float>(span));
+        return by_scale(base, shift, of_one >> (below - shift));
     }
     // Of keys that are `most` above the lowest at most.
     static __device__ __forceinline__ Spread of_range(Key base, Key most) {
         const u32 bits = most == 0 ? 0 : 64 - static_cast<u32>(leading_zeros(most));
-        const u32 shift = bits > 31 ? bits - 31 : 0;
-        const u32 steps = static_cast<u32>(most >> shift) + 1;
-        const u32 scale = static_cast<u32>(4294966272.0f / static_cast<float>(steps));
-        return {base, shift, scale == 0 ? 1 : scale};
+        const u32 shift = sizeof(Key) == 8 && bits > 30 ? bits - 30 : 0;
+        const u32 steps = static_cast<u32>(most >> shift);
+        if (steps >> 31 != 0) return by_scale(base, shift, 1);
+        return by_scale(base, shift, static_cast<u32>(4294966272.0f / static_cast<float>(steps + 2)));
     }
     // Whether keys of one bin are equal.
     __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale >= 0x80000000u / words; }
-    __device__ __forceinline__ u32 of(Key code) const { return static_cast<u32>((code - base) >> shift) * scale; }
+    __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
 struct SpreadShared {
@@ -87,12 +94,45 @@ struct Bins {
     }
 };
 
-// Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
-static __device__ __forceinline__ u32 count_key(u32 spread, const Bins& bins) {
-    const u32 word = __umulhi(spread * 2, 4 * words) & ~3u;
-    const u32 half = spread >> 31;
-    const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), half * 0xFFFF + 1);
-    return __byte_perm(word + half * 2, seen, half * 0x2200 + 0x5410);
+// A word of which the compiler does not know that all threads have it, nor what it is, so that it stands in a register:
+// an instruction has room for one number or one uniform register, and others would take an instruction each time.
+static __device__ __forceinline__ u32 in_register(u32 word) { return tile::shuffle(word, 0); }
+
+// What counting takes of a spread, and words that are in registers.
+struct Counting {
+    Spread spread;
+    u32 scale, offset, one_below, first_half;
+
+    static __device__ __forceinline__ Counting by(const Spread& spread) {
+        return {spread, in_register(spread.scale), in_register(spread.offset), in_register(1), in_register(0x5410)};
+    }
+    // Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
+    __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
+        const u32 steps = spread.steps_of(code);
+        const u32 part = steps * scale + offset;  // of all, in 2^-32
+        const u32 upper = static_cast<u32>(static_cast<i32>(part) >> 31);
+        const u32 word = __umulhi(part * 2, 4 * words) & ~3u;
+        const u32 more = (upper & 0x10000) | (~upper & one_below);
+        const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), more);
+        return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
+    }
+};
+
+// Sums of the warps before this one, and of all; `upto` is the last lane's. Few are added one by one.
+static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, SpreadShared& shared) {
+    if constexpr (warps > 8) {
+        return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
+    } else {
+        if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
+        __syncthreads();
+        tile::Before<u32> found = {0, 0};
+#pragma unroll
+        for (u32 w = 0; w < warps; ++w) {
+            if (w == tile::warp()) found.before = found.total;
+            found.total += shared.totals[w];
+        }
+        return found;
+    }
 }
 
 // Counts become where bins begin. Returns which of the thread's own have several keys: word i of n has bit 16 - n + i
@@ -116,8 +156,7 @@ static __device__ __forceinline__ u32 scan_bins(const Bins& bins, u32 count, boo
     constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
     const u32 upto = tile::scan_warp<Sum<u32>>(sum);
-    const auto before =
-        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), bins.shared.totals);
+    const tile::Before<u32> before = warps_before(upto, bins.shared);
     const u32 begin = before.before + upto - sum + (before.total << 16);
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
@@ -157,16 +196,8 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, u32 several)
     }
 }
 
-// How keys are really spread, where many came to one bin.
-template <u32 rounds>
-static __device__ __forceinline__ Spread look_closer(const Key (&code)[rounds], u32 count, const Bins& bins) {
-    Key least = ~Key{0}, most = 0;
-#pragma unroll
-    for (u32 j = 0; j < rounds; ++j) {
-        if (item_place(j) >= count) continue;
-        least = code[j] < least ? code[j] : least;
-        most = code[j] > most ? code[j] : most;
-    }
+// How keys are really spread, where many came to one bin, by the thread's lowest and highest.
+static __device__ __forceinline__ Spread look_closer(Key least, Key most, const Bins& bins) {
 #pragma unroll
     for (u32 distance = 16; distance != 0; distance /= 2) {
         const Key low = tile::shuffle_down(least, distance), high = tile::shuffle_down(most, distance);
