@@ -22,10 +22,16 @@ struct Block {
 struct Part {
     u32 begin;
     u32 count;
-    u8 bits;
-    u8 shift;        // bits below the digit
-    u8 first, last;  // the digits that it has
+    u32 digits;  // a byte each: bits, shift, first, last
     Place place;
+
+    static __device__ __forceinline__ u32 packed(u32 bits, u32 shift, u32 first, u32 last) {
+        return bits | shift << 8 | first << 16 | last << 24;
+    }
+    __device__ __forceinline__ u32 bits() const { return digits & 0xFF; }
+    __device__ __forceinline__ u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
+    __device__ __forceinline__ u32 first() const { return digits >> 16 & 0xFF; }
+    __device__ __forceinline__ u32 span() const { return (digits >> 24) - first() + 1; }
 };
 
 // Parts number `first`, first + `stride`, and so on of a list, of which there are *number; or, without one, `only`.

@@ -113,8 +113,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
             const u32 shift = step.digit * bits, left = key_bits - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
             const u32 last = end - 1 < digits ? end - 1 : digits - 1;
-            add_part(lists, {begin, size, static_cast<u8>(shift + own), static_cast<u8>(shift), static_cast<u8>(d),
-                             static_cast<u8>(last), step.to});
+            add_part(lists, {begin, size, Part::packed(shift + own, shift, d, last), step.to});
         }
     }
     __syncthreads();

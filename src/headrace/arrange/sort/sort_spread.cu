@@ -26,19 +26,19 @@ struct Task {
     __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
 };
 
-static __device__ __forceinline__ Spread spread_of(const Part& part, Key first) {
-    const Key low = part.bits < key_bits ? (Key{1} << part.bits % key_bits) - 1 : ~Key{0};
-    if (part.bits <= part.shift) return Spread::of_digits(first & ~low, part.bits, 1);
-    const Key base = (first & ~low) | static_cast<Key>(Key{part.first} << part.shift);
-    return Spread::of_digits(base, part.shift, part.last - part.first + 1u);
+static __device__ __forceinline__ Spread spread_of(const Part& part, Key code) {
+    const u32 bits = part.bits(), shift = part.shift();
+    const Key prefix = bits < key_bits ? static_cast<Key>(code >> bits << bits) : Key{0};
+    if (bits <= shift) return Spread::of_digits(prefix, bits, 1);
+    return Spread::of_digits(prefix | static_cast<Key>(Key{part.first()} << shift), shift, part.span());
 }
 
 // Whether how far keys are above the lowest one, and rows, fit a word.
-static __device__ __forceinline__ bool fits_word(const Spread& spread, const Part& part) {
-    const u32 span = part.bits <= part.shift ? 1 : part.last - part.first + 1u;
-    const u32 bits = part.bits < part.shift ? part.bits : part.shift;
-    const u32 more = 32 - static_cast<u32>(__clz(static_cast<int>(span - 1)));
-    return !with_values || bits + more + row_bits <= key_bits;
+static __device__ __forceinline__ bool fits_word(const Part& part) {
+    if constexpr (!with_values) return true;
+    const u32 bits = part.bits(), shift = part.shift();
+    const u32 of_span = 32 - static_cast<u32>(__clz(static_cast<int>(part.span() - 1)));
+    return (bits <= shift ? bits : shift + of_span) + row_bits <= key_bits;
 }
 
 template <u32 rounds, u32 sure>
@@ -81,7 +81,7 @@ struct Run {
     }
     // Which bins of the thread's own have several keys.
     __device__ __forceinline__ u32 count(const Spread& spread) {
-        const Counting counting = Counting::by(spread);
+        const Counting counting = Counting::by(spread, part.count);
         each([&](u32 j, Key own) { place[j] = counting.count(task.code_of(own), task.bins); });
         __syncthreads();
         return scan_bins(task.bins, part.count, !with_values && spread.is_exact());
@@ -96,11 +96,14 @@ struct Run {
             if (task.bins.shared.is_crowded != 0) return false;
         }
         __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j, part.count)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
+        }
         each([&](u32 j, Key own) {
-            const u32 at = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
             if constexpr (with_values)
                 own = static_cast<Key>((task.code_of(own) - spread.base) << row_bits) + item_place(j);
-            task.bins.room[at] = own;
+            task.bins.room[place[j]] = own;
         });
         __syncthreads();
         return true;
@@ -143,9 +146,13 @@ struct Run {
 
 // The keys of a part, and rows, in order; false: they are left to others.
 template <u32 rounds, u32 sure>
-static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, Spread& spread) {
+static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part) {
     Run<rounds, sure> run = {task, part, {}, {}};
+    const Key first = *(run.in() - threadIdx.x);
     run.load();
+    Spread spread = spread_of(part, task.code_of(first));
+    if (!fits_word(part)) return false;
+    __syncthreads();
     u32 several;
     if (!run.put(spread, several)) return false;
     order_bins(task.bins, several);
@@ -157,12 +164,12 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& p
 
 // By as many keys of a thread as the part has, two more or less; all but the last two are there for every thread.
 template <u32 rounds>
-static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, Spread& spread) {
+static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part) {
     if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
-        return sort_keys<rounds, 0>(task, part, spread);
+        return sort_keys<rounds, 0>(task, part);
     } else {
-        if (part.count <= (rounds - 2) * threads) return sort_rounds<rounds - 2>(task, part, spread);
-        return sort_keys<rounds, rounds - 2>(task, part, spread);
+        if (part.count <= (rounds - 2) * threads) return sort_rounds<rounds - 2>(task, part);
+        return sort_keys<rounds, rounds - 2>(task, part);
     }
 }
 
@@ -176,10 +183,7 @@ static __device__ __forceinline__ void move_values(const Task& task, const Part&
 }
 
 static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, void* memory) {
-    const Key* const in = static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin;
-    Spread spread = spread_of(part, task.code_of(in[0]));
-    __syncthreads();
-    const bool is_sorted = fits_word(spread, part) && sort_rounds<items>(task, part, spread);
+    const bool is_sorted = sort_rounds<items>(task, part);
     if constexpr (with_values) {
         if (is_sorted) move_values(task, part, memory);
     }
@@ -206,5 +210,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     bins.clear();
     if (threadIdx.x == 0) shared.is_crowded = 0;
     const u32 number = *list.number;
-    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_part(task, list.parts[list.first + i * list.stride], memory);
+    for (u32 i = blockIdx.x; i < number; i += gridDim.x) {
+        const uint4 record = *reinterpret_cast<const uint4*>(list.parts + list.first + i * list.stride);
+        sort_part(task, {record.x, record.y, record.z, static_cast<Place>(record.w)}, memory);
+    }
 }

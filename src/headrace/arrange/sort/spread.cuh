@@ -94,17 +94,16 @@ struct Bins {
     }
 };
 
-// A word of which the compiler does not know that all threads have it, nor what it is, so that it stands in a register:
-// an instruction has room for one number or one uniform register, and others would take an instruction each time.
-static __device__ __forceinline__ u32 in_register(u32 word) { return tile::shuffle(word, 0); }
-
-// What counting takes of a spread, and words that are in registers.
+// What counting takes of a spread, in registers: an instruction has room for one number or one uniform register, and
+// others would take an instruction each time. So the compiler is not told that threads have the same words, and that
+// two are constants.
 struct Counting {
-    Spread spread;
+    const Spread& spread;
     u32 scale, offset, one_below, first_half;
 
-    static __device__ __forceinline__ Counting by(const Spread& spread) {
-        return {spread, in_register(spread.scale), in_register(spread.offset), in_register(1), in_register(0x5410)};
+    static __device__ __forceinline__ Counting by(const Spread& spread, u32 count) {
+        const u32 none = tile::shuffle(count, 0) >> 16;
+        return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
     }
     // Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
     __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
@@ -166,23 +165,22 @@ static __device__ __forceinline__ u32 scan_bins(const Bins& bins, u32 count, boo
     return is_exact ? 0 : several;
 }
 
-// Keys that lie together, few of them.
+// Keys that lie together, two or a few more.
 static __device__ __forceinline__ void order_run(Key* room, u32 begin, u32 end) {
-    Key last = room[begin];
-    for (u32 i = begin + 1; i < end; ++i) {
+    const Key first = room[begin], second = room[begin + 1];
+    if (second < first) {
+        room[begin] = second;
+        room[begin + 1] = first;
+    }
+    for (u32 i = begin + 2; i < end; ++i) {
         const Key key = room[i];
-        if (last <= key) {
-            last = key;
-            continue;
-        }
-        room[i] = last;
-        u32 at = i - 1;
+        u32 at = i;
         for (; at > begin; --at) {
             const Key other = room[at - 1];
             if (other <= key) break;
             room[at] = other;
         }
-        room[at] = key;
+        if (at != i) room[at] = key;
     }
 }
 
