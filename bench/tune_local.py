@@ -9,7 +9,9 @@ answer is checked before it is timed. With --harness few keys, in the fiber harn
 from __future__ import annotations
 
 import argparse
+import os
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -22,14 +24,18 @@ from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.small_gpu import BETWEEN, BlockShape, local_entry
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.launcher import GpuLauncher, Part
+from headrace.core.gpu.card import ARCHITECTURES, gpu
+from headrace.core.gpu.kernel_source import Variant
+from headrace.core.gpu.kernels import cubin_of
+from headrace.core.gpu.launcher import Entry, GpuLauncher, Part
 from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
 _U32 = [SpreadShape(t, 18, 1024 // t, False) for t in (64, 128, 256, 512)]
 _U32 += [SpreadShape(t, 18, 1280 // t, True) for t in (64, 128, 256, 512)]
-_U64 = [SpreadShape(t, 18, 1024 // t, True) for t in (64, 128, 256)] + [SpreadShape(t, 10, 1024 // t, False) for t in (128, 256, 512)]
+_U64 = [SpreadShape(t, 18, 1024 // t, True) for t in (64, 128, 256)] + [
+    SpreadShape(t, 10, 1024 // t, False) for t in (128, 256, 512)
+]
 SETS: dict[str, tuple[int, bool, list[Any], list[int]]] = {
     "u32": (4, False, [BlockShape(8, 512, 18, 2, splits=True), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
     "u64": (8, False, [BlockShape(8, 512, 10, 2, splits=True), *_U64], [600, 1024, 2048, 3815, 4096]),
@@ -90,18 +96,14 @@ class Rooms:
     def launch(self, shape: Any, multiprocessors: int) -> None:
         """All parts, by blocks of one shape."""
         case = self.case
-        keys = Keys(case.width, KeyOrder.of(f"<u{case.width}").packed)
+        keys = keys_of(case.width)
         parts = struct.pack("<2Q2q4I", self.parts.address, self.counts.address, 0, 1, 0, 0, 0, 0)
         args = [parts, keys.rule, packed_arrays(self.moved, self.values), 1]
-        is_spread = isinstance(shape, SpreadShape)
-        resident = shape.resident if is_spread else 2048 // shape.threads
+        resident = shape.resident if isinstance(shape, SpreadShape) else 2048 // shape.threads
         made = shape.local(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
-        if is_spread:
-            entry = spread_entry(len(keys.rule))
+        if isinstance(shape, SpreadShape):
             args += [self.left, Part(self.counts, 4)]
-        else:
-            entry = local_entry(shape.kernel, len(keys.rule))
-        self._launcher.launch(entry, made, args)
+        self._launcher.launch(entry_of(shape, keys.rule), made, args)
 
     def check(self) -> None:
         """Parts in order, and stable."""
@@ -119,6 +121,16 @@ class Rooms:
             raise RuntimeError(f"{self.case}: wrong, or {left} parts left")
 
 
+def keys_of(width: int) -> Keys:
+    """Numbers without a sign."""
+    return Keys(width, KeyOrder.of(f"<u{width}").packed)
+
+
+def entry_of(shape: Any, rule: bytes) -> Entry:
+    """Its kernel."""
+    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(shape.kernel, len(rule))
+
+
 def name_of(shape: Any) -> str:
     """Of a row."""
     kind = "spread" if isinstance(shape, SpreadShape) else shape.kernel
@@ -132,11 +144,23 @@ class Card:
     all_keys = 1 << 28
 
     def __init__(self) -> None:
-        import torch  # noqa: PLC0415 (is not where the harness is)
+        import torch
 
         self._card, self._context = gpu(0), Context()
         self.name = torch.cuda.get_device_name()
         self._stream = torch.cuda.current_stream().cuda_stream or 1
+
+    def compile(self, sets: list[str]) -> None:
+        """All programs, on all cores."""
+        own = "sm_{}{}".format(*self._card.capability)
+        architecture = own if own in ARCHITECTURES else "sm_90"
+        wanted = [
+            Variant.of(entry_of(shape, b"").file, shape.local(keys_of(width), 1, has_values=has_values).defines)
+            for width, has_values, shapes, _ in map(SETS.__getitem__, sets)
+            for shape in shapes
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
 
     def rooms(self, case: Case) -> Rooms:
         """With the case's keys."""
@@ -145,7 +169,7 @@ class Card:
 
     def rate(self, rooms: Rooms, shape: Any) -> float:
         """10^9 a second."""
-        from bench.gpu_timing import median_ms  # noqa: PLC0415
+        from bench.gpu_timing import median_ms
 
         def work() -> None:
             rooms.launch(shape, self._card.multiprocessors)
@@ -159,6 +183,9 @@ class Harness:
     """The fiber harness; times say nothing."""
 
     name, all_keys = "harness", 1 << 14
+
+    def compile(self, sets: list[str]) -> None:
+        """Nothing: the harness compiles what it runs."""
 
     def rooms(self, case: Case) -> Rooms:
         """With the case's keys."""
@@ -204,6 +231,7 @@ def main() -> None:
     place = Harness() if options.harness else Card()
     begin = perf_counter()
     print(f"# Local sorts\n\n{place.name}")
+    place.compile(options.what.split(","))
     for what in options.what.split(","):
         table(place, what)
     print(f"\n{perf_counter() - begin:.0f} s")

@@ -108,8 +108,8 @@ class Bounds:
         return self.count // self.shapes.block_keys + self.buckets + 1
 
     def parts(self, number: int) -> int:
-        """Of all steps, in one of the lists (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple of
-        the threshold. The second list and the third have parts that are too large for the classes before.
+        """Of all steps, in one of the lists (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple
+        of the threshold. The second list and the third have parts that are too large for the classes before.
         """
         most = (1 + (self.steps - 2) * self.buckets) << self.shapes.bits
         below = self.shapes.merged_below if self.options.merges else 0
@@ -246,14 +246,14 @@ class PartSort:
         first, stride = (most - 1, -1) if size_class % 2 else (0, 1)
         part = struct.pack("<2Q2q4I", parts.address, self._number(size_class), first, stride, 0, 0, 0, 0)
         args = (part, self._keys.rule, arrays, int(writes_keys))
-        is_spread = isinstance(block, SpreadShape)
-        resident = block.resident if is_spread else max(1, 2048 // block.threads)
+        resident = block.resident if isinstance(block, SpreadShape) else max(1, 2048 // block.threads)
         shape = block.local(self._keys, self._resident(most, resident), has_values=has_values)
-        if is_spread:
+        launch, rule = self._common.launcher.launch, len(self._keys.rule)
+        if isinstance(block, SpreadShape):
             assert self._left is not None
-            self._common.launcher.launch(spread_entry(len(self._keys.rule)), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
+            launch(spread_entry(rule), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
         else:
-            self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
+            launch(local_entry(block.kernel, rule), shape, args)
 
     def _sort_left(self, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
         has_values, writes_keys = writes

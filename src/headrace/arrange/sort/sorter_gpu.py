@@ -219,7 +219,9 @@ class Sorter:
         writes_keys = given.target is not None
         alone = dict(self._shapes.small.alone)[given.width]
         if given.strategy == "hybrid":
-            alone = dict(self._shapes.kept)[given.width].local[-1]
+            largest = dict(self._shapes.kept)[given.width].local[-1]
+            assert isinstance(largest, BlockShape)
+            alone = largest
         if self._count <= alone.keys:
             return sort_alone(self._launcher, keys, alone, (moved, columns), self._count, writes_keys=writes_keys)
         meeting = Meeting(self._launcher, keys, self._shapes.small.meeting, self._count, self._counters())
