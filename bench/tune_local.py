@@ -33,6 +33,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 SHARED_BITS = 16
 _U32 = [SpreadShape(t, 18, 1024 // t, False) for t in (64, 128, 256, 512)]
 _U32 += [SpreadShape(t, 18, 1280 // t, True) for t in (64, 128, 256, 512)]
+_U32 += [SpreadShape(t, 36, of // t, True) for t in (64, 128, 256) for of in (768, 1024)]
 _U64 = [SpreadShape(t, 18, 1024 // t, True) for t in (64, 128, 256)] + [
     SpreadShape(t, 10, 1024 // t, False) for t in (128, 256, 512)
 ]

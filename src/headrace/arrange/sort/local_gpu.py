@@ -32,7 +32,7 @@ class SpreadShape:
         """Of sort_spread.cu."""
         sizes = ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.resident)
         how = ("HR_VALUES", int(has_values)), ("HR_RELOADS", int(self.reloads))
-        counters = self.threads * (1 if self.items < 8 else 3) * 16 + 16
+        counters = self.threads * (1 if self.items < 8 else 3 if self.items < 24 else 5) * 16 + 16
         shared = self.keys * keys.width + counters
         if has_values:
             shared = max(shared, self.keys * _STAGE_BYTES) + self.keys * _ROW_BYTES

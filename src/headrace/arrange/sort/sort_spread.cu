@@ -80,14 +80,14 @@ struct Run {
         }
     }
     // Which bins of the thread's own have several keys.
-    __device__ __forceinline__ u32 count(const Spread& spread) {
+    __device__ __forceinline__ Several count(const Spread& spread) {
         const Counting counting = Counting::by(spread, part.count);
         each([&](u32 j, Key own) { place[j] = counting.count(task.code_of(own), task.bins); });
         __syncthreads();
         return scan_bins(task.bins, part.count, !with_values && spread.is_exact());
     }
     // False: too many come together.
-    __device__ __forceinline__ bool put(Spread& spread, u32& several) {
+    __device__ __forceinline__ bool put(Spread& spread, Several& several) {
         several = count(spread);
         if (task.bins.shared.is_crowded != 0) {
             if constexpr (with_values) return false;
@@ -153,7 +153,7 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& p
     Spread spread = spread_of(part, task.code_of(first));
     if (!fits_word(part)) return false;
     __syncthreads();
-    u32 several;
+    Several several;
     if (!run.put(spread, several)) return false;
     order_bins(task.bins, several);
     __syncthreads();
@@ -162,14 +162,15 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& p
     return true;
 }
 
-// By as many keys of a thread as the part has, two more or less; all but the last two are there for every thread.
+// By as many keys of a thread as the part has, some more or less; all but the last are there for every thread.
 template <u32 rounds>
 static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part) {
-    if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
+    constexpr u32 fewer = items < 24 ? 2 : 4;
+    if constexpr (rounds <= items / 2 + 1 || rounds <= fewer) {
         return sort_keys<rounds, 0>(task, part);
     } else {
-        if (part.count <= (rounds - 2) * threads) return sort_rounds<rounds - 2>(task, part);
-        return sort_keys<rounds, rounds - 2>(task, part);
+        if (part.count <= (rounds - fewer) * threads) return sort_rounds<rounds - fewer>(task, part);
+        return sort_keys<rounds, rounds - fewer>(task, part);
     }
 }
 

@@ -21,12 +21,13 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 tile_keys = threads * items;
-constexpr u32 vectors = items < 8 ? 1 : 3;  // of counters, for each thread: an odd number meets all banks
+constexpr u32 vectors = items < 8 ? 1 : items < 24 ? 3 : 5;  // of a thread's counters: an odd number meets all banks
 constexpr u32 own_words = vectors * 4;
+constexpr u32 masks = (own_words + 15) / 16;
 constexpr u32 words = threads * own_words;
 constexpr u32 most_together = 32;
 constexpr bool reloads = HR_RELOADS != 0;  // keys are read twice, where registers are short
-static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
+static_assert(masks <= 2 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
     u32 bits = 0;
@@ -134,23 +135,38 @@ static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, Sprea
     }
 }
 
-// Counts become where bins begin. Returns which of the thread's own have several keys: word i of n has bit 16 - n + i
-// and, of its high half, bit 32 - n + i.
-static __device__ __forceinline__ u32 scan_bins(const Bins& bins, u32 count, bool is_exact) {
+// Which of a thread's bins have several keys: of n words of a mask, word i has bit 16 - n + i and, of its high half,
+// bit 32 - n + i.
+struct Several {
+    u32 mask[masks];
+
+    __device__ __forceinline__ void add(u32 i, u32 count) {
+        u32& own = mask[i / 16];
+        own = own >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
+    }
+    static __device__ __forceinline__ u32 first_of(u32 m) {
+        const u32 left = own_words - m * 16;
+        return left < 16 ? 16 - left : 0;
+    }
+};
+
+// Counts become where bins begin.
+static __device__ __forceinline__ Several scan_bins(const Bins& bins, u32 count, bool is_exact) {
     u32 own[own_words];
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
         const uint4 some = bins.own()[i];
         own[4 * i] = some.x, own[4 * i + 1] = some.y, own[4 * i + 2] = some.z, own[4 * i + 3] = some.w;
     }
-    u32 sum = 0, several = 0, seen = 0;
+    Several several = {};
+    u32 sum = 0, seen = 0;
 #pragma unroll
     for (u32 i = 0; i < own_words; ++i) {
         const u32 some = own[i];
         own[i] = sum;
         sum += some;
         seen |= some;
-        several = several >> 1 | ((some + 0x7FFE7FFE) & 0x80008000);
+        several.add(i, some);
     }
     constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
@@ -162,7 +178,9 @@ static __device__ __forceinline__ u32 scan_bins(const Bins& bins, u32 count, boo
         bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
     }
     if (threadIdx.x == 0) bins.counters[words] = (before.total & 0xFFFF) | count << 16;
-    return is_exact ? 0 : several;
+#pragma unroll
+    for (u32 m = 0; m < masks; ++m) several.mask[m] = is_exact ? 0 : several.mask[m];
+    return several;
 }
 
 // Keys that lie together, two or a few more.
@@ -184,11 +202,19 @@ static __device__ __forceinline__ void order_run(Key* room, u32 begin, u32 end) 
     }
 }
 
-static __device__ __forceinline__ void order_bins(const Bins& bins, u32 several) {
-    const u32 own = threadIdx.x * (4 * own_words) - 4 * (16 - own_words);
-    while (several != 0) {
-        const u32 bit = static_cast<u32>(__ffs(static_cast<int>(several))) - 1;
-        several &= several - 1;
+static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
+    u32 own = threadIdx.x * (4 * own_words) - 4 * Several::first_of(0);
+    u32 left = several.mask[0];
+    bool is_last = masks == 1;
+    for (;;) {
+        if (masks > 1 && left == 0 && !is_last) {
+            left = several.mask[masks - 1];
+            own = threadIdx.x * (4 * own_words) + 64 - 4 * Several::first_of(1);
+            is_last = true;
+        }
+        if (left == 0) break;
+        const u32 bit = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
+        left &= left - 1;
         const u32 at = own + (bit & 15) * 4 + (bit >> 4) * 2;
         order_run(bins.room, *bins.half_at(at), *bins.half_at(at + 4));
     }
