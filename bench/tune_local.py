@@ -32,7 +32,6 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
 _U32 = [SpreadShape(t, 18, 1024 // t, False) for t in (64, 128, 256, 512)]
-_U32 += [SpreadShape(t, 18, 1280 // t, True) for t in (64, 128, 256, 512)]
 _U32 += [SpreadShape(t, 36, of // t, True) for t in (64, 128, 256) for of in (768, 1024)]
 _U64 = [SpreadShape(t, 18, 1024 // t, True) for t in (64, 128, 256)] + [
     SpreadShape(t, 10, 1024 // t, False) for t in (128, 256, 512)
@@ -211,7 +210,7 @@ def table(place: Any, what: str) -> None:
         rooms = place.rooms(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
         for shape in shapes:
             cell = "-"
-            if part <= shape.keys and part > shape.keys // 5:
+            if part <= shape.keys and part > shape.keys // 4:
                 try:
                     cell = f"{place.rate(rooms, shape):.4g}"
                 except (HeadraceError, RuntimeError) as error:

@@ -9,6 +9,7 @@ from headrace.arrange.sort.launch_gpu import Keys
 from headrace.core.gpu.launcher import Entry, Shape
 
 _STAGE_BYTES, _ROW_BYTES = 8, 2
+_LINE_KEYS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +26,18 @@ class SpreadShape:
 
     @property
     def keys(self) -> int:
-        """Keys it has room for."""
-        return self.threads * self.items
+        """Keys of a part it takes, which may begin anywhere in a line of memory."""
+        return self.threads * self.items - _LINE_KEYS
 
     def local(self, keys: Keys, blocks: int, *, has_values: bool) -> Shape:
         """Of sort_spread.cu."""
         sizes = ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.resident)
         how = ("HR_VALUES", int(has_values)), ("HR_RELOADS", int(self.reloads))
-        counters = self.threads * (1 if self.items < 8 else 3 if self.items < 24 else 5) * 16 + 16
-        shared = self.keys * keys.width + counters
+        counters = self.threads * (1 if self.items < 8 else 3 if self.items < 24 else 5) * 16
+        tile = self.threads * self.items
+        shared = tile * keys.width + counters
         if has_values:
-            shared = max(shared, self.keys * _STAGE_BYTES) + self.keys * _ROW_BYTES
+            shared = max(shared, tile * _STAGE_BYTES) + tile * _ROW_BYTES
         return Shape(keys.defines(*sizes, *how), blocks, self.threads, shared)
 
 

@@ -14,6 +14,7 @@ struct Left {
 
 struct Task {
     const List& list;
+    u32 number;  // of parts
     const KeyRule<Key>& rule;
     const Arrays& arrays;
     Left left;
@@ -48,10 +49,14 @@ struct Run {
     Key key[reloads ? 1 : rounds];  // of all, or of one at a time
     u32 place[rounds];
 
-    static __device__ __forceinline__ bool is_there(u32 j, u32 count) { return j + 1 <= sure || item_place(j) < count; }
-
+    // Of the part; keys that are not there have high ones.
+    __device__ __forceinline__ u32 item_place(u32 j) const { return j * threads + threadIdx.x - part.begin % line_keys; }
+    __device__ __forceinline__ bool is_there(u32 j) const {
+        return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
+    }
     __device__ __forceinline__ const Key* in() const {
-        return static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin + threadIdx.x;
+        const u64 line = part.begin / line_keys * line_keys;
+        return static_cast<const Key*>(task.arrays.keys.from(part.place)) + line + threadIdx.x;
     }
     // Each of the thread's keys that is there.
     template <class Use>
@@ -60,15 +65,15 @@ struct Run {
             const Key* const from = in();
             Key own[rounds];
 #pragma unroll
-            for (u32 j = 0; j < rounds; ++j) own[j] = is_there(j, part.count) ? from[j * threads] : Key{0};
+            for (u32 j = 0; j < rounds; ++j) own[j] = is_there(j) ? from[j * threads] : Key{0};
 #pragma unroll
             for (u32 j = 0; j < rounds; ++j) {
-                if (is_there(j, part.count)) use(j, own[j]);
+                if (is_there(j)) use(j, own[j]);
             }
         } else {
 #pragma unroll
             for (u32 j = 0; j < rounds; ++j) {
-                if (is_there(j, part.count)) use(j, key[j]);
+                if (is_there(j)) use(j, key[j]);
             }
         }
     }
@@ -76,7 +81,7 @@ struct Run {
         if constexpr (!reloads) {
             const Key* const from = in();
 #pragma unroll
-            for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j, part.count) ? from[j * threads] : Key{0};
+            for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? from[j * threads] : Key{0};
         }
     }
     // Which bins of the thread's own have several keys.
@@ -84,7 +89,7 @@ struct Run {
         const Counting counting = Counting::by(spread, part.count);
         each([&](u32 j, Key own) { place[j] = counting.count(task.code_of(own), task.bins); });
         __syncthreads();
-        return scan_bins(task.bins, part.count, !with_values && spread.is_exact());
+        return scan_bins(task.bins, !with_values && spread.is_exact());
     }
     // False: too many come together.
     __device__ __forceinline__ bool put(Spread& spread, Several& several) {
@@ -98,7 +103,7 @@ struct Run {
         __syncthreads();
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
-            if (is_there(j, part.count)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
+            if (is_there(j)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
         }
         each([&](u32 j, Key own) {
             if constexpr (with_values)
@@ -122,7 +127,7 @@ struct Run {
         return found;
     }
     __device__ __forceinline__ void write(const Spread& spread) {
-        Key* const out = static_cast<Key*>(task.arrays.keys.target) + part.begin + threadIdx.x;
+        Key* const out = static_cast<Key*>(task.arrays.keys.target) + (part.begin / line_keys * line_keys + threadIdx.x);
         const bool writes = !(with_values && with_equals) && task.writes_keys != 0;
         if (writes && task.keeps_keys()) {
             write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
@@ -136,7 +141,7 @@ struct Run {
     __device__ __forceinline__ void write_by(const Spread& spread, Write write_key) {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
-            if (!is_there(j, part.count)) continue;
+            if (!is_there(j)) continue;
             const Key word = task.bins.room[item_place(j)];
             if constexpr (with_values) task.rows[item_place(j)] = static_cast<u16>(word & ((1u << row_bits) - 1));
             write_key(j, with_values ? static_cast<Key>((word >> row_bits) + spread.base) : word);
@@ -144,33 +149,46 @@ struct Run {
     }
 };
 
+// The next part's keys are asked of the second cache.
+static __device__ __forceinline__ void look_ahead([[maybe_unused]] const Task& task, [[maybe_unused]] u32 next) {
+#if defined(__CUDACC__)
+    if (threadIdx.x != 0 || next >= task.number) return;
+    const Part& part = task.list.parts[task.list.first + next * task.list.stride];
+    const u64 keys = reinterpret_cast<u64>(static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin);
+    const u64 begin = keys / 16 * 16, end = (keys + part.count * sizeof(Key) + 15) / 16 * 16;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin)) : "memory");
+#endif
+}
+
 // The keys of a part, and rows, in order; false: they are left to others.
 template <u32 rounds, u32 sure>
-static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part) {
+static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, u32 next) {
     Run<rounds, sure> run = {task, part, {}, {}};
-    const Key first = *(run.in() - threadIdx.x);
+    const Key first = static_cast<const Key*>(task.arrays.keys.from(part.place))[part.begin];
     run.load();
     Spread spread = spread_of(part, task.code_of(first));
     if (!fits_word(part)) return false;
-    __syncthreads();
     Several several;
     if (!run.put(spread, several)) return false;
+    look_ahead(task, next);
     order_bins(task.bins, several);
-    __syncthreads();
     if constexpr (!with_values) task.bins.clear();
+    __syncthreads();
     run.write(spread);
     return true;
 }
 
-// By as many keys of a thread as the part has, some more or less; all but the last are there for every thread.
+// By as many keys of a thread as the part has, some more or less; all but the first and the last are there for every
+// thread.
 template <u32 rounds>
-static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part) {
+static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, u32 next) {
     constexpr u32 fewer = items < 24 ? 2 : 4;
     if constexpr (rounds <= items / 2 + 1 || rounds <= fewer) {
-        return sort_keys<rounds, 0>(task, part);
+        return sort_keys<rounds, 0>(task, part, next);
     } else {
-        if (part.count <= (rounds - fewer) * threads) return sort_rounds<rounds - fewer>(task, part);
-        return sort_keys<rounds, rounds - fewer>(task, part);
+        if (part.begin % line_keys + part.count <= (rounds - fewer) * threads)
+            return sort_rounds<rounds - fewer>(task, part, next);
+        return sort_keys<rounds, rounds - fewer>(task, part, next);
     }
 }
 
@@ -183,8 +201,8 @@ static __device__ __forceinline__ void move_values(const Task& task, const Part&
     __syncthreads();
 }
 
-static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, void* memory) {
-    const bool is_sorted = sort_rounds<items>(task, part);
+static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, u32 next, void* memory) {
+    const bool is_sorted = sort_rounds<items>(task, part, next);
     if constexpr (with_values) {
         if (is_sorted) move_values(task, part, memory);
     }
@@ -193,26 +211,28 @@ static __device__ __forceinline__ void sort_part(const Task& task, const Part& p
         task.bins.clear();
         if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
         if (threadIdx.x == 0 && !is_sorted) task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+        __syncthreads();
     }
 }
 
-// Dynamic shared memory: a tile's keys, the counters, and a word behind them; with values at least 8 bytes a key for
-// these, and then 2.
+// Dynamic shared memory: a tile's keys and the counters; with values at least 8 bytes a key for these, and then 2.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ SpreadShared shared;
     u8* const bytes = reinterpret_cast<u8*>(memory);
-    constexpr u32 own = tile_keys * sizeof(Key) + words * 4 + 16;
+    constexpr u32 own = tile_keys * sizeof(Key) + words * 4;
     constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
     const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
     u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
-    const Task task = {list, rule, arrays, {left, left_number}, writes_keys, rows, bins};
+    const u32 number = *list.number;
+    const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, bins};
     bins.clear();
     if (threadIdx.x == 0) shared.is_crowded = 0;
-    const u32 number = *list.number;
+    __syncthreads();
     for (u32 i = blockIdx.x; i < number; i += gridDim.x) {
         const uint4 record = *reinterpret_cast<const uint4*>(list.parts + list.first + i * list.stride);
-        sort_part(task, {record.x, record.y, record.z, static_cast<Place>(record.w)}, memory);
+        const Part part = {record.x, record.y, record.z, static_cast<Place>(record.w)};
+        sort_part(task, part, i + gridDim.x, memory);
     }
 }

@@ -38,7 +38,8 @@ static __device__ constexpr u32 bits_for(u32 count) {
 constexpr u32 row_bits = with_values ? bits_for(tile_keys) : 0;
 constexpr u32 key_bits = 8 * sizeof(Key);
 
-static __device__ __forceinline__ u32 item_place(u32 j) { return j * threads + threadIdx.x; }
+// Keys of a line of memory. A warp's 32 keys begin at such a line, so a block's first row may begin before its part.
+constexpr u32 line_keys = 128 / sizeof(Key);
 
 // How values are spread: a step of 2^shift moves by scale / 2^32 of all bins.
 struct Spread {
@@ -80,7 +81,7 @@ struct SpreadShared {
 
 // What a part's threads share.
 struct Bins {
-    u32* counters;  // `words`, zero, and one behind them
+    u32* counters;  // `words`, zero
     Key* room;
     SpreadShared& shared;
 
@@ -139,6 +140,7 @@ static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, Sprea
 // bit 32 - n + i.
 struct Several {
     u32 mask[masks];
+    u32 past;  // the ends of the last word's two
 
     __device__ __forceinline__ void add(u32 i, u32 count) {
         u32& own = mask[i / 16];
@@ -151,7 +153,7 @@ struct Several {
 };
 
 // Counts become where bins begin.
-static __device__ __forceinline__ Several scan_bins(const Bins& bins, u32 count, bool is_exact) {
+static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_exact) {
     u32 own[own_words];
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
@@ -177,7 +179,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, u32 count,
     for (u32 i = 0; i < vectors; ++i) {
         bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
     }
-    if (threadIdx.x == 0) bins.counters[words] = (before.total & 0xFFFF) | count << 16;
+    several.past = begin + sum;
 #pragma unroll
     for (u32 m = 0; m < masks; ++m) several.mask[m] = is_exact ? 0 : several.mask[m];
     return several;
@@ -202,7 +204,9 @@ static __device__ __forceinline__ void order_run(Key* room, u32 begin, u32 end) 
     }
 }
 
+// A thread looks at no counters but its own.
 static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
+    const u32 last = (threadIdx.x + 1) * (4 * own_words) - 4;
     u32 own = threadIdx.x * (4 * own_words) - 4 * Several::first_of(0);
     u32 left = several.mask[0];
     bool is_last = masks == 1;
@@ -216,7 +220,8 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
         const u32 bit = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
         left &= left - 1;
         const u32 at = own + (bit & 15) * 4 + (bit >> 4) * 2;
-        order_run(bins.room, *bins.half_at(at), *bins.half_at(at + 4));
+        const u32 past = bit < 16 ? several.past & 0xFFFF : several.past >> 16;
+        order_run(bins.room, *bins.half_at(at), at >= last ? past : *bins.half_at(at + 4));
     }
 }
 
