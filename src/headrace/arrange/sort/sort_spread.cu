@@ -12,6 +12,10 @@ struct Left {
     u32* number;
 };
 
+static __device__ __forceinline__ Part part_of(const uint4& record) {
+    return {record.x, record.y, record.z, static_cast<Place>(record.w)};
+}
+
 struct Task {
     const List& list;
     u32 number;  // of parts
@@ -20,8 +24,13 @@ struct Task {
     Left left;
     u32 writes_keys;
     u16* rows;
+    uint4& record;  // of the next part
     Bins bins;
 
+    __device__ __forceinline__ const Key* keys_of(const Part& part) const {
+        const Moved& keys = arrays.keys;
+        return static_cast<const Key*>(part.place == Place::between ? keys.between : keys.target);
+    }
     // What orders keys that are moved.
     __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
     __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
@@ -46,7 +55,7 @@ template <u32 rounds, u32 sure>
 struct Run {
     const Task& task;
     const Part part;
-    Key key[reloads ? 1 : rounds];  // of all, or of one at a time
+    Key key[rounds];
     u32 place[rounds];
 
     // Of the part; keys that are not there have high ones.
@@ -54,72 +63,61 @@ struct Run {
     __device__ __forceinline__ bool is_there(u32 j) const {
         return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
     }
-    __device__ __forceinline__ const Key* in() const {
-        const u64 line = part.begin / line_keys * line_keys;
-        return static_cast<const Key*>(task.arrays.keys.from(part.place)) + line + threadIdx.x;
-    }
-    // Each of the thread's keys that is there.
-    template <class Use>
-    __device__ __forceinline__ void each(Use use) {
-        if constexpr (reloads) {
-            const Key* const from = in();
-            Key own[rounds];
-#pragma unroll
-            for (u32 j = 0; j < rounds; ++j) own[j] = is_there(j) ? from[j * threads] : Key{0};
-#pragma unroll
-            for (u32 j = 0; j < rounds; ++j) {
-                if (is_there(j)) use(j, own[j]);
-            }
-        } else {
-#pragma unroll
-            for (u32 j = 0; j < rounds; ++j) {
-                if (is_there(j)) use(j, key[j]);
-            }
-        }
-    }
     __device__ __forceinline__ void load() {
-        if constexpr (!reloads) {
-            const Key* const from = in();
+        const Key* const in = task.keys_of(part) + part.begin / line_keys * line_keys + threadIdx.x;
 #pragma unroll
-            for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? from[j * threads] : Key{0};
-        }
+        for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
+    }
+    // Where registers are short, keys are not kept.
+    __device__ __forceinline__ void load_again() {
+        if constexpr (reloads) load();
     }
     // Which bins of the thread's own have several keys.
     __device__ __forceinline__ Several count(const Spread& spread) {
         const Counting counting = Counting::by(spread, part.count);
-        each([&](u32 j, Key own) { place[j] = counting.count(task.code_of(own), task.bins); });
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) place[j] = counting.count(task.code_of(key[j]), task.bins);
+        }
         __syncthreads();
         return scan_bins(task.bins, !with_values && spread.is_exact());
     }
     // False: too many come together.
-    __device__ __forceinline__ bool put(Spread& spread, Several& several) {
+    __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
         several = count(spread);
-        if (task.bins.shared.is_crowded != 0) {
-            if constexpr (with_values) return false;
-            spread = closer();
-            several = count(spread);
-            if (task.bins.shared.is_crowded != 0) return false;
-        }
+        if (task.bins.shared.is_crowded == 0) return true;
+        if constexpr (with_values) return false;
+        load_again();
+        spread = closer();
+        several = count(spread);
+        return task.bins.shared.is_crowded == 0;
+    }
+    __device__ __forceinline__ void put(const Spread& spread) {
         __syncthreads();
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (is_there(j)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
         }
-        each([&](u32 j, Key own) {
+        load_again();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j)) continue;
+            Key word = key[j];
             if constexpr (with_values)
-                own = static_cast<Key>((task.code_of(own) - spread.base) << row_bits) + item_place(j);
-            task.bins.room[place[j]] = own;
-        });
+                word = static_cast<Key>((task.code_of(word) - spread.base) << row_bits) + item_place(j);
+            task.bins.room[place[j]] = word;
+        }
         __syncthreads();
-        return true;
     }
     __device__ __forceinline__ Spread closer() {
         Key least = ~Key{0}, most = 0;
-        each([&](u32, Key own) {
-            const Key code = task.code_of(own);
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j)) continue;
+            const Key code = task.code_of(key[j]);
             least = code < least ? code : least;
             most = code > most ? code : most;
-        });
+        }
         const Spread found = look_closer(least, most, task.bins);
         task.bins.clear();
         if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
@@ -149,12 +147,20 @@ struct Run {
     }
 };
 
-// The next part's keys are asked of the second cache.
-static __device__ __forceinline__ void look_ahead([[maybe_unused]] const Task& task, [[maybe_unused]] u32 next) {
-#if defined(__CUDACC__)
+// The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the
+// second cache.
+static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
-    const Part& part = task.list.parts[task.list.first + next * task.list.stride];
-    const u64 keys = reinterpret_cast<u64>(static_cast<const Key*>(task.arrays.keys.from(part.place)) + part.begin);
+    const Part* const part = task.list.parts + (task.list.first + next * task.list.stride);
+    tile::copy_async(&task.record, reinterpret_cast<const uint4*>(part));
+}
+
+static __device__ __forceinline__ void look_ahead(const Task& task, u32 next) {
+    if (threadIdx.x != 0 || next >= task.number) return;
+    tile::wait_for_copies();
+#if defined(__CUDACC__)
+    const Part part = part_of(task.record);
+    const u64 keys = reinterpret_cast<u64>(task.keys_of(part) + part.begin);
     const u64 begin = keys / 16 * 16, end = (keys + part.count * sizeof(Key) + 15) / 16 * 16;
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin)) : "memory");
 #endif
@@ -164,12 +170,14 @@ static __device__ __forceinline__ void look_ahead([[maybe_unused]] const Task& t
 template <u32 rounds, u32 sure>
 static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, u32 next) {
     Run<rounds, sure> run = {task, part, {}, {}};
-    const Key first = static_cast<const Key*>(task.arrays.keys.from(part.place))[part.begin];
     run.load();
-    Spread spread = spread_of(part, task.code_of(first));
-    if (!fits_word(part)) return false;
+    Spread spread = spread_of(part, task.code_of(task.keys_of(part)[part.begin]));
     Several several;
-    if (!run.put(spread, several)) return false;
+    const bool is_found = fits_word(part) && run.find_places(spread, several);
+    if (!is_found) __syncthreads();
+    fetch_next(task, next);
+    if (!is_found) return false;
+    run.put(spread);
     look_ahead(task, next);
     order_bins(task.bins, several);
     if constexpr (!with_values) task.bins.clear();
@@ -207,10 +215,12 @@ static __device__ __forceinline__ void sort_part(const Task& task, const Part& p
         if (is_sorted) move_values(task, part, memory);
     }
     if (with_values || !is_sorted) {
-        if (!is_sorted) __syncthreads();
         task.bins.clear();
         if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
-        if (threadIdx.x == 0 && !is_sorted) task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+        if (threadIdx.x == 0 && !is_sorted) {
+            task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+            tile::wait_for_copies();
+        }
         __syncthreads();
     }
 }
@@ -220,19 +230,18 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ SpreadShared shared;
+    __shared__ uint4 record;
     u8* const bytes = reinterpret_cast<u8*>(memory);
     constexpr u32 own = tile_keys * sizeof(Key) + words * 4;
     constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
     const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
     u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
     const u32 number = *list.number;
-    const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, bins};
+    const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, record, bins};
     bins.clear();
     if (threadIdx.x == 0) shared.is_crowded = 0;
+    fetch_next(task, blockIdx.x);
+    tile::wait_for_copies();
     __syncthreads();
-    for (u32 i = blockIdx.x; i < number; i += gridDim.x) {
-        const uint4 record = *reinterpret_cast<const uint4*>(list.parts + list.first + i * list.stride);
-        const Part part = {record.x, record.y, record.z, static_cast<Place>(record.w)};
-        sort_part(task, part, i + gridDim.x, memory);
-    }
+    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_part(task, part_of(record), i + gridDim.x, memory);
 }

@@ -119,6 +119,23 @@ struct Counting {
     }
 };
 
+// A sum of the lanes up to this one. Two instructions a step: a shuffle tells whether there is such a lane.
+static __device__ __forceinline__ u32 sum_upto(u32 sum) {
+#if defined(__CUDACC__)
+#pragma unroll
+    for (u32 distance = 1; distance < tile::lanes; distance *= 2) {
+        asm volatile(
+            "{ .reg .b32 before; .reg .pred is_there; shfl.sync.up.b32 before|is_there, %0, %1, 0, 0xFFFFFFFF;\n"
+            "@is_there add.u32 %0, %0, before; }"
+            : "+r"(sum)
+            : "r"(distance));
+    }
+    return sum;
+#else
+    return tile::scan_warp<Sum<u32>>(sum);
+#endif
+}
+
 // Sums of the warps before this one, and of all; `upto` is the last lane's. Few are added one by one.
 static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, SpreadShared& shared) {
     if constexpr (warps > 8) {
@@ -172,7 +189,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
     }
     constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
-    const u32 upto = tile::scan_warp<Sum<u32>>(sum);
+    const u32 upto = sum_upto(sum);
     const tile::Before<u32> before = warps_before(upto, bins.shared);
     const u32 begin = before.before + upto - sum + (before.total << 16);
 #pragma unroll
@@ -217,9 +234,9 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
             is_last = true;
         }
         if (left == 0) break;
-        const u32 bit = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
-        left &= left - 1;
-        const u32 at = own + (bit & 15) * 4 + (bit >> 4) * 2;
+        const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
+        left ^= 1u << bit;
+        const u32 at = own + bit * 4 - (bit >> 4) * 62;
         const u32 past = bit < 16 ? several.past & 0xFFFF : several.past >> 16;
         order_run(bins.room, *bins.half_at(at), at >= last ? past : *bins.half_at(at + 4));
     }
