@@ -17,6 +17,12 @@ struct Block {
     u32 first;  // number of the bucket's first block
 };
 
+// Where a bucket begins, and the digit that its keys have in the step before.
+struct Bucket {
+    u32 begin;
+    u32 digit;
+};
+
 // A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`. For example, of digits
 // 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9.
 struct Part {
@@ -59,10 +65,11 @@ struct Lists {
     Counts* counts;  // of each step
     Block* blocks;   // of keys
     Block* odd_blocks;
-    u32* bucket_begin;
-    u32* odd_bucket_begin;
+    Bucket* buckets;
+    Bucket* odd_buckets;
     u32* cursors;       // for each bucket and digit: how many keys; then where the next one goes
     u32* block_counts;  // for each block and digit; null: not kept
+    const u32* heads;   // for each two highest digits how many keys, where the plan has them
     Part* parts[part_lists];  // two classes of size each: even ones from the front, odd ones from the back
     u32 most_parts[part_lists];
     u32 part_keys[most_classes];  // keys of a part of each class at most
@@ -77,8 +84,8 @@ struct Lists {
 static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step) {
     return step % 2 == 0 ? lists.blocks : lists.odd_blocks;
 }
-static __device__ __forceinline__ u32* bucket_begins_of(const Lists& lists, u32 step) {
-    return step % 2 == 0 ? lists.bucket_begin : lists.odd_bucket_begin;
+static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 step) {
+    return step % 2 == 0 ? lists.buckets : lists.odd_buckets;
 }
 
 // Part `i` of a class.

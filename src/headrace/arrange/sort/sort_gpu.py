@@ -9,7 +9,7 @@ from functools import cache
 
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.task import SortTask
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import LARGE_BLOCKS, gpu
 from headrace.core.gpu.launcher import GpuLauncher, Room
 from headrace.core.gpu.scratch import COUNTERS, scratch
 from headrace.core.placement import in_stream_of
@@ -49,13 +49,14 @@ def _sorter(task: SortTask) -> Iterator[Sorter]:
         def counters() -> Room:
             return scratch(card, COUNTERS, launcher.stream, 0)[0]
 
-        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors), counters)
+        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors, card.capability), counters)
 
 
 @cache
-def shapes_of(multiprocessors: int) -> SortShapes:
-    """Of a card with so many."""
-    return replace(SortShapes(), multiprocessors=multiprocessors)
+def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
+    """Of a card with so many, of a compute capability."""
+    shapes = replace(SortShapes(), multiprocessors=multiprocessors)
+    return shapes if capability in LARGE_BLOCKS else replace(shapes, digits=replace(shapes.digits, heads=None))
 
 
 def _given(task: SortTask) -> Given:
