@@ -202,22 +202,41 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
     return several;
 }
 
-// Keys that lie together, two or a few more.
-static __device__ __forceinline__ void order_run(Key* room, u32 begin, u32 end) {
-    const Key first = room[begin], second = room[begin + 1];
-    if (second < first) {
-        room[begin] = second;
-        room[begin + 1] = first;
-    }
-    for (u32 i = begin + 2; i < end; ++i) {
-        const Key key = room[i];
-        u32 at = i;
-        for (; at > begin; --at) {
-            const Key other = room[at - 1];
-            if (other <= key) break;
-            room[at] = other;
+static __device__ __forceinline__ void exchange(Key& low, Key& high) {
+    const Key least = low < high ? low : high;
+    high = low < high ? high : low;
+    low = least;
+}
+
+// Keys that lie together: two, seldom three or four, which a network puts in order, and hardly ever more.
+static __device__ __forceinline__ void order_run(Key* run, u32 count) {
+    Key first = run[0], second = run[1];
+    if (count == 2) {
+        if (second < first) {
+            run[0] = second;
+            run[1] = first;
         }
-        if (at != i) room[at] = key;
+        return;
+    }
+    Key third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
+    exchange(first, second);
+    exchange(third, fourth);
+    exchange(first, third);
+    exchange(second, fourth);
+    exchange(second, third);
+    run[0] = first;
+    run[1] = second;
+    run[2] = third;
+    if (count > 3) run[3] = fourth;
+    for (u32 i = 4; i < count; ++i) {
+        const Key key = run[i];
+        u32 at = i;
+        for (; at != 0; --at) {
+            const Key other = run[at - 1];
+            if (other <= key) break;
+            run[at] = other;
+        }
+        if (at != i) run[at] = key;
     }
 }
 
@@ -238,7 +257,8 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
         left ^= 1u << bit;
         const u32 at = own + bit * 4 - (bit >> 4) * 62;
         const u32 past = bit < 16 ? several.past & 0xFFFF : several.past >> 16;
-        order_run(bins.room, *bins.half_at(at), at >= last ? past : *bins.half_at(at + 4));
+        const u32 begin = *bins.half_at(at), end = at >= last ? past : *bins.half_at(at + 4);
+        order_run(bins.room + begin, end - begin);
     }
 }
 
