@@ -1,4 +1,4 @@
-"""Blocks that sort parts (sort_spread.cu, sort_split.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
+"""Blocks that sort parts (sort_spread.cu; sort_local.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
 
 Parts are as a sort by parts leaves them behind two digits: their keys share the highest 16 bits, the others are uniform. Each
 answer is checked before it is timed. With --harness few keys, in the fiber harness, to see that the table is made.
@@ -31,16 +31,13 @@ from headrace.core.gpu.launcher import Entry, GpuLauncher, Part
 from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
-_U32 = [SpreadShape(t, 18, 1024 // t, False) for t in (64, 128, 256, 512)]
-_U32 += [SpreadShape(t, 36, of // t, True) for t in (64, 128, 256) for of in (768, 1024)]
-_U64 = [SpreadShape(t, 18, 1024 // t, True) for t in (64, 128, 256)] + [
-    SpreadShape(t, 10, 1024 // t, False) for t in (128, 256, 512)
-]
+_U32 = [SpreadShape(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
+_U64 = [SpreadShape(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
 SETS: dict[str, tuple[int, bool, list[Any], list[int]]] = {
-    "u32": (4, False, [BlockShape(8, 512, 18, 2, splits=True), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
-    "u64": (8, False, [BlockShape(8, 512, 10, 2, splits=True), *_U64], [600, 1024, 2048, 3815, 4096]),
-    "32+32": (4, True, [BlockShape(8, 512, 18, 2, splits=True), *_U32], [1024, 2048, 3815, 7629]),
-    "64+64": (8, True, [BlockShape(8, 512, 10, 2, splits=True), *_U64], [1024, 1907, 4096]),
+    "u32": (4, False, [BlockShape(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
+    "u64": (8, False, [BlockShape(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
+    "32+32": (4, True, [BlockShape(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
+    "64+64": (8, True, [BlockShape(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
 }
 """Bytes of a key, whether values as wide go with it, shapes, keys of a part."""
 
@@ -128,14 +125,13 @@ def keys_of(width: int) -> Keys:
 
 def entry_of(shape: Any, rule: bytes) -> Entry:
     """Its kernel."""
-    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(shape.kernel, len(rule))
+    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(len(rule))
 
 
 def name_of(shape: Any) -> str:
     """Of a row."""
-    kind = "spread" if isinstance(shape, SpreadShape) else shape.kernel
-    again = ", reloads" if getattr(shape, "reloads", False) else ""
-    return f"{kind} {shape.threads} x {shape.items} x {shape.resident}{again}"
+    kind = "spread" if isinstance(shape, SpreadShape) else "by digits,"
+    return f"{kind} {shape.threads} x {shape.items} x {shape.resident}"
 
 
 class Card:

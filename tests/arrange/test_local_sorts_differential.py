@@ -18,7 +18,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
 
-SHAPES = [SpreadShape(32, 3, 1), SpreadShape(64, 8, 1), SpreadShape(32, 18, 2, True), SpreadShape(32, 26, 1, True)]
+SHAPES = [SpreadShape(32, 3, 1), SpreadShape(64, 8, 1), SpreadShape(32, 18, 2)]
 KINDS = ["uniform", "equal", "few", "crowded", "low", "ends"]
 
 

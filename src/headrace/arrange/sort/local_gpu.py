@@ -14,15 +14,11 @@ _LINE_KEYS = 32
 
 @dataclass(frozen=True, slots=True)
 class SpreadShape:
-    """A block that sorts parts in one pass: threads, keys of a thread, blocks of a multiprocessor.
-
-    Where it `reloads`, keys are read twice, the second time from a cache, and take no registers in between.
-    """
+    """A block that sorts parts in one pass: threads, keys of a thread, blocks of a multiprocessor."""
 
     threads: int
     items: int
     resident: int
-    reloads: bool = False
 
     @property
     def keys(self) -> int:
@@ -32,13 +28,12 @@ class SpreadShape:
     def local(self, keys: Keys, blocks: int, *, has_values: bool) -> Shape:
         """Of sort_spread.cu."""
         sizes = ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.resident)
-        how = ("HR_VALUES", int(has_values)), ("HR_RELOADS", int(self.reloads))
-        counters = self.threads * (1 if self.items < 8 else 3 if self.items < 24 else 5) * 16
+        counters = self.threads * (1 if self.items < 8 else 3) * 16
         tile = self.threads * self.items
         shared = tile * keys.width + counters
         if has_values:
             shared = max(shared, tile * _STAGE_BYTES) + tile * _ROW_BYTES
-        return Shape(keys.defines(*sizes, *how), blocks, self.threads, shared)
+        return Shape(keys.defines(*sizes, ("HR_VALUES", int(has_values))), blocks, self.threads, shared)
 
 
 @lru_cache(8)

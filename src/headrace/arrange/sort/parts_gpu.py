@@ -265,7 +265,7 @@ class PartSort:
             assert self._left is not None
             launch(spread_entry(rule), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
         else:
-            launch(local_entry(block.kernel, rule), shape, args)
+            launch(local_entry(rule), shape, args)
 
     def _sort_left(self, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
         has_values, writes_keys = writes
@@ -275,7 +275,7 @@ class PartSort:
         blocks = self._resident(self._bounds.parts(0), max(1, 2048 // block.threads))
         shape = block.local(self._keys, blocks, has_values=has_values)
         args = (part, self._keys.rule, arrays, int(writes_keys))
-        self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
+        self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
 _BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "160sIP")

@@ -63,14 +63,11 @@ struct Run {
     __device__ __forceinline__ bool is_there(u32 j) const {
         return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
     }
-    __device__ __forceinline__ void load() {
-        const Key* const in = task.keys_of(part) + part.begin / line_keys * line_keys + threadIdx.x;
+    __device__ __forceinline__ void load() { load_from(task.keys_of(part)); }
+    __device__ __forceinline__ void load_from(const Key* from) {
+        const Key* const in = from + (part.begin / line_keys * line_keys + threadIdx.x);
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
-    }
-    // Where registers are short, keys are not kept.
-    __device__ __forceinline__ void load_again() {
-        if constexpr (reloads) load();
     }
     // Which bins of the thread's own have several keys.
     __device__ __forceinline__ Several count(const Spread& spread) {
@@ -87,7 +84,6 @@ struct Run {
         several = count(spread);
         if (task.bins.shared.is_crowded == 0) return true;
         if constexpr (with_values) return false;
-        load_again();
         spread = closer();
         several = count(spread);
         return task.bins.shared.is_crowded == 0;
@@ -98,7 +94,6 @@ struct Run {
         for (u32 j = 0; j < rounds; ++j) {
             if (is_there(j)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
         }
-        load_again();
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (!is_there(j)) continue;
@@ -124,6 +119,30 @@ struct Run {
         __syncthreads();
         return found;
     }
+    // On their way while keys are put in order.
+    __device__ __forceinline__ void load_values(const Moved& column) {
+        load_from(static_cast<const Key*>(column.from(part.place)));
+    }
+    __device__ __forceinline__ void tell_rows() {
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) task.rows[item_place(j)] = static_cast<u16>(place[j]);
+        }
+    }
+    __device__ __forceinline__ void move_values(const Moved& column) {
+        Key* const out = static_cast<Key*>(column.target) + (part.begin / line_keys * line_keys + threadIdx.x);
+        Key* const stage = task.bins.room;
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) stage[item_place(j)] = key[j];
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) out[j * threads] = stage[place[j]];
+        }
+    }
     __device__ __forceinline__ void write(const Spread& spread) {
         Key* const out = static_cast<Key*>(task.arrays.keys.target) + (part.begin / line_keys * line_keys + threadIdx.x);
         const bool writes = !(with_values && with_equals) && task.writes_keys != 0;
@@ -141,11 +160,22 @@ struct Run {
         for (u32 j = 0; j < rounds; ++j) {
             if (!is_there(j)) continue;
             const Key word = task.bins.room[item_place(j)];
-            if constexpr (with_values) task.rows[item_place(j)] = static_cast<u16>(word & ((1u << row_bits) - 1));
+            if constexpr (with_values) place[j] = static_cast<u32>(word) & ((1u << row_bits) - 1);
             write_key(j, with_values ? static_cast<Key>((word >> row_bits) + spread.base) : word);
         }
     }
 };
+
+// An array's items of a part are asked of the second cache.
+static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there, [[maybe_unused]] const Part& part,
+                                               [[maybe_unused]] u32 width) {
+#if defined(__CUDACC__)
+    if (items_there == nullptr) return;
+    const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
+    const u64 begin = first / 16 * 16, end = (first + u64{part.count} * width + 15) / 16 * 16;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin)) : "memory");
+#endif
+}
 
 // The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the
 // second cache.
@@ -158,12 +188,18 @@ static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
 static __device__ __forceinline__ void look_ahead(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
     tile::wait_for_copies();
-#if defined(__CUDACC__)
     const Part part = part_of(task.record);
-    const u64 keys = reinterpret_cast<u64>(task.keys_of(part) + part.begin);
-    const u64 begin = keys / 16 * 16, end = (keys + part.count * sizeof(Key) + 15) / 16 * 16;
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin)) : "memory");
-#endif
+    ask_for(task.keys_of(part), part, sizeof(Key));
+    for (u32 c = 0; with_values && c < task.arrays.columns; ++c) {
+        const Moved& column = task.arrays.column[c];
+        ask_for(column.from(part.place), part, column.width);
+    }
+}
+
+// Whether the first column's items are as wide as keys: they take the registers that keys leave.
+static __device__ __forceinline__ bool moves_early(const Task& task, const Part& part) {
+    const Moved& column = task.arrays.column[0];
+    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(part.place) != nullptr;
 }
 
 // The keys of a part, and rows, in order; false: they are left to others.
@@ -179,24 +215,29 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& p
     if (!is_found) return false;
     run.put(spread);
     look_ahead(task, next);
+    const bool is_early = with_values && moves_early(task, part);
+    if (is_early) run.load_values(task.arrays.column[0]);
     order_bins(task.bins, several);
     if constexpr (!with_values) task.bins.clear();
     __syncthreads();
     run.write(spread);
+    if constexpr (with_values) {
+        if (with_equals || task.arrays.columns > (is_early ? 1 : 0)) run.tell_rows();
+        if (is_early) run.move_values(task.arrays.column[0]);
+    }
     return true;
 }
 
-// By as many keys of a thread as the part has, some more or less; all but the first and the last are there for every
+// By as many keys of a thread as the part has, two more or less; all but the first and the last two are there for every
 // thread.
 template <u32 rounds>
 static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, u32 next) {
-    constexpr u32 fewer = items < 24 ? 2 : 4;
-    if constexpr (rounds <= items / 2 + 1 || rounds <= fewer) {
+    if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
         return sort_keys<rounds, 0>(task, part, next);
     } else {
-        if (part.begin % line_keys + part.count <= (rounds - fewer) * threads)
-            return sort_rounds<rounds - fewer>(task, part, next);
-        return sort_keys<rounds, rounds - fewer>(task, part, next);
+        if (part.begin % line_keys + part.count <= (rounds - 2) * threads)
+            return sort_rounds<rounds - 2>(task, part, next);
+        return sort_keys<rounds, rounds - 2>(task, part, next);
     }
 }
 
@@ -205,7 +246,7 @@ static __device__ __forceinline__ void move_values(const Task& task, const Part&
     __syncthreads();
     if (with_equals && task.writes_keys != 0) move_column(task.arrays.keys, part.place, rows);
 #pragma unroll 1
-    for (u32 c = 0; c < task.arrays.columns; ++c) move_column(task.arrays.column[c], part.place, rows);
+    for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c) move_column(task.arrays.column[c], part.place, rows);
     __syncthreads();
 }
 

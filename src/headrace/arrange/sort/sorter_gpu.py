@@ -19,7 +19,7 @@ _TINY = BlockShape(6, 64, 8, 16)
 _LITTLE = BlockShape(8, 256, 8, 4)
 _U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
 _SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
-_SPREAD_U64 = SpreadShape(64, 18, 16, True), SpreadShape(128, 18, 8, True), SpreadShape(256, 18, 4, True)
+_SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class SortShapes:
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (512, 14), (512, 14, 2), _SPREAD_U64, 1136, _U64)),
+        (8, PartShapes(8, (512, 14), (512, 14, 2), _SPREAD_U64, 1264, _U64)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1136, _U64)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
     most_moved: int = 8

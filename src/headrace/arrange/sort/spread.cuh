@@ -21,13 +21,11 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 tile_keys = threads * items;
-constexpr u32 vectors = items < 8 ? 1 : items < 24 ? 3 : 5;  // of a thread's counters: an odd number meets all banks
+constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number meets all banks
 constexpr u32 own_words = vectors * 4;
-constexpr u32 masks = (own_words + 15) / 16;
 constexpr u32 words = threads * own_words;
 constexpr u32 most_together = 32;
-constexpr bool reloads = HR_RELOADS != 0;  // keys are read twice, where registers are short
-static_assert(masks <= 2 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
+static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
     u32 bits = 0;
@@ -153,20 +151,13 @@ static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, Sprea
     }
 }
 
-// Which of a thread's bins have several keys: of n words of a mask, word i has bit 16 - n + i and, of its high half,
-// bit 32 - n + i.
+// Which of a thread's bins have several keys: of its n words, word i has bit 16 - n + i and, of its high half, bit
+// 32 - n + i.
 struct Several {
-    u32 mask[masks];
+    u32 mask;
     u32 past;  // the ends of the last word's two
 
-    __device__ __forceinline__ void add(u32 i, u32 count) {
-        u32& own = mask[i / 16];
-        own = own >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
-    }
-    static __device__ __forceinline__ u32 first_of(u32 m) {
-        const u32 left = own_words - m * 16;
-        return left < 16 ? 16 - left : 0;
-    }
+    __device__ __forceinline__ void add(u32 count) { mask = mask >> 1 | ((count + 0x7FFE7FFE) & 0x80008000); }
 };
 
 // Counts become where bins begin.
@@ -185,7 +176,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
         own[i] = sum;
         sum += some;
         seen |= some;
-        several.add(i, some);
+        several.add(some);
     }
     constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
@@ -197,8 +188,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
         bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
     }
     several.past = begin + sum;
-#pragma unroll
-    for (u32 m = 0; m < masks; ++m) several.mask[m] = is_exact ? 0 : several.mask[m];
+    if (is_exact) several.mask = 0;
     return several;
 }
 
@@ -242,20 +232,11 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
 
 // A thread looks at no counters but its own.
 static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
-    const u32 last = (threadIdx.x + 1) * (4 * own_words) - 4;
-    u32 own = threadIdx.x * (4 * own_words) - 4 * Several::first_of(0);
-    u32 left = several.mask[0];
-    bool is_last = masks == 1;
-    for (;;) {
-        if (masks > 1 && left == 0 && !is_last) {
-            left = several.mask[masks - 1];
-            own = threadIdx.x * (4 * own_words) + 64 - 4 * Several::first_of(1);
-            is_last = true;
-        }
-        if (left == 0) break;
+    const u32 own = threadIdx.x * (4 * own_words), last = own + 4 * own_words - 4;
+    for (u32 left = several.mask; left != 0;) {
         const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
         left ^= 1u << bit;
-        const u32 at = own + bit * 4 - (bit >> 4) * 62;
+        const u32 at = own - 4 * (16 - own_words) + bit * 4 - (bit >> 4) * 62;
         const u32 past = bit < 16 ? several.past & 0xFFFF : several.past >> 16;
         const u32 begin = *bins.half_at(at), end = at >= last ? past : *bins.half_at(at + 4);
         order_run(bins.room + begin, end - begin);
