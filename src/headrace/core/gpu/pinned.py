@@ -24,8 +24,8 @@ CHUNK_BYTES = 32 << 20
 CHUNKS = 3
 THREADS = max(1, min(_native.hardware_threads() - 2, 16))
 _ALIGN = 64
-SLOT_BYTES, SLOTS = 1 << 20, 3
-"""Of each thread that sends: little enough to stay in the processor's cache."""
+SLOT_BYTES, SLOTS = 2 << 20, 2
+"""Of each thread that sends: little enough to stay in the processor's cache (docs/decisions/0020-streams.md has the table)."""
 
 Read = Callable[[int, int, int, int], object]
 """Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
