@@ -11,27 +11,38 @@ import numpy as np
 from headrace.arrange.sort.digits_gpu import DigitShapes
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartShapes
-from headrace.arrange.sort.small_gpu import BlockShape, SmallShapes
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
-ALONE, MEETING, PARTS_FROM = 256, 600, 900
-"""Keys that one block sorts, that blocks which meet do, and from which on parts are thought of."""
+RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
+"""Keys that are compared with all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
+
+
+def small_shapes(ranked=((RANKED, RankShape(64, 1)),), meeting=((MEETING, replace(_BLOCK, meets=True)),)) -> SmallShapes:
+    """The same for all widths."""
+
+    def of_all(shapes):
+        return tuple((width, shapes) for width in (1, 2, 4, 8))
+
+    return SmallShapes(of_all(ranked), of_all(_BLOCK), of_all(meeting), of_all(meeting))
+
+
 SHAPES = SortShapes(
     DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2),
-    SmallShapes(tuple((width, _BLOCK) for width in (1, 2, 4, 8)), _BLOCK, MEETING),
+    small_shapes(),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
     ((4, _SPLITTING), (8, _SPLITTING)),
     ((4, _SPLITTING), (8, _SPLITTING)),
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
-    2,
+    4,
 )
 ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 

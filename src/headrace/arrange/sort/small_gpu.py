@@ -1,4 +1,4 @@
-"""A sort of few keys in one launch: by one block (sort_local.cu), or by a few that meet (sort_small.cu)."""
+"""Sorts in one launch: each key compared with all (sort_rank.cu), one block (sort_local.cu), or blocks that meet (sort_small.cu)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SOURCE, TARGET, BETWEEN = 0, 1, 2
 class BlockShape:
     """A block that sorts: bits of a digit, threads, keys of a thread, blocks of a multiprocessor.
 
-    Where it `splits`, keys alone are split by their highest bits before they are sorted (sort_split.cu).
+    Where it `splits`, keys alone are split by their highest bits before they are sorted (sort_split.cu). Where it `meets`
+    others, they sort together.
     """
 
     bits: int
@@ -28,6 +29,7 @@ class BlockShape:
     items: int
     resident: int
     splits: bool = False
+    meets: bool = False
 
     @property
     def kernel(self) -> str:
@@ -51,21 +53,88 @@ class BlockShape:
     def meeting(self, keys: Keys, count: int, *, has_values: bool) -> Shape:
         """Of sort_small.cu."""
         shared = tile_bytes(self.threads, self.items, keys.width + 4 * has_values, 1 << self.bits)
-        return Shape(self._defines(keys, has_values=has_values), -(-count // self.keys), self.threads, shared)
+        return Shape(self._defines(keys, has_values=has_values), self.blocks(count), self.threads, shared)
+
+    def blocks(self, count: int) -> int:
+        """That have so many keys together."""
+        return -(-count // self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class RankShape:
+    """Blocks that compare their own keys with all: threads, and keys of a lane, the same for all warps of a block."""
+
+    threads: int
+    own: int
+
+    def blocks(self, count: int) -> int:
+        """Of so many keys."""
+        return -(-count // (32 * self.own))
+
+    def shape(self, keys: Keys, count: int) -> Shape:
+        """Of sort_rank.cu."""
+        defines = keys.defines(("HR_THREADS", self.threads), ("HR_OWN", self.own))
+        return Shape(defines, self.blocks(count), self.threads)
+
+
+Way = RankShape | BlockShape
+
+
+def meeting_block(items: int) -> BlockShape:
+    """Of so many keys a thread."""
+    return BlockShape(8, 512, items, 1, meets=True)
+
+
+_UP_TO_2_16 = ((1 << 16, meeting_block(8)),)
+_BY_COUNT = ((1 << 15, meeting_block(2)), (1 << 17, meeting_block(4)), (1 << 19, meeting_block(8)))
+_LARGE = (1 << 20, meeting_block(16))
 
 
 @dataclass(frozen=True, slots=True)
 class SmallShapes:
-    """By bytes of a key: the block that sorts alone; and those that meet, up to how many keys of all."""
+    """Which way up to how many keys, by bytes of a key.
 
+    Parameters
+    ----------
+    ranking
+        Each key compared with all.
+    alone
+        The block that sorts alone, where blocks cannot all be resident.
+    meeting, meeting_with_values
+        Blocks that meet.
+    """
+
+    ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
+        (width, ((1 << 12, RankShape(1024, 1)), (1 << 13, RankShape(1024, 2)))) for width in (1, 2, 4, 8)
+    )
     alone: tuple[tuple[int, BlockShape], ...] = (
         (1, BlockShape(8, 512, 16, 1)),
         (2, BlockShape(8, 512, 16, 1)),
         (4, BlockShape(8, 512, 18, 2)),
         (8, BlockShape(8, 512, 10, 2)),
     )
-    meeting: BlockShape = BlockShape(8, 512, 8, 1)
-    most_meeting: int = 1 << 16
+    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+        (1, _UP_TO_2_16),
+        (2, _UP_TO_2_16),
+        (4, (*_BY_COUNT, _LARGE)),
+        (8, (*_BY_COUNT, _LARGE)),
+    )
+    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+        (1, _UP_TO_2_16),
+        (2, _UP_TO_2_16),
+        (4, (*_BY_COUNT, _LARGE)),
+        (8, _BY_COUNT),
+    )
+
+    def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
+        """Which it is; nothing: one launch does not do it. Blocks that wait for others are one a multiprocessor at most."""
+        meeting = dict(self.meeting_with_values if has_values else self.meeting)[width]
+        alone = dict(self.alone)[width]
+        found: list[tuple[int, Way]] = [*dict(self.ranking)[width], (0, alone), *meeting]
+        for most, way in found:
+            if count <= most and way.blocks(count) <= multiprocessors:
+                return way
+        return alone if count <= alone.keys else None
 
 
 def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
@@ -77,8 +146,15 @@ def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[
     launcher.launch(local_entry("sort_local", len(keys.rule)), shape.local(keys, 1, has_values=bool(columns)), args)
 
 
+def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
+                  writes_keys: bool, counters: Room) -> None:  # fmt: skip
+    """Each key compared with all. It needs no memory but 16 bytes that are zero, and are so again; targets may be sources."""
+    args = (count, keys.rule, packed_arrays(*arrays), int(writes_keys), counters)
+    launcher.launch(_rank_entry(len(keys.rule)), shape.shape(keys, count), args)
+
+
 class Meeting:
-    """A few blocks together.
+    """Blocks together.
 
     Its memory: `keys.width` bytes a key, 4 more where something goes with them, and 4 for each block and value of a digit.
 
@@ -90,9 +166,8 @@ class Meeting:
 
     def __init__(self, launcher: Launcher, keys: Keys, shape: BlockShape, count: int, counters: Room) -> None:
         self._launcher, self._keys, self._shape, self._count = launcher, keys, shape, count
-        blocks = -(-count // shape.keys)
         self._counters = counters
-        self._counts = launcher.room(blocks * (4 << shape.bits))
+        self._counts = launcher.room(shape.blocks(count) * (4 << shape.bits))
         self._codes = launcher.room(count * keys.width)
         self._rows = launcher.room(count * 4)
 
@@ -114,3 +189,8 @@ def local_entry(name: str, rule: int) -> Entry:
 @lru_cache(8)
 def _small_entry(rule: int) -> Entry:
     return Entry("arrange/sort/sort_small.cu", "sort_small", f"I{rule}s296sI32s")
+
+
+@lru_cache(8)
+def _rank_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/sort_rank.cu", "sort_rank", f"I{rule}s296sIP")

@@ -1,137 +1,183 @@
-// A few blocks that sort together in one launch: each holds its keys in registers, counts a digit, tells the others,
-// and writes to where all counts say; two meetings a digit. What goes with keys is fetched by their rows at the end.
-// All blocks must be resident: there are no more than a card has multiprocessors, by far.
+// Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
+// digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
+// say; two meetings a digit. Digits that all keys share are left out. What goes with keys is fetched by their rows at
+// the end.
 //
-// Bytes moved are in the second cache; what counts is the meetings, of about a microsecond each.
+// Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
+// 2^18 keys, what counts is the meetings.
 #include "arrange/sort/block_sort.cuh"
-#include "core/tile/look_back.cuh"
+#include "arrange/sort/meeting.cuh"
 
 using namespace headrace;
 
-// Memory of a launch. `meeting` is zero between launches.
+// Memory of a launch.
 struct Meeting {
-    tile::Counters* meeting;  // how many blocks have come, and have ended
-    u32* counts;              // of each block and digit
+    tile::Counters* meeting;
+    u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
     Key* keys;
     u32* rows;
 };
 
-class Blocks {
-public:
-    __device__ __forceinline__ explicit Blocks(tile::Counters* counters) : counters_(counters) {}
+constexpr u32 count_words = digits / 2;  // of a block
+constexpr u32 readers = threads / count_words;
+constexpr u32 at_once = 8;  // loads of a thread on their way together
+static_assert(threads % count_words == 0);
 
-    // What any thread of any block wrote before, all may read behind it.
-    __device__ __forceinline__ void meet() {
-        __threadfence();
-        __syncthreads();
-        ++meetings_;
-        if (threadIdx.x == 0) {
-            atomicAdd(&counters_->ticket, 1u);
-            while (tile::load_acquire(&counters_->ticket) < meetings_ * gridDim.x) {
-            }
-            __threadfence();
-        }
-        __syncthreads();
-    }
-    __device__ __forceinline__ void end() {
-        __syncthreads();
-        if (threadIdx.x != 0) return;
-        if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) tile::store_relaxed(&counters_->ticket, 0u);
-    }
-
-private:
-    tile::Counters* counters_;
-    u32 meetings_ = 0;
+struct Sums {
+    u32 total, before;  // of all blocks, and of those before this one
 };
 
-// Where this block's keys of each digit go, from the counts of all; whether there is one digit only.
-static __device__ __forceinline__ bool place_digits(const Meeting& memory, const Found& found, u64 all,
-                                                    Shared& shared) {
-    const u32 d = threadIdx.x;
-    u32 before = 0, total = 0;
-    for (u32 block = 0; block < gridDim.x && d < digits; ++block) {
-        const u32 some = memory.counts[block * digits + d];
-        total += some;
-        if (block < blockIdx.x) before += some;
+// The counts of all blocks, each reader's of every so many: for thread d below `digits`, its digit's.
+static __device__ __forceinline__ Sums sum_counts(const u32* counts, Sums (&sums)[readers][digits]) {
+    const u32 word = threadIdx.x % count_words, reader = threadIdx.x / count_words;
+    Sums low = {}, high = {};
+#pragma unroll 1
+    for (u32 first = reader; first < gridDim.x; first += readers * at_once) {
+        u32 some[at_once];
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            const u32 block = first + k * readers;
+            some[k] = block < gridDim.x ? counts[block * count_words + word] : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            const u32 is_before = first + k * readers < blockIdx.x ? ~0u : 0;
+            low.total += some[k] & 0xFFFF;
+            high.total += some[k] >> 16;
+            low.before += some[k] & is_before & 0xFFFF;
+            high.before += (some[k] & is_before) >> 16;
+        }
     }
-    if (__syncthreads_or(d < digits && total == all) != 0) return true;
-    const u32 start = start_of(d < digits ? total : 0, shared);
-    if (d < digits) shared.to[d] = start + before - found.start;
+    sums[reader][2 * word] = low;
+    sums[reader][2 * word + 1] = high;
     __syncthreads();
-    return false;
+    Sums all = {};
+    if (threadIdx.x < digits) {
+#pragma unroll
+        for (u32 r = 0; r < readers; ++r) {
+            all.total += sums[r][threadIdx.x].total;
+            all.before += sums[r][threadIdx.x].before;
+        }
+    }
+    return all;
 }
 
+constexpr u32 nowhere = ~0u;
+
+// Keys of a thread.
 struct Own {
     Key key[items];
     u32 row[items];
+    u32 to[items];  // place among all; nowhere: there is no such key
 };
 
-// By one digit: out to memory, and after a meeting back.
-static __device__ __forceinline__ void sort_digit(Own& own, const Work& work, const Tile& tile, const Meeting& memory,
-                                                  Blocks& blocks) {
+struct Turn {
+    const Work& work;
+    const Tile& tile;
+    const Meeting& memory;
+    Blocks& blocks;
+    u32 number;
+};
+
+// Counts of this block, for all to read.
+static __device__ __forceinline__ const u32* post_counts(const Turn& turn, u32 count) {
+    u32* const counts = turn.memory.counts + turn.number % 2 * gridDim.x * count_words;
+    const u32 next = tile::shuffle_down(count, 1);
+    const u32 d = threadIdx.x;
+    if (d < digits && d % 2 == 0) counts[blockIdx.x * count_words + d / 2] = count | next << 16;
+    return counts;
+}
+
+// Keys in the order of one digit, and where they go. False: all have the same one, and keys are as they were.
+static __device__ __forceinline__ bool order_digit(Own& own, const Turn& turn) {
+    __shared__ Sums sums[readers][digits];
+    const Work& work = turn.work;
     u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
-    const Found found = count_digits<false>(own.key, work, tile);
-    if (threadIdx.x < digits) memory.counts[blockIdx.x * digits + threadIdx.x] = found.count;
-    blocks.meet();
-    if (place_digits(memory, found, work.count, work.shared)) return blocks.meet();
+    const Found found = count_digits<false>(own.key, work, turn.tile);
+    const u32* const counts = post_counts(turn, found.count);
+    turn.blocks.come();
     rank_items<items>(
-        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, tile); },
+        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, turn.tile); },
         [&](u32 j, u32 at) {
             work.room[at] = own.key[j];
             if constexpr (with_values) rows[at] = own.row[j];
         });
+    turn.blocks.wait();
+    const Sums all = sum_counts(counts, sums);
+    const u32 d = threadIdx.x;
+    if (__syncthreads_or(d < digits && all.total == work.count) != 0) return false;
+    const u32 start = start_of(d < digits ? all.total : 0, work.shared);
+    if (d < digits) work.shared.to[d] = start + all.before - found.start;
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
-        if (at >= tile.count) continue;
-        const Key key = work.room[at];
-        const u64 to = work.shared.to[work.digit.of(key)] + at;
-        memory.keys[to] = key;
-        if constexpr (with_values) memory.rows[to] = rows[at];
+        own.to[j] = nowhere;
+        if (at >= turn.tile.count) continue;
+        own.key[j] = work.room[at];
+        if constexpr (with_values) own.row[j] = rows[at];
+        own.to[j] = static_cast<u32>(work.shared.to[work.digit.of(own.key[j])]) + at;
     }
-    blocks.meet();
+    return true;
+}
+
+static __device__ __forceinline__ void stay(Own& own, const Tile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (item_place(j) >= tile.count) continue;
-        own.key[j] = memory.keys[tile.begin + item_place(j)];
-        if constexpr (with_values) own.row[j] = memory.rows[tile.begin + item_place(j)];
+        own.to[j] = item_place(j) < tile.count ? static_cast<u32>(tile.begin) + item_place(j) : nowhere;
     }
 }
 
-// As fetch_items, of rows of all blocks.
+// Out to memory, and after a meeting back, a block's side by side.
+static __device__ __forceinline__ void exchange_all(Own& own, const Turn& turn) {
+    const Meeting& memory = turn.memory;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] == nowhere) continue;
+        memory.keys[own.to[j]] = own.key[j];
+        if constexpr (with_values) memory.rows[own.to[j]] = own.row[j];
+    }
+    turn.blocks.meet();
+    stay(own, turn.tile);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] == nowhere) continue;
+        own.key[j] = memory.keys[own.to[j]];
+        if constexpr (with_values) own.row[j] = memory.rows[own.to[j]];
+    }
+}
+
+// What goes with the keys; in place, all blocks must have read it before one writes.
 template <class Item>
-static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const Own& own, const Tile& tile,
-                                                  u32 stride, Blocks& blocks) {
+static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const Own& own, u32 stride,
+                                                  Blocks& blocks) {
     Item item[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (item_place(j) >= tile.count) continue;
+        if (own.to[j] == nowhere) continue;
         item[j] = static_cast<Item>(own.row[j]);
         if (from != nullptr) item[j] = static_cast<const Item*>(from)[own.row[j] * stride];
     }
     if (from == to) blocks.meet();
-    Item* const out = static_cast<Item*>(to) + tile.begin * stride;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (item_place(j) < tile.count) out[item_place(j) * stride] = item[j];
+        if (own.to[j] != nowhere) static_cast<Item*>(to)[own.to[j] * stride] = item[j];
     }
 }
 
-static __device__ __forceinline__ void fetch_array(const Moved& moved, const Own& own, const Tile& tile,
-                                                   Blocks& blocks) {
-    if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, tile, 1, blocks);
-    if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, tile, 1, blocks);
-    if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, tile, 1, blocks);
-    if (moved.width == 8) fetch_rows<u64>(moved.source, moved.target, own, tile, 1, blocks);
+static __device__ __forceinline__ void fetch_array(const Moved& moved, const Own& own, Blocks& blocks) {
+    if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 8) fetch_rows<u64>(moved.source, moved.target, own, 1, blocks);
     for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
         const u64* const from = static_cast<const u64*>(moved.source) + half;
-        fetch_rows<u64>(from, static_cast<u64*>(moved.target) + half, own, tile, 2, blocks);
+        fetch_rows<u64>(from, static_cast<u64*>(moved.target) + half, own, 2, blocks);
     }
 }
 
 // Dynamic shared memory: a tile's keys, 4 bytes for each where there are values, and Shared.
-extern "C" __global__ void __launch_bounds__(threads, 1)
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_small(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Meeting memory) {
     HR_DYNAMIC_SHARED(uint4, room);
     constexpr u32 bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0));
@@ -141,30 +187,31 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const Tile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
     const Digit first = digit_by_number(rule, 0);
     Own own = {};
+    stay(own, tile);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        own.row[j] = begin + item_place(j);
-        if (item_place(j) >= tile.count) continue;
-        own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[begin + item_place(j)]);
+        own.row[j] = own.to[j];
+        if (own.to[j] != nowhere)
+            own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[own.to[j]]);
     }
     const Columns columns = {};
     const Places places = {};
 #pragma unroll 1
     for (u32 number = 0; number < key_digits; ++number) {
         const Digit digit = digit_by_number(rule, number);
-        sort_digit(own, {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)}, tile,
-                   memory, blocks);
+        const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
+        const Turn turn = {work, tile, memory, blocks, number};
+        if (order_digit(own, turn) && number + 1 < key_digits) exchange_all(own, turn);
     }
     if (writes_keys != 0) {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (item_place(j) >= tile.count) continue;
-            static_cast<Key*>(arrays.keys.target)[begin + item_place(j)] = first.rule.given(own.key[j]);
+            if (own.to[j] != nowhere) static_cast<Key*>(arrays.keys.target)[own.to[j]] = first.rule.given(own.key[j]);
         }
     }
     if constexpr (with_values) {
 #pragma unroll 1
-        for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, tile, blocks);
+        for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, blocks);
     }
     blocks.end();
 }
