@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -51,9 +52,12 @@ class Card:
         stream = torch.cuda.current_stream().cuda_stream or 1
         context = Context()
 
+        shapes = shapes_of(self._card.multiprocessors)
+        if case.small is not None:
+            shapes = replace(shapes, small=case.small)
+
         def work() -> None:
             launcher = GpuLauncher(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
-            shapes = shapes_of(self._card.multiprocessors)
             Sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
 
         work()

@@ -10,6 +10,7 @@ import numpy as np
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.arrange.sort.small_gpu import SmallShapes, meeting_block
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.launcher import Room
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -17,7 +18,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 @dataclass(frozen=True)
 class Case:
-    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how."""
+    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how; ways in one launch."""
 
     name: str
     ands: int
@@ -25,6 +26,7 @@ class Case:
     strategy: str | None
     options: PartOptions = field(default_factory=PartOptions)
     kind: str = "drawn"
+    small: SmallShapes | None = None
 
     @property
     def width(self) -> int:
@@ -68,8 +70,9 @@ class Fibers:
     name, copied = "the fiber harness: these are no figures", 1e9
 
     def __init__(self) -> None:
-        self._shapes = replace(SortShapes(), parts_from=((4, 11_000), (8, 11_000)), multiprocessors=2)
-        self._shapes = replace(self._shapes, small=replace(self._shapes.small, most_meeting=8192))
+        meeting = tuple((width, ((8192, meeting_block(8)),)) for width in (4, 8))
+        small = SmallShapes(meeting=meeting, meeting_with_values=meeting)
+        self._shapes = replace(SortShapes(), small=small, parts_from=((4, 11_000), (8, 11_000)), multiprocessors=4)
 
     def rate(self, case: Case) -> float:
         """See `Machine`."""
@@ -78,7 +81,8 @@ class Fibers:
         launcher = FiberLauncher("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
         begun = time.perf_counter()
-        Sorter(launcher, case.count, self._shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
+        shapes = self._shapes if case.small is None else replace(self._shapes, small=case.small)
+        Sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
         taken = time.perf_counter() - begun
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")

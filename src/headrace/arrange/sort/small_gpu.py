@@ -128,13 +128,13 @@ class SmallShapes:
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
         """Which it is; nothing: one launch does not do it. Blocks that wait for others are one a multiprocessor at most."""
-        meeting = dict(self.meeting_with_values if has_values else self.meeting)[width]
-        alone = dict(self.alone)[width]
-        found: list[tuple[int, Way]] = [*dict(self.ranking)[width], (0, alone), *meeting]
+        meeting = dict(self.meeting_with_values if has_values else self.meeting).get(width, ())
+        found: list[tuple[int, Way]] = [*dict(self.ranking).get(width, ()), *meeting]
         for most, way in found:
             if count <= most and way.blocks(count) <= multiprocessors:
                 return way
-        return alone if count <= alone.keys else None
+        alone = dict(self.alone).get(width)
+        return alone if alone is not None and count <= alone.keys else None
 
 
 def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,

@@ -1,0 +1,99 @@
+"""Sorts in one launch in all shapes that its kernels have, beside CUB and a sort by many launches: which is best up to how many keys.
+
+Needs what bench.gpu_sort needs, which tells how it is timed and checked. A row: each key compared with all, by threads of a block
+and keys of a lane; one block; blocks that meet, by threads and keys of a thread; what is chosen. Microseconds, uniform keys.
+
+    python -m bench.tune_small_sort [--from 8] [--to 22] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
+    python -m bench.tune_small_sort --fibers  # without a GPU: few keys under the fiber harness; no figures
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from bench.gpu_sort_machines import Case, Fibers, Machine
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
+
+WIDTHS = (4, 8)
+RANKING = [RankShape(*shape) for shape in ((512, 1), (1024, 1), (1024, 2), (1024, 4))]
+MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in ((512, 2), (512, 4), (512, 8), (512, 16))]
+NO_WAY = SmallShapes((), (), (), ())
+MOST = 1 << 31
+
+
+def ways() -> dict[str, SmallShapes]:
+    """One way each."""
+    found = {}
+    for rank in RANKING:
+        shapes = tuple((width, ((MOST, rank),)) for width in WIDTHS)
+        found[f"compared, {rank.threads} x {rank.own}"] = replace(NO_WAY, ranking=shapes)
+    found["one block"] = replace(NO_WAY, alone=SmallShapes().alone)
+    for block in MEETING:
+        meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
+        found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
+    return found
+
+
+def may(way: Way | None, *, width: int, has_values: bool) -> bool:
+    """Whether it is one that a kernel is listed for."""
+    largest_of_pairs = 8 if width == 8 else 16
+    return way is not None and not (isinstance(way, BlockShape) and way.meets and has_values and way.items > largest_of_pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--from", type=int, default=8, dest="least")
+    parser.add_argument("--to", type=int, default=22)
+    parser.add_argument("--types", default="u32,u64,32+32,64+64")
+    parser.add_argument("--ands", type=int, default=0)
+    parser.add_argument("--out")
+    parser.add_argument("--fibers", action="store_true")
+    options = parser.parse_args()
+    if options.fibers:
+        machine: Machine = Fibers()
+        multiprocessors, counts = 4, [100, 1 << 12]
+    else:
+        from bench.gpu_sort_card import Card  # needs PyTorch
+
+        machine = Card()
+        multiprocessors, counts = 132, [1 << bits for bits in range(options.least, options.to + 1)]
+    lines: list[str] = []
+
+    def say(text: str) -> None:
+        lines.append(text)
+        print(text, flush=True)
+
+    say(f"# Sorts in one launch\n\n`python -m bench.tune_small_sort`; {machine.name}. Microseconds.")
+    for name in options.types.split(","):
+        say(f"\n## {name}\n\n| | {' | '.join(f'{count:_}' for count in counts)} |\n| --- |{' ---: |' * len(counts)}")
+
+        def row(title: str, taken: list[float | None]) -> None:
+            say(f"| {title} | {' | '.join('' if one is None else f'{one:.1f}' for one in taken)} |")
+
+        def microseconds(count: int, small: SmallShapes | None, name: str = name) -> float:
+            return count / machine.rate(Case(name, options.ands, count, None, small=small)) / 1e3
+
+        case = Case(name, 0, 1, None)
+        for title, small in ways().items():
+            taken: list[float | None] = []
+            for count in counts:
+                way = small.way(case.width, count, multiprocessors, has_values=case.has_values)
+                possible = may(way, width=case.width, has_values=case.has_values)
+                taken.append(microseconds(count, small) if possible else None)
+            row(title, taken)
+        row("many launches", [microseconds(count, NO_WAY) for count in counts])
+        chosen = [microseconds(count, None) for count in counts]
+        row("chosen", [*chosen])
+        peers = machine.peers([(name, options.ands, count) for count in counts])
+        if peers:
+            theirs = [count / rate / 1e3 for count, rate in zip(counts, peers, strict=True)]
+            row("CUB", [*theirs])
+            row("CUB's time over ours", [a / b for a, b in zip(theirs, chosen, strict=True)])
+    if options.out:
+        Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
