@@ -18,6 +18,23 @@ struct Meeting {
     u32* rows;
 };
 
+// A word of counts: those of two digits, and which turn's they are, so that nothing but the word is waited for. A place
+// has words of every other turn, and each block has seen all of one turn before any tells those of the next: two bits
+// tell them apart.
+struct Counts {
+    static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;
+    static_assert(tile_keys <= mask);
+
+    static __device__ __forceinline__ u32 pack(u32 low, u32 high, u32 turn) {
+        return low | high << bits_of_one | (turn + 1) / 2 << 2 * bits_of_one;
+    }
+    static __device__ __forceinline__ u32 low(u32 word) { return word & mask; }
+    static __device__ __forceinline__ u32 high(u32 word) { return word >> bits_of_one & mask; }
+    static __device__ __forceinline__ bool is_of(u32 word, u32 turn) {
+        return word >> 2 * bits_of_one == ((turn + 1) / 2 & 3);
+    }
+};
+
 constexpr u32 count_words = digits / 2;  // of a block
 constexpr u32 readers = threads / count_words;
 constexpr u32 at_once = 8;  // loads of a thread on their way together
@@ -27,25 +44,37 @@ struct Sums {
     u32 total, before;  // of all blocks, and of those before this one
 };
 
+// Words of some blocks, from `first` on, when all are there.
+static __device__ __forceinline__ void wait_for_counts(u32 (&some)[at_once], const u32* counts, u32 first, u32 turn) {
+    bool missing = true;
+    while (missing) {
+        missing = false;
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            const u32 block = first + k * readers;
+            some[k] = 0;
+            if (block >= gridDim.x) continue;
+            some[k] = tile::load_relaxed(&counts[block * count_words]);
+            missing |= !Counts::is_of(some[k], turn);
+        }
+    }
+}
+
 // The counts of all blocks, each reader's of every so many: for thread d below `digits`, its digit's.
-static __device__ __forceinline__ Sums sum_counts(const u32* counts, Sums (&sums)[readers][digits]) {
+static __device__ __forceinline__ Sums sum_counts(const u32* counts, u32 turn, Sums (&sums)[readers][digits]) {
     const u32 word = threadIdx.x % count_words, reader = threadIdx.x / count_words;
     Sums low = {}, high = {};
 #pragma unroll 1
     for (u32 first = reader; first < gridDim.x; first += readers * at_once) {
         u32 some[at_once];
+        wait_for_counts(some, counts + word, first, turn);
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) {
-            const u32 block = first + k * readers;
-            some[k] = block < gridDim.x ? counts[block * count_words + word] : 0;
-        }
-#pragma unroll
-        for (u32 k = 0; k < at_once; ++k) {
-            const u32 is_before = first + k * readers < blockIdx.x ? ~0u : 0;
-            low.total += some[k] & 0xFFFF;
-            high.total += some[k] >> 16;
-            low.before += some[k] & is_before & 0xFFFF;
-            high.before += (some[k] & is_before) >> 16;
+            const bool is_before = first + k * readers < blockIdx.x;
+            low.total += Counts::low(some[k]);
+            high.total += Counts::high(some[k]);
+            low.before += is_before ? Counts::low(some[k]) : 0;
+            high.before += is_before ? Counts::high(some[k]) : 0;
         }
     }
     sums[reader][2 * word] = low;
@@ -79,12 +108,18 @@ struct Turn {
     u32 number;
 };
 
-// Counts of this block, for all to read.
+// Counts of this block, for all to read. In turn 0 memory may say anything, so the first half is met for, and the second
+// made to say that nothing is there.
 static __device__ __forceinline__ const u32* post_counts(const Turn& turn, u32 count) {
-    u32* const counts = turn.memory.counts + turn.number % 2 * gridDim.x * count_words;
+    const u32 half = gridDim.x * count_words, number = turn.number;
+    u32* const counts = turn.memory.counts + number % 2 * half;
     const u32 next = tile::shuffle_down(count, 1);
-    const u32 d = threadIdx.x;
-    if (d < digits && d % 2 == 0) counts[blockIdx.x * count_words + d / 2] = count | next << 16;
+    const u32 d = threadIdx.x, own = blockIdx.x * count_words + d / 2;
+    if (d < digits && d % 2 == 0) {
+        tile::store_relaxed(&counts[own], Counts::pack(count, next, number));
+        if (number == 0) tile::store_relaxed(&counts[half + own], 0u);
+    }
+    if (number == 0) turn.blocks.come();
     return counts;
 }
 
@@ -95,15 +130,15 @@ static __device__ __forceinline__ bool order_digit(Own& own, const Turn& turn) {
     u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
     const Found found = count_digits<false>(own.key, work, turn.tile);
     const u32* const counts = post_counts(turn, found.count);
-    turn.blocks.come();
+    __syncthreads();
     rank_items<items>(
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, turn.tile); },
         [&](u32 j, u32 at) {
             work.room[at] = own.key[j];
             if constexpr (with_values) rows[at] = own.row[j];
         });
-    turn.blocks.wait();
-    const Sums all = sum_counts(counts, sums);
+    if (turn.number == 0) turn.blocks.wait();
+    const Sums all = sum_counts(counts, turn.number, sums);
     const u32 d = threadIdx.x;
     if (__syncthreads_or(d < digits && all.total == work.count) != 0) return false;
     const u32 start = start_of(d < digits ? all.total : 0, work.shared);
