@@ -18,7 +18,8 @@ from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, 
 
 WIDTHS = (4, 8)
 RANKING = [RankShape(*shape) for shape in ((512, 1), (1024, 1), (1024, 2), (1024, 4))]
-MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in ((512, 2), (512, 4), (512, 8), (512, 16))]
+_SHAPES = ((256, 4), (512, 2), (512, 4), (1024, 2), (512, 8), (1024, 4), (512, 16), (1024, 8))
+MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
 NO_WAY = SmallShapes((), (), (), ())
 MOST = 1 << 31
 
@@ -36,10 +37,14 @@ def ways() -> dict[str, SmallShapes]:
     return found
 
 
-def may(way: Way | None, *, width: int, has_values: bool) -> bool:
-    """Whether it is one that a kernel is listed for."""
-    largest_of_pairs = 8 if width == 8 else 16
-    return way is not None and not (isinstance(way, BlockShape) and way.meets and has_values and way.items > largest_of_pairs)
+def may(way: Way | None, name: str, count: int) -> bool:
+    """Whether it is one that a kernel is listed for, and blocks that meet are two at least."""
+    if not isinstance(way, BlockShape) or not way.meets:
+        return way is not None
+    if way.blocks(count) == 1:
+        return False
+    most = {"u32": 16, "u64": 16, "32+32": 16, "64+64": 8} if way.threads == 512 else {"u32": 8, "u64": 4, "32+32": 4, "64+64": 4}
+    return way.items <= most[name]
 
 
 def main() -> None:
@@ -72,16 +77,19 @@ def main() -> None:
         def row(title: str, taken: list[float | None]) -> None:
             say(f"| {title} | {' | '.join('' if one is None else f'{one:.1f}' for one in taken)} |")
 
-        def microseconds(count: int, small: SmallShapes | None, name: str = name) -> float:
-            return count / machine.rate(Case(name, options.ands, count, None, small=small)) / 1e3
+        def microseconds(count: int, small: SmallShapes | None, name: str = name) -> float | None:
+            try:
+                return count / machine.rate(Case(name, options.ands, count, None, small=small)) / 1e3
+            except RuntimeError as error:  # a wrong answer: the others are worth having
+                say(f"{error}")
+                return None
 
         case = Case(name, 0, 1, None)
         for title, small in ways().items():
             taken: list[float | None] = []
             for count in counts:
                 way = small.way(case.width, count, multiprocessors, has_values=case.has_values)
-                possible = may(way, width=case.width, has_values=case.has_values)
-                taken.append(microseconds(count, small) if possible else None)
+                taken.append(microseconds(count, small) if may(way, name, count) else None)
             row(title, taken)
         row("many launches", [microseconds(count, NO_WAY) for count in counts])
         chosen = [microseconds(count, None) for count in counts]
@@ -90,7 +98,7 @@ def main() -> None:
         if peers:
             theirs = [count / rate / 1e3 for count, rate in zip(counts, peers, strict=True)]
             row("CUB", [*theirs])
-            row("CUB's time over ours", [a / b for a, b in zip(theirs, chosen, strict=True)])
+            row("CUB's time over ours", [b and a / b for a, b in zip(theirs, chosen, strict=True)])
     if options.out:
         Path(options.out).write_text("\n".join(lines) + "\n")
 
