@@ -1,9 +1,10 @@
 """Sorts in one launch in all shapes that its kernels have, beside CUB and a sort by many launches: which is best up to how many keys.
 
 Needs what bench.gpu_sort needs, which tells how it is timed and checked. A row: each key compared with all, by threads of a block
-and keys of a lane; one block; blocks that meet, by threads and keys of a thread; what is chosen. Microseconds, uniform keys.
+and keys of a lane; one block; blocks that meet, by threads and keys of a thread; many launches, as they are chosen and by digits; what is
+chosen of all. Microseconds.
 
-    python -m bench.tune_small_sort [--from 8] [--to 22] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
+    python -m bench.tune_small_sort [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.tune_small_sort --fibers  # without a GPU: few keys under the fiber harness; no figures
 """
 
@@ -50,7 +51,7 @@ def may(way: Way | None, name: str, count: int) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--from", type=int, default=8, dest="least")
-    parser.add_argument("--to", type=int, default=22)
+    parser.add_argument("--to", type=int, default=24)
     parser.add_argument("--types", default="u32,u64,32+32,64+64")
     parser.add_argument("--ands", type=int, default=0)
     parser.add_argument("--out")
@@ -77,9 +78,9 @@ def main() -> None:
         def row(title: str, taken: list[float | None]) -> None:
             say(f"| {title} | {' | '.join('' if one is None else f'{one:.1f}' for one in taken)} |")
 
-        def microseconds(count: int, small: SmallShapes | None, name: str = name) -> float | None:
+        def microseconds(count: int, small: SmallShapes | None, how: str | None = None, name: str = name) -> float | None:
             try:
-                return count / machine.rate(Case(name, options.ands, count, None, small=small)) / 1e3
+                return count / machine.rate(Case(name, options.ands, count, how, small=small)) / 1e3
             except RuntimeError as error:  # a wrong answer: the others are worth having
                 say(f"{error}")
                 return None
@@ -92,6 +93,7 @@ def main() -> None:
                 taken.append(microseconds(count, small) if may(way, name, count) else None)
             row(title, taken)
         row("many launches", [microseconds(count, NO_WAY) for count in counts])
+        row("many, by digits", [microseconds(count, NO_WAY, "digits") for count in counts])
         chosen = [microseconds(count, None) for count in counts]
         row("chosen", [*chosen])
         peers = machine.peers([(name, options.ands, count) for count in counts])
