@@ -1,8 +1,8 @@
-"""Sorts in one launch in all shapes that its kernels have, beside CUB and a sort by many launches: which is best up to how many keys.
+"""Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
 
-Needs what bench.gpu_sort needs, which tells how it is timed and checked. A row: each key compared with all, by threads of a block
-and keys of a lane; one block; blocks that meet, by threads and keys of a thread; many launches, as they are chosen and by digits; what is
-chosen of all. Microseconds.
+Needs what bench.gpu_sort needs, which tells how it is timed and checked. Microseconds. A row: each key compared with all, by
+threads of a block and keys of a lane; one block; blocks that meet, by threads and keys of a thread; many launches, as chosen and
+by digits; what is chosen of all.
 
     python -m bench.tune_small_sort [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.tune_small_sort --fibers  # without a GPU: few keys under the fiber harness; no figures

@@ -22,9 +22,10 @@ _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, ((64, 4, 1), (32, 6, 1))) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
+COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
 
 
-def small_shapes(ranked=((RANKED, RankShape(64, 1)),), meeting=((MEETING, replace(_BLOCK, meets=True)),)) -> SmallShapes:
+def small_shapes(ranked, meeting) -> SmallShapes:
     """The same for all widths."""
 
     def of_all(shapes):
@@ -35,7 +36,7 @@ def small_shapes(ranked=((RANKED, RankShape(64, 1)),), meeting=((MEETING, replac
 
 SHAPES = SortShapes(
     DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2),
-    small_shapes(),
+    small_shapes(COMPARED, MET),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
     ((4, _SPLITTING), (8, _SPLITTING)),

@@ -15,6 +15,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (
     ALONE,
     MEETING,
+    MET,
     PARTS_FROM,
     RANKED,
     SHAPES,
@@ -130,7 +131,7 @@ def test_digits_of_other_widths(bits: int) -> None:
 def test_keys_that_are_compared_with_all_by_other_shapes(in_place: bool) -> None:
     """Several keys of a lane; several readings of a warp; more warps than there is work for."""
     for threads, own, most in ((64, 2, 256), (128, 4, 512), (256, 1, 128)):
-        shapes = replace(SHAPES, small=small_shapes(((most, RankShape(threads, own)),)))
+        shapes = replace(SHAPES, small=small_shapes(((most, RankShape(threads, own)),), MET))
         for count in (1, most // 2 + 1, most - 1, most):
             for dtype in ("u1", "f4", "u8"):
                 check(keys_of(dtype, count), columns_of(count, 2), shapes=shapes, in_place=in_place)

@@ -1,9 +1,9 @@
-"""Sorts in one launch: each key compared with all (sort_rank.cu), one block (sort_local.cu), or blocks that meet (sort_small.cu)."""
+"""Sorts in one launch: each key compared with all (sort_rank.cu), one block (sort_local.cu), blocks that meet (sort_small.cu)."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -85,7 +85,7 @@ def meeting_block(items: int) -> BlockShape:
     return BlockShape(8, 512, items, 1, meets=True)
 
 
-_UP_TO_2_16 = ((1 << 16, meeting_block(8)),)
+_SHORT = ((1 << 19, meeting_block(8)),)
 _BY_COUNT = ((1 << 15, meeting_block(2)), (1 << 17, meeting_block(4)), (1 << 19, meeting_block(8)))
 _LARGE = (1 << 20, meeting_block(16))
 
@@ -114,14 +114,14 @@ class SmallShapes:
         (8, BlockShape(8, 512, 10, 2)),
     )
     meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
-        (1, _UP_TO_2_16),
-        (2, _UP_TO_2_16),
+        (1, _SHORT),
+        (2, _SHORT),
         (4, (*_BY_COUNT, _LARGE)),
         (8, (*_BY_COUNT, _LARGE)),
     )
     meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
-        (1, _UP_TO_2_16),
-        (2, _UP_TO_2_16),
+        (1, _SHORT),
+        (2, _SHORT),
         (4, (*_BY_COUNT, _LARGE)),
         (8, _BY_COUNT),
     )
@@ -147,9 +147,11 @@ def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[
 
 
 def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
-                  writes_keys: bool, counters: Room) -> None:  # fmt: skip
-    """Each key compared with all. It needs no memory but 16 bytes that are zero, and are so again; targets may be sources."""
-    args = (count, keys.rule, packed_arrays(*arrays), int(writes_keys), counters)
+                  writes_keys: bool, counters: Callable[[], Room]) -> None:  # fmt: skip
+    """Each key compared with all. It needs no memory, but in place 16 bytes that are zero, and are so again."""
+    moved, columns = arrays
+    meets = any(one.in_place for one in (moved, *columns))
+    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), counters() if meets else None)
     launcher.launch(_rank_entry(len(keys.rule)), shape.shape(keys, count), args)
 
 

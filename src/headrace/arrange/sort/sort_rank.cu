@@ -41,35 +41,23 @@ struct Ranks {
     float below[own];  // counted as floats, by another pipe than compares
 };
 
-// One more where `is_below`; a predicate and an addition, which the compiler would make more of.
+// One more where `other` is below, or where it is at most `code`: a predicate and an addition, of which the compiler
+// would make three instructions.
+template <bool upto, class Word>
+static __device__ __forceinline__ void count_one(float& below, Word other, Word code) {
 #if defined(__CUDACC__)
-#define HR_COUNT(word, kind, compare)                                                                            \
-    static __device__ __forceinline__ void count_##compare(float& below, word other, word code) {                \
-        asm("{ .reg .pred is_below; setp." #compare "." kind ", %1, %2; @is_below add.f32 %0, %0, 0f3F800000; }" \
-            : "+f"(below)                                                                                        \
-            : HR_OPERAND(other), HR_OPERAND(code));                                                              \
-    }
-#define HR_OPERAND(x) "r"(x)
-HR_COUNT(u32, "u32 is_below", lt)
-HR_COUNT(u32, "u32 is_below", le)
-#undef HR_OPERAND
-#define HR_OPERAND(x) "l"(x)
-HR_COUNT(u64, "u64 is_below", lt)
-HR_COUNT(u64, "u64 is_below", le)
-#undef HR_OPERAND
+#define HR_COUNT(compare, kind)                                                                       \
+    asm("{ .reg .pred counts; setp." compare " counts, %1, %2; @counts add.f32 %0, %0, 0f3F800000; }" \
+        : "+f"(below)                                                                                 \
+        : kind(other), kind(code))
+    if constexpr (sizeof(Word) == 8 && upto) HR_COUNT("le.u64", "l");
+    if constexpr (sizeof(Word) == 8 && !upto) HR_COUNT("lt.u64", "l");
+    if constexpr (sizeof(Word) == 4 && upto) HR_COUNT("le.u32", "r");
+    if constexpr (sizeof(Word) == 4 && !upto) HR_COUNT("lt.u32", "r");
 #undef HR_COUNT
 #else
-static void count_lt(float& below, Code other, Code code) { below += other < code ? 1.0f : 0.0f; }
-static void count_le(float& below, Code other, Code code) { below += other <= code ? 1.0f : 0.0f; }
+    below += (upto ? other <= code : other < code) ? 1.0f : 0.0f;
 #endif
-
-template <bool upto>
-static __device__ __forceinline__ void count_one(float& below, Code other, Code code) {
-    if constexpr (upto) {
-        count_le(below, other, code);
-    } else {
-        count_lt(below, other, code);
-    }
 }
 
 // 32 others, all of them before a block's own keys, or all behind.

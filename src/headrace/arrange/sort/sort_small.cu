@@ -108,8 +108,8 @@ struct Turn {
     u32 number;
 };
 
-// Counts of this block, for all to read. In turn 0 memory may say anything, so the first half is met for, and the second
-// made to say that nothing is there.
+// Counts of this block, for all to read. In turn 0 memory may say anything, so the first half is met for, and the
+// second made to say that nothing is there.
 static __device__ __forceinline__ const u32* post_counts(const Turn& turn, u32 count) {
     const u32 half = gridDim.x * count_words, number = turn.number;
     u32* const counts = turn.memory.counts + number % 2 * half;
@@ -226,8 +226,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         own.row[j] = own.to[j];
-        if (own.to[j] != nowhere)
-            own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[own.to[j]]);
+        if (own.to[j] != nowhere) own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[own.to[j]]);
     }
     const Columns columns = {};
     const Places places = {};

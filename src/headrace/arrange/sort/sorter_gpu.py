@@ -117,8 +117,8 @@ class Sorter:
     def sort(self, given: Given) -> None:
         """Put keys, and what goes with them, to their targets.
 
-        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to what one block
-        sorts; n (w + 4) and 2 KiB a block where a few meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
+        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to 8,192 keys;
+        n (w + 4) and 1 KiB a block where blocks meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
         6,000 to 12,000 keys 2 KiB for each, and 80 KiB; by parts n w / 10 besides. Values that are fetched at the end take 8 n,
         or 16 n above 2**32 keys, instead of their own, and n times their width where they are sorted in place.
 
@@ -222,8 +222,7 @@ class Sorter:
         writes = given.target is not None
         launcher, count = self._launcher, self._count
         if isinstance(way, RankShape):
-            counters = self._counters()
-            return sort_by_ranks(launcher, keys, way, (moved, columns), count, writes_keys=writes, counters=counters)
+            return sort_by_ranks(launcher, keys, way, (moved, columns), count, writes_keys=writes, counters=self._counters)
         if way.meets:
             return Meeting(launcher, keys, way, count, self._counters()).run(moved, columns, writes_keys=writes)
         return sort_alone(launcher, keys, way, (moved, columns), count, writes_keys=writes)
