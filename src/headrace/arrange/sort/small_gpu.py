@@ -158,7 +158,7 @@ def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tupl
 class Meeting:
     """Blocks together.
 
-    Its memory: `keys.width` bytes a key, 4 more where something goes with them, and 4 for each block and value of a digit.
+    Its memory: twice `keys.width` bytes a key, 8 more for rows, and 4 for each block and value of a digit.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ class Meeting:
         self._launcher, self._keys, self._shape, self._count = launcher, keys, shape, count
         self._counters = counters
         self._counts = launcher.room(shape.blocks(count) * (4 << shape.bits))
-        self._codes = launcher.room(count * keys.width)
-        self._rows = launcher.room(count * 4)
+        self._codes = launcher.room(2 * count * keys.width)
+        self._rows = launcher.room(2 * count * 4)
 
     def run(self, moved: Moved, columns: Sequence[Moved], *, writes_keys: bool) -> None:
         """Sort; targets may be sources."""

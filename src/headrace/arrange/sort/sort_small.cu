@@ -14,7 +14,7 @@ using namespace headrace;
 struct Meeting {
     tile::Counters* meeting;
     u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
-    Key* keys;
+    Key* keys;    // twice as many as there are, as rows: where a block still reads, no other writes
     u32* rows;
 };
 
@@ -163,22 +163,24 @@ static __device__ __forceinline__ void stay(Own& own, const Tile& tile) {
     }
 }
 
-// Out to memory, and after a meeting back, a block's side by side.
-static __device__ __forceinline__ void exchange_all(Own& own, const Turn& turn) {
-    const Meeting& memory = turn.memory;
+// Out to memory, its first half or its second, and after a meeting back, a block's side by side.
+static __device__ __forceinline__ void exchange_all(Own& own, const Turn& turn, bool to_second) {
+    const u64 half = to_second ? turn.work.count : 0;
+    Key* const keys = turn.memory.keys + half;
+    u32* const rows = turn.memory.rows + half;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
-        memory.keys[own.to[j]] = own.key[j];
-        if constexpr (with_values) memory.rows[own.to[j]] = own.row[j];
+        keys[own.to[j]] = own.key[j];
+        if constexpr (with_values) rows[own.to[j]] = own.row[j];
     }
     turn.blocks.meet();
     stay(own, turn.tile);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
-        own.key[j] = memory.keys[own.to[j]];
-        if constexpr (with_values) own.row[j] = memory.rows[own.to[j]];
+        own.key[j] = keys[own.to[j]];
+        if constexpr (with_values) own.row[j] = rows[own.to[j]];
     }
 }
 
@@ -230,12 +232,15 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     const Columns columns = {};
     const Places places = {};
+    bool to_second = false;
 #pragma unroll 1
     for (u32 number = 0; number < key_digits; ++number) {
         const Digit digit = digit_by_number(rule, number);
         const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
         const Turn turn = {work, tile, memory, blocks, number};
-        if (order_digit(own, turn) && number + 1 < key_digits) exchange_all(own, turn);
+        if (!order_digit(own, turn) || number + 1 == key_digits) continue;
+        exchange_all(own, turn, to_second);
+        to_second = !to_second;
     }
     if (writes_keys != 0) {
 #pragma unroll
