@@ -155,31 +155,19 @@ def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tupl
     launcher.launch(_rank_entry(len(keys.rule)), shape.shape(keys, count), args)
 
 
-class Meeting:
-    """Blocks together.
+def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
+                  writes_keys: bool, counters: Callable[[], Room]) -> None:  # fmt: skip
+    """Blocks that meet; targets may be sources.
 
-    Its memory: twice `keys.width` bytes a key, 8 more for rows, and 4 for each block and value of a digit.
-
-    Parameters
-    ----------
-    counters
-        16 bytes that are zero before a launch and behind it.
+    It takes twice `keys.width` bytes a key, 8 more where something goes with them, 4 for each block and value of a digit, and 16
+    that are zero, and are so again.
     """
-
-    def __init__(self, launcher: Launcher, keys: Keys, shape: BlockShape, count: int, counters: Room) -> None:
-        self._launcher, self._keys, self._shape, self._count = launcher, keys, shape, count
-        self._counters = counters
-        self._counts = launcher.room(shape.blocks(count) * (4 << shape.bits))
-        self._codes = launcher.room(2 * count * keys.width)
-        self._rows = launcher.room(2 * count * 4)
-
-    def run(self, moved: Moved, columns: Sequence[Moved], *, writes_keys: bool) -> None:
-        """Sort; targets may be sources."""
-        rooms = self._counters, self._counts, self._codes, self._rows
-        memory = struct.pack("<4Q", *(room.address for room in rooms))
-        args = (self._count, self._keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
-        shape = self._shape.meeting(self._keys, self._count, has_values=bool(columns))
-        self._launcher.launch(_small_entry(len(self._keys.rule)), shape, args)
+    moved, columns = arrays
+    sizes = shape.blocks(count) * (4 << shape.bits), 2 * count * keys.width, 8 * count if columns else 0
+    rooms = [counters(), *(launcher.room(nbytes) for nbytes in sizes)]  # held until the launch is told
+    memory = struct.pack("<4Q", *(room.address for room in rooms))
+    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
+    launcher.launch(_small_entry(len(keys.rule)), shape.meeting(keys, count, has_values=bool(columns)), args)
 
 
 @lru_cache(8)

@@ -9,7 +9,7 @@ from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, Digit
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
-from headrace.arrange.sort.small_gpu import BlockShape, Meeting, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
 from headrace.core.errors import OptionError
 from headrace.core.gpu.launcher import Launcher, Room
@@ -219,13 +219,12 @@ class Sorter:
         columns = [Moved(source, target, None, width) for source, target, width in given.values]
         if given.indices is not None:
             columns.append(Moved(None, given.indices[0], None, given.indices[1]))
-        writes = given.target is not None
-        launcher, count = self._launcher, self._count
+        arrays, writes, launcher, count = (moved, columns), given.target is not None, self._launcher, self._count
         if isinstance(way, RankShape):
-            return sort_by_ranks(launcher, keys, way, (moved, columns), count, writes_keys=writes, counters=self._counters)
+            return sort_by_ranks(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
         if way.meets:
-            return Meeting(launcher, keys, way, count, self._counters()).run(moved, columns, writes_keys=writes)
-        return sort_alone(launcher, keys, way, (moved, columns), count, writes_keys=writes)
+            return sort_together(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
+        return sort_alone(launcher, keys, way, arrays, count, writes_keys=writes)
 
     def _sort_many(self, given: Given, keys: Keys, moved: Moved, columns: Sequence[Moved]) -> None:
         common, shapes = self._common, self._shapes.digits
