@@ -37,7 +37,7 @@ struct Counts {
 
 constexpr u32 count_words = digits / 2;  // of a block
 constexpr u32 readers = threads / count_words;
-constexpr u32 at_once = 8;  // loads of a thread on their way together
+constexpr u32 at_once = threads < 1024 && items > 2 ? 16 : 8;  // loads of a thread on their way together
 static_assert(threads % count_words == 0);
 
 struct Sums {
