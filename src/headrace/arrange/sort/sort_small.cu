@@ -46,15 +46,16 @@ struct Sums {
 
 // Words of some blocks, from `first` on, when all are there.
 static __device__ __forceinline__ void wait_for_counts(u32 (&some)[at_once], const u32* counts, u32 first, u32 turn) {
+    const u32* const mine = counts + u64{first} * count_words;
+    const u32 left = gridDim.x - first;
     bool missing = true;
     while (missing) {
         missing = false;
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) {
-            const u32 block = first + k * readers;
             some[k] = 0;
-            if (block >= gridDim.x) continue;
-            some[k] = tile::load_relaxed(&counts[block * count_words]);
+            if (k * readers >= left) continue;
+            some[k] = tile::load_relaxed(mine + k * readers * count_words);
             missing |= !Counts::is_of(some[k], turn);
         }
     }
@@ -70,11 +71,12 @@ static __device__ __forceinline__ Sums sum_counts(const u32* counts, u32 turn, S
         wait_for_counts(some, counts + word, first, turn);
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) {
-            const bool is_before = first + k * readers < blockIdx.x;
-            low.total += Counts::low(some[k]);
-            high.total += Counts::high(some[k]);
-            low.before += is_before ? Counts::low(some[k]) : 0;
-            high.before += is_before ? Counts::high(some[k]) : 0;
+            const u32 one = Counts::low(some[k]), other = Counts::high(some[k]);
+            low.total += one;
+            high.total += other;
+            if (first + k * readers >= blockIdx.x) continue;
+            low.before += one;
+            high.before += other;
         }
     }
     sums[reader][2 * word] = low;
