@@ -46,11 +46,12 @@ struct Sums {
 
 // Words of some blocks, from `first` on, when all are there.
 static __device__ __forceinline__ void wait_for_counts(u32 (&some)[at_once], const u32* counts, u32 first, u32 turn) {
-    const u32* const mine = counts + u64{first} * count_words;
+    const u32* mine = counts + u64{first} * count_words;
     const u32 left = gridDim.x - first;
     bool missing = true;
     while (missing) {
         missing = false;
+        forget(mine);  // or the compiler keeps an address for each k
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) {
             some[k] = 0;
