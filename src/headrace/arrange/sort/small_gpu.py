@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
@@ -59,6 +60,10 @@ class BlockShape:
         """That have so many keys together."""
         return -(-count // self.keys)
 
+    def fits(self, count: int, multiprocessors: int) -> bool:
+        """Whether so many keys can be sorted: blocks that wait for others are one a multiprocessor at most."""
+        return self.blocks(count) <= (multiprocessors if self.meets else 1)
+
 
 @dataclass(frozen=True, slots=True)
 class RankShape:
@@ -71,13 +76,17 @@ class RankShape:
         """Of so many keys."""
         return -(-count // (32 * self.own))
 
+    def fits(self, count: int, multiprocessors: int) -> bool:
+        """Whether so many keys can be sorted: in place blocks wait for each other."""
+        return self.blocks(count) <= multiprocessors
+
     def shape(self, keys: Keys, count: int) -> Shape:
         """Of sort_rank.cu."""
         defines = keys.defines(("HR_THREADS", self.threads), ("HR_OWN", self.own))
         return Shape(defines, self.blocks(count), self.threads)
 
 
-Way = RankShape | BlockShape
+Way = RankShape | BlockShape | ChunkShape
 
 
 def meeting_block(items: int) -> BlockShape:
@@ -101,7 +110,7 @@ class SmallShapes:
     alone
         The block that sorts alone, where blocks cannot all be resident.
     meeting, meeting_with_values
-        Blocks that meet.
+        Blocks that meet, with their keys in registers, or chunk by chunk.
     """
 
     ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
@@ -113,13 +122,13 @@ class SmallShapes:
         (4, BlockShape(8, 512, 18, 2)),
         (8, BlockShape(8, 512, 10, 2)),
     )
-    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
         (4, (*_BY_COUNT, _LARGE)),
         (8, (*_BY_COUNT, _LARGE)),
     )
-    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
         (4, (*_BY_COUNT, _LARGE)),
@@ -127,11 +136,11 @@ class SmallShapes:
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
-        """Which it is; nothing: one launch does not do it. Blocks that wait for others are one a multiprocessor at most."""
+        """Which it is; nothing: one launch does not do it."""
         meeting = dict(self.meeting_with_values if has_values else self.meeting).get(width, ())
         found: list[tuple[int, Way]] = [*dict(self.ranking).get(width, ()), *meeting]
         for most, way in found:
-            if count <= most and way.blocks(count) <= multiprocessors:
+            if count <= most and way.fits(count, multiprocessors):
                 return way
         alone = dict(self.alone).get(width)
         return alone if alone is not None and count <= alone.keys else None
