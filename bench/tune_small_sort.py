@@ -1,8 +1,8 @@
 """Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
 
 Needs what bench.gpu_sort needs, which tells how it is timed and checked. Microseconds. A row: each key compared with all, by
-threads of a block and keys of a lane; one block; blocks that meet, by threads and keys of a thread; many launches, as chosen and
-by digits; what is chosen of all.
+threads of a block and keys of a lane; one block; blocks that meet, or that stay with a chunk each, by threads and keys of a
+thread; many launches, as chosen and by digits; what is chosen of all.
 
     python -m bench.tune_small_sort [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.tune_small_sort --fibers  # without a GPU: few keys under the fiber harness; no figures
@@ -15,18 +15,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.gpu_sort_machines import Case, Fibers, Machine
+from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
 RANKING = [RankShape(*shape) for shape in ((512, 1), (1024, 1), (1024, 2), (1024, 4))]
 _SHAPES = ((256, 4), (512, 2), (512, 4), (1024, 2), (512, 8), (1024, 4), (512, 16), (1024, 8))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
+CHUNKS = {
+    "u32": ((1024, 8), (512, 16)),
+    "u64": ((1024, 6), (512, 12)),
+    "32+32": ((1024, 6), (512, 12)),
+    "64+64": ((1024, 4), (512, 8)),
+}
+"""Blocks that stay: threads, and keys of a thread in a tile."""
 NO_WAY = SmallShapes((), (), (), ())
 MOST = 1 << 31
 
 
-def ways() -> dict[str, SmallShapes]:
-    """One way each."""
+def ways(name: str) -> dict[str, SmallShapes]:
+    """One way each, for keys of a type."""
     found = {}
     for rank in RANKING:
         shapes = tuple((width, ((MOST, rank),)) for width in WIDTHS)
@@ -35,11 +43,16 @@ def ways() -> dict[str, SmallShapes]:
     for block in MEETING:
         meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
         found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
+    for threads, items in CHUNKS[name]:
+        chunks = tuple((width, ((MOST, ChunkShape(8, threads, items)),)) for width in WIDTHS)
+        found[f"chunks, {threads} x {items}"] = replace(NO_WAY, meeting=chunks, meeting_with_values=chunks)
     return found
 
 
 def may(way: Way | None, name: str, count: int) -> bool:
     """Whether it is one that a kernel is listed for, and blocks that meet are two at least."""
+    if isinstance(way, ChunkShape):
+        return way.chunk(count, 132) >= way.threads
     if not isinstance(way, BlockShape) or not way.meets:
         return way is not None
     if way.blocks(count) == 1:
@@ -86,7 +99,7 @@ def main() -> None:
                 return None
 
         case = Case(name, 0, 1, None)
-        for title, small in ways().items():
+        for title, small in ways(name).items():
             taken: list[float | None] = []
             for count in counts:
                 way = small.way(case.width, count, multiprocessors, has_values=case.has_values)

@@ -125,14 +125,14 @@ class SmallShapes:
     meeting: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, _LARGE)),
-        (8, (*_BY_COUNT, _LARGE)),
+        (4, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 8)))),
+        (8, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 6)))),
     )
     meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, _LARGE)),
-        (8, _BY_COUNT),
+        (4, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 6)))),
+        (8, (*_BY_COUNT, (1 << 22, ChunkShape(8, 1024, 4)))),
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
