@@ -55,7 +55,8 @@ class Cudf:
         builder = csv.CsvReaderOptions.builder(plc.io.types.SourceInfo([source]))
         if not case.quotes:
             builder = builder.quoting(plc.io.types.QuoteStyle.NONE)
-        options = builder.header(0 if case.header else -1).build()
+        options = builder.build()
+        options.set_header(0 if case.header else -1)
         if case.types:
             options.set_dtypes([plc.DataType(getattr(plc.types.TypeId, _TYPES[name])) for name in case.types.values()])
         return int(csv.read_csv(options).tbl.num_rows())
