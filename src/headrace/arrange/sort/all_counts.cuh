@@ -33,6 +33,11 @@ struct Sums {
     u32 total[digits], before[digits];
 };
 
+// Whether what goes with keys moves in the place of rows: it is one array, as wide as those.
+static __device__ __forceinline__ bool moves_as_rows(const Arrays& arrays) {
+    return with_values && arrays.columns == 1 && arrays.column[0].width == 4;
+}
+
 class AllCounts {
 public:
     // `memory`: two words for each block and two digits; a block may be a digit ahead.

@@ -3,7 +3,7 @@
 // ordered in shared memory and written to where all counts say; then all meet. Keys are read twice a digit, mostly from
 // the second cache, and there is nothing to launch, to clear or to look back at between. (Merrill and Grimshaw 2011,
 // "High performance and scalable radix sorting": reduce, then scan, in a grid that stays.) Rows move with keys, and
-// what goes with keys is fetched by them at the end.
+// what goes with keys is fetched by them at the end, or moves in their place where it is as wide.
 //
 // Bytes moved a digit: 3 w, and 8 for rows; at the end 2 (w + v).
 #include "arrange/sort/all_counts.cuh"
@@ -32,6 +32,7 @@ struct Where {
 struct Turn {
     const Work& work;
     Where from, to;
+    const u32* in_rows;  // of the source, what moves in the place of rows; null: those
 };
 
 // As it is moved: keys of the source are given ones.
@@ -77,6 +78,7 @@ static __device__ __forceinline__ void load_tile(Items& own, const Turn& turn, c
     if constexpr (with_values && given) {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) own.row[j] = static_cast<u32>(tile.begin) + item_place(j);
+        if (turn.in_rows != nullptr) load_items<whole>(own.row, turn.in_rows, tile);
     }
     if constexpr (with_values && !given) load_items<whole>(own.row, turn.from.rows, tile);
 }
@@ -148,6 +150,11 @@ static __device__ __forceinline__ bool take_turn(const Turn& turn, const Tile& c
     return true;
 }
 
+static __device__ __forceinline__ void copy_rows(const u32* from, u32* to, const Tile& chunk) {
+#pragma unroll 4
+    for (u32 at = threadIdx.x; at < chunk.count; at += threads) to[chunk.begin + at] = from[chunk.begin + at];
+}
+
 // What goes with a chunk's places, from `to` on; by its rows, or by the places themselves.
 template <class Item>
 static __device__ __forceinline__ void fetch_rows(const Item* from, Item* to, const u32* rows, const Tile& chunk) {
@@ -212,11 +219,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Places places = {};
     Key* const source = static_cast<Key*>(const_cast<void*>(arrays.keys.source));
     Where from = {source, nullptr}, to = {memory.keys, memory.rows};
+    const u32* const in_rows = moves_as_rows(arrays) ? static_cast<const u32*>(arrays.column[0].source) : nullptr;
 #pragma unroll 1
     for (u32 number = 0; number < key_digits; ++number) {
         const Digit digit = digit_by_number(rule, number);
         const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
-        const Turn turn = {work, from, to};
+        const Turn turn = {work, from, to, in_rows};
         const bool has_moved = from.keys == source ? take_turn<true>(turn, chunk, counts, sums, number)
                                                    : take_turn<false>(turn, chunk, counts, sums, number);
         if (!has_moved) continue;
@@ -228,7 +236,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const SortDigit<Key> keys = digit_by_number(rule, 0).rule;
     if (writes_keys != 0)
         write_target(from.keys, static_cast<Key*>(arrays.keys.target), from.keys == source, chunk, keys);
-    if constexpr (with_values) {
+    if (moves_as_rows(arrays) && from.rows != nullptr) {
+        copy_rows(from.rows, static_cast<u32*>(arrays.column[0].target), chunk);
+    } else if constexpr (with_values) {
 #pragma unroll 1
         for (u32 c = 0; c < arrays.columns; ++c) fetch_any(arrays.column[c], from, chunk, memory, blocks);
     }

@@ -1,7 +1,7 @@
 // Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
 // digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
 // say; two meetings a digit. Digits that all keys share are left out. What goes with keys is fetched by their rows at
-// the end.
+// the end, or moves in the place of rows where it is as wide.
 //
 // Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
 // 2^18 keys, what counts is the meetings.
@@ -137,6 +137,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         own.row[j] = own.to[j];
         if (own.to[j] != nowhere) own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[own.to[j]]);
     }
+    const u32* const in_rows = moves_as_rows(arrays) ? static_cast<const u32*>(arrays.column[0].source) : nullptr;
+    if (in_rows != nullptr) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (own.to[j] != nowhere) own.row[j] = in_rows[own.to[j]];
+        }
+    }
     const Columns columns = {};
     const Places places = {};
     bool to_second = false;
@@ -155,7 +162,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
             if (own.to[j] != nowhere) static_cast<Key*>(arrays.keys.target)[own.to[j]] = first.rule.given(own.key[j]);
         }
     }
-    if constexpr (with_values) {
+    if (moves_as_rows(arrays)) {
+        fetch_rows<u32>(nullptr, arrays.column[0].target, own, 1, blocks);
+    } else if constexpr (with_values) {
 #pragma unroll 1
         for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, blocks);
     }
