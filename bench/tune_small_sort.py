@@ -19,7 +19,7 @@ from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
-RANKING = [RankShape(*shape) for shape in ((512, 1), (1024, 1), (1024, 2), (1024, 4))]
+RANKING = [RankShape(*shape) for shape in ((256, 1), (512, 1), (256, 2), (512, 2), (512, 4), (1024, 4))]
 _SHAPES = ((256, 4), (512, 2), (512, 4), (1024, 2), (512, 8), (1024, 4), (512, 16), (1024, 8))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
 CHUNKS = {
@@ -43,6 +43,9 @@ def ways(name: str) -> dict[str, SmallShapes]:
     for block in MEETING:
         meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
         found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
+        if block.items < 8:
+            binned = tuple((width, ((MOST, replace(block, bins=True)),)) for width in WIDTHS)
+            found[f"bins, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=binned, meeting_with_values=binned)
     for threads, items in CHUNKS[name]:
         chunks = tuple((width, ((MOST, ChunkShape(8, threads, items)),)) for width in WIDTHS)
         found[f"chunks, {threads} x {items}"] = replace(NO_WAY, meeting=chunks, meeting_with_values=chunks)

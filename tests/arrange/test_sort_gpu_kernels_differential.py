@@ -142,13 +142,37 @@ def test_keys_that_are_compared_with_all_by_other_shapes(in_place: bool) -> None
 @pytest.mark.parametrize("in_place", [False, True])
 def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
     """Digits of other widths, so that their number is odd or the last is narrower; a block alone; constant digits."""
-    for bits, threads, items in ((4, 32, 6), (5, 64, 2), (6, 64, 4)):
-        block = BlockShape(bits, threads, items, 1, meets=True)
+    for bits, threads, items, bins in (
+        (5, 32, 6, True),
+        (4, 32, 6, False),
+        (5, 64, 2, True),
+        (6, 64, 4, False),
+        (4, 32, 10, False),
+    ):
+        block = BlockShape(bits, threads, items, 1, meets=True, bins=bins)
         shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
         for count in (1, block.keys, 3 * block.keys + 1, 4 * block.keys):
             for dtype in ("u1", "f4", "u8"):
                 check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place)
                 check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
+
+
+@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "u8"])
+def test_bins_and_what_is_too_skewed_for_them(how: tuple[str, int], dtype: str) -> None:
+    """Keys between any bounds; a few far from all others, so that a sample misses them; all in one bin."""
+    block = BlockShape(5, 32, 6, 1, meets=True, bins=True)
+    shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
+    random = np.random.default_rng(1)
+    for count in (33, 600, 4 * block.keys - 1):
+        near = (random.integers(0, 100, count) + 7).astype(dtype)
+        far = near.copy()
+        far[[1, count // 2 + 1, count - 2]] = np.array([0, 127, 126], dtype)
+        rising = np.arange(count).astype(dtype)
+        for keys in (near, far, rising, rising[::-1].copy(), np.full(count, 3, dtype), entropy_keys(dtype, count, 3)):
+            check(keys, shapes=shapes, how=how)
+            check(keys, columns_of(count, 2), shapes=shapes, how=how)
+            check(keys, index_bytes=8, wants_keys=False, shapes=shapes, how=how)
 
 
 @pytest.mark.parametrize("in_place", [False, True])

@@ -13,6 +13,8 @@ from headrace.arrange.sort.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
+_MOST_OF_BIN, _ITEMS_WITHOUT_BINS = 256, 8
+"""As sort_bins.cuh and sort_small.cu have them."""
 SOURCE, TARGET, BETWEEN = 0, 1, 2
 """A ``Place`` of plan.cuh."""
 
@@ -22,7 +24,7 @@ class BlockShape:
     """A block that sorts: bits of a digit, threads, keys of a thread, blocks of a multiprocessor.
 
     Where it `splits`, keys alone are split by their highest bits before they are sorted (sort_split.cu). Where it `meets`
-    others, they sort together.
+    others, they sort together; and if there are `bins`, they try to without meeting (sort_bins.cuh).
     """
 
     bits: int
@@ -31,6 +33,7 @@ class BlockShape:
     resident: int
     splits: bool = False
     meets: bool = False
+    bins: bool = False
 
     @property
     def kernel(self) -> str:
@@ -53,7 +56,9 @@ class BlockShape:
 
     def meeting(self, keys: Keys, count: int, *, has_values: bool) -> Shape:
         """Of sort_small.cu."""
-        shared = tile_bytes(self.threads, self.items, keys.width + 4 * has_values, 1 << self.bits)
+        exchange, binned = self.keys * (keys.width + 4 * has_values), (self.keys + _MOST_OF_BIN) * (keys.width + 4)
+        room = max(exchange, binned) if self.items < _ITEMS_WITHOUT_BINS else exchange
+        shared = -(-room // 16) * 16 + tile_bytes(self.threads, 0, 0, 1 << self.bits)
         return Shape(self._defines(keys, has_values=has_values), self.blocks(count), self.threads, shared)
 
     def blocks(self, count: int) -> int:
@@ -114,7 +119,7 @@ class SmallShapes:
     """
 
     ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
-        (width, ((1 << 12, RankShape(1024, 1)), (1 << 13, RankShape(1024, 2)))) for width in (1, 2, 4, 8)
+        (width, ((1 << 12, RankShape(512, 1)), (1 << 13, RankShape(512, 2)))) for width in (1, 2, 4, 8)
     )
     alone: tuple[tuple[int, BlockShape], ...] = (
         (1, BlockShape(8, 512, 16, 1)),
@@ -174,7 +179,7 @@ def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tup
     moved, columns = arrays
     sizes = shape.blocks(count) * (4 << shape.bits), 2 * count * keys.width, 8 * count if columns else 0
     rooms = [counters(), *(launcher.room(nbytes) for nbytes in sizes)]  # held until the launch is told
-    memory = struct.pack("<4Q", *(room.address for room in rooms))
+    memory = struct.pack("<4Q2I", *(room.address for room in rooms), int(shape.bins), 0)
     args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
     launcher.launch(_small_entry(len(keys.rule)), shape.meeting(keys, count, has_values=bool(columns)), args)
 
@@ -187,7 +192,7 @@ def local_entry(name: str, rule: int) -> Entry:
 
 @lru_cache(8)
 def _small_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/sort_small.cu", "sort_small", f"I{rule}s296sI32s")
+    return Entry("arrange/sort/sort_small.cu", "sort_small", f"I{rule}s296sI40s")
 
 
 @lru_cache(8)
