@@ -71,19 +71,21 @@ public:
     }
 
 private:
-    // Words of some blocks, from `first` on, when all are there.
+    // Words of some blocks, from `first` on, when all are there. Only those that were not are looked at again.
     static __device__ __forceinline__ void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
+        const u32 nothing = Counts::pack(0, 0, turn);
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) some[k] = k * readers < left ? ~nothing : nothing;
         bool missing = true;
         while (missing) {
             missing = false;
             forget(mine);  // or the compiler keeps an address for each k
 #pragma unroll
             for (u32 k = 0; k < at_once; ++k) {
-                some[k] = 0;
-                if (k * readers >= left) continue;
-                some[k] = tile::load_relaxed(mine + k * readers * count_words);
-                missing |= !Counts::is_of(some[k], turn);
+                if (!Counts::is_of(some[k], turn)) some[k] = tile::load_relaxed(mine + k * readers * count_words);
             }
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) missing |= !Counts::is_of(some[k], turn);
         }
     }
 

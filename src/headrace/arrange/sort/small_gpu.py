@@ -94,13 +94,13 @@ class RankShape:
 Way = RankShape | BlockShape | ChunkShape
 
 
-def meeting_block(items: int) -> BlockShape:
+def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
     """Of so many keys a thread."""
-    return BlockShape(8, 512, items, 1, meets=True)
+    return BlockShape(8, 512, items, 1, meets=True, bins=bins)
 
 
 _SHORT = ((1 << 19, meeting_block(8)),)
-_BY_COUNT = ((1 << 15, meeting_block(2)), (1 << 17, meeting_block(4)), (1 << 19, meeting_block(8)))
+_BY_COUNT = ((1 << 15, meeting_block(2, bins=True)), (1 << 17, meeting_block(4, bins=True)), (1 << 19, meeting_block(8)))
 _LARGE = (1 << 20, meeting_block(16))
 
 
