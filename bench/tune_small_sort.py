@@ -19,15 +19,10 @@ from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
-RANKING = [RankShape(*shape) for shape in ((256, 1), (512, 1), (256, 2), (512, 2), (512, 4), (1024, 4))]
-_SHAPES = ((256, 4), (512, 2), (512, 4), (1024, 2), (512, 8), (1024, 4), (512, 16), (1024, 8))
+RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2))]
+_SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
-CHUNKS = {
-    "u32": ((1024, 8), (512, 16)),
-    "u64": ((1024, 6), (512, 12)),
-    "32+32": ((1024, 6), (512, 12)),
-    "64+64": ((1024, 4), (512, 8)),
-}
+CHUNKS = {"u32": ((1024, 8),), "u64": ((1024, 6),), "32+32": ((1024, 6),), "64+64": ((1024, 4),)}
 """Blocks that stay: threads, and keys of a thread in a tile."""
 NO_WAY = SmallShapes((), (), (), ())
 MOST = 1 << 31
@@ -60,8 +55,7 @@ def may(way: Way | None, name: str, count: int) -> bool:
         return way is not None
     if way.blocks(count) == 1:
         return False
-    most = {"u32": 16, "u64": 16, "32+32": 16, "64+64": 8} if way.threads == 512 else {"u32": 8, "u64": 4, "32+32": 4, "64+64": 4}
-    return way.items <= most[name]
+    return name != "64+64" or way.items < 16
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
 """Keys that are compared with all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
 _BLOCK = BlockShape(4, 64, 4, 1)
-_TILE = tuple((width, ((64, 4, 1), (64, 2, 1))) for width in (1, 2, 4, 8))
+_TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
 COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)

@@ -19,9 +19,6 @@ DIGIT_BYTES = 1
 """Of shared memory for each key of a tile that has values (move_arrays.cuh)."""
 
 
-Tile = tuple[int, int, int]
-
-
 @dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
@@ -31,7 +28,7 @@ class DigitShapes:
     bits
         Of a digit.
     keys, with_values
-        Threads of a block, keys of a thread, blocks of a multiprocessor; the largest tiles first.
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -43,43 +40,26 @@ class DigitShapes:
     """
 
     bits: int = 8
-    keys: tuple[tuple[int, tuple[Tile, ...]], ...] = (
-        (1, ((512, 24, 2),)),
-        (2, ((512, 24, 2),)),
-        (4, ((512, 24, 2), (512, 16, 2))),
-        (8, ((512, 12, 2), (512, 8, 2))),
+    keys: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (512, 24, 2)),
+        (2, (512, 24, 2)),
+        (4, (512, 24, 2)),
+        (8, (512, 12, 2)),
     )
-    with_values: tuple[tuple[int, tuple[Tile, ...]], ...] = (
-        (1, ((384, 16, 2),)),
-        (2, ((384, 16, 2),)),
-        (4, ((384, 16, 2), (512, 8, 2))),
-        (8, ((512, 12, 1), (512, 8, 1))),
+    with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (384, 16, 2)),
+        (2, (384, 16, 2)),
+        (4, (384, 16, 2)),
+        (8, (512, 12, 1)),
     )
     counting: tuple[int, int] = (256, 4)
     planning: int = 256
     counting_blocks: int = 4
     portion: int = 1 << 30
 
-    def of(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Tile:
-        """Of so many keys of so many bytes: where the largest tiles leave blocks idle in the last round, smaller ones.
-
-        For example 2^22 keys on 132 multiprocessors, two blocks each: 342 tiles of 12,288 are two rounds, the second a third
-        full; 512 of 8,192 are two rounds as well, of two thirds of the time.
-        """
-        tiles = dict(self.with_values if has_values else self.keys)[width]
-        least = self._multiprocessor_keys(tiles[0], count, multiprocessors)
-        found = tiles[0]
-        for tile in tiles[1:]:
-            own = self._multiprocessor_keys(tile, count, multiprocessors)
-            if own < 0.9 * least:  # smaller tiles cost more a key
-                found, least = tile, own
-        return found
-
-    def _multiprocessor_keys(self, tile: Tile, count: int, multiprocessors: int) -> int:
-        """Keys that the busiest multiprocessor has room for in all its rounds."""
-        threads, items, resident = tile
-        tiles = -(-min(count, self.portion) // (threads * items))
-        return -(-tiles // (multiprocessors * resident)) * resident * threads * items
+    def of(self, width: int, *, has_values: bool) -> tuple[int, int, int]:
+        """Of keys of so many bytes."""
+        return dict(self.with_values if has_values else self.keys)[width]
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
@@ -160,8 +140,7 @@ class DigitSort:
         self._common, self._keys, self._shapes = common, keys, shapes
         self._has_values = has_values
         self._portions = shapes.portions(common.count)
-        self._tile = shapes.of(keys.width, common.count, common.multiprocessors, has_values=has_values)
-        threads, items, _ = self._tile
+        threads, items, _ = shapes.of(keys.width, has_values=has_values)
         tiles = -(-min(common.count, shapes.portion) // (threads * items))
         self._states = common.launcher.room(16 + tiles * (8 << shapes.bits), fill=0)
 
@@ -175,7 +154,7 @@ class DigitSort:
     def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
         number, portion = which
         common, shapes, keys = self._common, self._shapes, self._keys
-        threads, items, resident = self._tile
+        threads, items, resident = shapes.of(keys.width, has_values=self._has_values)
         begin = portion * shapes.portion
         count = min(shapes.portion, common.count - begin)
         table = plan.table_bytes

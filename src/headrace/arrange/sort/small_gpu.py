@@ -100,8 +100,8 @@ def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
 
 
 _SHORT = ((1 << 19, meeting_block(8)),)
-_BY_COUNT = ((1 << 15, meeting_block(2, bins=True)), (1 << 17, meeting_block(4, bins=True)), (1 << 19, meeting_block(8)))
-_LARGE = (1 << 20, meeting_block(16))
+_BY_COUNT = ((1 << 15, meeting_block(2, bins=True)), (1 << 17, meeting_block(4, bins=True)), (1 << 18, meeting_block(8)))
+_LARGE = ((1 << 20, meeting_block(16)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +130,14 @@ class SmallShapes:
     meeting: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 8)))),
-        (8, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 6)))),
+        (4, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 8)))),
+        (8, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 6)))),
     )
     meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, _LARGE, (1 << 22, ChunkShape(8, 1024, 6)))),
-        (8, (*_BY_COUNT, (1 << 22, ChunkShape(8, 1024, 4)))),
+        (4, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 6)))),
+        (8, (*_BY_COUNT, (1 << 19, meeting_block(8)), (1 << 21, ChunkShape(8, 1024, 4)))),
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
