@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from headrace.arrange.sort.digits_gpu import MUST
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.arrange.sort.parts_gpu import PartOptions, PartShapes
 from headrace.arrange.sort.small_gpu import SmallShapes, meeting_block
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
-from headrace.core.gpu.launcher import Room
+from headrace.core.gpu.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 
@@ -50,18 +52,41 @@ class Case:
         return Given(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
 
 
+class ByParts(Sorter):
+    """Goes by parts, as far as it may, whatever the keys are."""
+
+    def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
+        found = super()._parts(given, has_values=has_values)
+        return found and (*found[:2], MUST)
+
+
 class Machine(Protocol):
     """Where cases run."""
 
     name: str
     copied: float
     """Bytes a second that a copy reads and writes."""
+    shapes: SortShapes
 
     def rate(self, case: Case) -> float:
         """10^9 keys or pairs a second, of a case whose answer was right."""
 
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+        """Its launches with their microseconds."""
+
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """The same of CUB for names, words ANDed and counts; none where it is not."""
+
+
+class _Timed(FiberLauncher):
+    """Remembers what each launch takes, in microseconds."""
+
+    taken: list[tuple[str, float]]
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        begun = time.perf_counter()
+        super().launch(entry, shape, args)
+        self.taken.append((entry.name, 1e6 * (time.perf_counter() - begun)))
 
 
 class Fibers:
@@ -72,18 +97,21 @@ class Fibers:
     def __init__(self) -> None:
         meeting = tuple((width, ((8192, meeting_block(8)),)) for width in (4, 8))
         small = SmallShapes(meeting=meeting, meeting_with_values=meeting)
-        self._shapes = replace(SortShapes(), small=small, parts_from=((4, 11_000), (8, 11_000)), multiprocessors=4)
+        self.shapes = replace(SortShapes(), small=small, parts_from=((4, 11_000), (8, 11_000)), multiprocessors=4)
 
     def rate(self, case: Case) -> float:
         """See `Machine`."""
+        return case.count / sum(taken for _, taken in self.steps(case, self.shapes)) / 1e3
+
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+        """See `Machine`."""
         keys = self._keys(case)
         rows = np.arange(case.count, dtype=keys.dtype)
-        launcher = FiberLauncher("forward")
+        launcher = _Timed("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
-        begun = time.perf_counter()
-        shapes = self._shapes if case.small is None else replace(self._shapes, small=case.small)
-        Sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
-        taken = time.perf_counter() - begun
+        shapes = shapes if case.small is None else replace(shapes, small=case.small)
+        launcher.taken = []
+        sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")
         right = np.array_equal(found, keys[order])
@@ -92,7 +120,7 @@ class Fibers:
             right = right and (not case.stable or np.array_equal(moved, order))
         if not right:
             raise RuntimeError(f"{case}: wrong")
-        return case.count / taken / 1e9
+        return launcher.taken
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """None."""

@@ -35,7 +35,7 @@ def small_shapes(ranked, meeting) -> SmallShapes:
 
 
 SHAPES = SortShapes(
-    DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2),
+    DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2, (64, 1, 512)),
     small_shapes(COMPARED, MET),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
