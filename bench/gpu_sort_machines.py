@@ -12,6 +12,7 @@ import numpy as np
 from headrace.arrange.sort.digits_gpu import MUST
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions, PartShapes
+from headrace.arrange.sort.small_gpu import SmallShapes, meeting_block
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -19,7 +20,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 @dataclass(frozen=True)
 class Case:
-    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how."""
+    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how; ways in one launch."""
 
     name: str
     ands: int
@@ -27,6 +28,7 @@ class Case:
     strategy: str | None
     options: PartOptions = field(default_factory=PartOptions)
     kind: str = "drawn"
+    small: SmallShapes | None = None
 
     @property
     def width(self) -> int:
@@ -93,8 +95,9 @@ class Fibers:
     name, copied = "the fiber harness: these are no figures", 1e9
 
     def __init__(self) -> None:
-        self.shapes = replace(SortShapes(), parts_from=((4, 11_000), (8, 11_000)), multiprocessors=2)
-        self.shapes = replace(self.shapes, small=replace(self.shapes.small, most_meeting=8192))
+        meeting = tuple((width, ((8192, meeting_block(8)),)) for width in (4, 8))
+        small = SmallShapes(meeting=meeting, meeting_with_values=meeting)
+        self.shapes = replace(SortShapes(), small=small, parts_from=((4, 11_000), (8, 11_000)), multiprocessors=4)
 
     def rate(self, case: Case) -> float:
         """See `Machine`."""
@@ -106,6 +109,7 @@ class Fibers:
         rows = np.arange(case.count, dtype=keys.dtype)
         launcher = _Timed("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
+        shapes = shapes if case.small is None else replace(shapes, small=case.small)
         launcher.taken = []
         sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))

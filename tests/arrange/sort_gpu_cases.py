@@ -12,27 +12,39 @@ from headrace.arrange.sort.digits_gpu import DigitShapes
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import PartShapes
-from headrace.arrange.sort.small_gpu import BlockShape, SmallShapes
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
-ALONE, MEETING, PARTS_FROM = 256, 600, 900
-"""Keys that one block sorts, that blocks which meet do, and from which on parts are thought of."""
+RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
+"""Keys that are compared with all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK)
+COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
+
+
+def small_shapes(ranked, meeting) -> SmallShapes:
+    """The same for all widths."""
+
+    def of_all(shapes):
+        return tuple((width, shapes) for width in (1, 2, 4, 8))
+
+    return SmallShapes(of_all(ranked), of_all(_BLOCK), of_all(meeting), of_all(meeting))
+
+
 SHAPES = SortShapes(
     DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2, (64, 1, 512)),
-    SmallShapes(tuple((width, _BLOCK) for width in (1, 2, 4, 8)), _BLOCK, MEETING),
+    small_shapes(COMPARED, MET),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
     ((4, _SPREADING), (8, _SPREADING)),
     ((4, _SPREADING), (8, _SPREADING)),
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
-    2,
+    4,
 )
 ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 

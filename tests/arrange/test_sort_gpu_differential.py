@@ -12,7 +12,8 @@ from tests.arrange.sort_gpu_cases import columns_of, entropy_keys, keys_of, word
 
 pytestmark = pytest.mark.gpu
 
-COUNTS = [0, 1, 9216, 9217, 1 << 16, (1 << 16) + 1, 300_000, (1 << 22) + 5]
+COUNTS = [0, 1, 100, 4097, 8192, 8193, 30_000, (1 << 17) + 1, 300_000, 700_000, (1 << 21) - 3, (1 << 22) + 5]
+"""Of every way in one launch, and of many launches."""
 ON_GPU = Context(device="cuda")
 
 
@@ -33,6 +34,21 @@ def test_types(dtype: str, descending: bool) -> None:
         pairs = headrace.sort_pairs(keys, values, descending=descending, context=ON_GPU)
         for made, given in zip(pairs.values, values, strict=True):
             np.testing.assert_array_equal(host(made), given[places])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "f8"])
+def test_in_place(dtype: str) -> None:
+    for count in COUNTS[1:]:
+        keys, (numbers, floats, _, bytes_) = keys_of(dtype, count), columns_of(count, 4)
+        values = [numbers, floats, bytes_]
+        given, carried = DeviceArray.from_host(keys), [DeviceArray.from_host(array) for array in values]
+        places = headrace.argsort(keys)
+        headrace.sort_pairs(given, carried, out=(given, carried))
+        for made, array in zip((given, *carried), (keys, *values), strict=True):
+            np.testing.assert_array_equal(words(host(made)), words(array[places]))
+        alone = DeviceArray.from_host(keys)
+        headrace.sort(alone, out=alone)
+        np.testing.assert_array_equal(words(host(alone)), words(headrace.sort(keys)))
 
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])

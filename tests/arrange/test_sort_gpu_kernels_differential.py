@@ -7,14 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (
     ALONE,
     MEETING,
+    MET,
     PARTS_FROM,
+    RANKED,
     SHAPES,
     Given,
     Sorter,
@@ -23,6 +27,7 @@ from tests.arrange.sort_gpu_cases import (
     entropy_keys,
     expected_rows,
     keys_of,
+    small_shapes,
     sort_under_harness,
     words,
 )
@@ -30,7 +35,7 @@ from tests.arrange.sort_gpu_cases import (
 pytestmark = pytest.mark.fibers
 
 DTYPES = ["u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8", "?", "M8[s]"]
-EDGES = [0, 1, 2, 31, ALONE - 1, ALONE, ALONE + 1, MEETING, MEETING + 1]
+EDGES = [0, 1, 2, 31, RANKED - 1, RANKED, RANKED + 1, ALONE - 1, ALONE, ALONE + 1, MEETING, MEETING + 1]
 ENTROPIES = [-1, *range(11)]
 """The paper's twelve: words ANDed together, and zeros."""
 
@@ -47,7 +52,7 @@ def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
 @pytest.mark.parametrize("total_order", [False, True])
 def test_orders(dtype: str, descending: bool, total_order: bool) -> None:
     order = KeyOrder.of(np.dtype(dtype).str, descending=descending, total_order=total_order)
-    for count in (200, 500, 700):
+    for count in (100, 200, 500, 700):
         keys = keys_of(dtype, count)
         if dtype == "M8[s]":
             keys[::9] = np.datetime64("NaT")
@@ -57,7 +62,7 @@ def test_orders(dtype: str, descending: bool, total_order: bool) -> None:
 
 @pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
 def test_interleavings(how: tuple[str, int]) -> None:
-    for count in (ALONE, 513, 1100):
+    for count in (RANKED, ALONE, 513, 1100):
         check(keys_of("u4", count), columns_of(count, 2), how=how)
         check(keys_of("u8", count), how=how)
     keys = keys_of("u4", 1500)
@@ -68,7 +73,7 @@ def test_interleavings(how: tuple[str, int]) -> None:
 @pytest.mark.parametrize("ands", ENTROPIES)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
-    for count in (700, 2500):
+    for count in (120, 500, 700, 2500):
         keys = entropy_keys(dtype, count, ands)
         for strategy in (None, "digits", "hybrid"):
             check(keys, strategy=strategy)
@@ -79,7 +84,7 @@ def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
 @pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])
 @pytest.mark.parametrize("in_place", [False, True])
 def test_keys_in_some_order_already(kind: str, in_place: bool) -> None:
-    for count in (100, 513, 1000):
+    for count in (100, 200, 513, 1000):
         for dtype in ("u1", "i4", "f8"):
             keys = keys_of(dtype, count, kind)
             check(keys, in_place=in_place)
@@ -90,7 +95,7 @@ def test_keys_in_some_order_already(kind: str, in_place: bool) -> None:
 
 @pytest.mark.parametrize("in_place", [False, True])
 def test_values_of_any_width_and_number(in_place: bool) -> None:
-    for count in (200, 500, 800):
+    for count in (100, 200, 500, 800):
         for columns in (2, 5, 9):
             check(keys_of("u2", count, "few"), columns_of(count, columns), in_place=in_place)
     check(keys_of("u8", 900), columns_of(900, 3), strategy="hybrid", stable=False, in_place=in_place)
@@ -98,7 +103,7 @@ def test_values_of_any_width_and_number(in_place: bool) -> None:
 
 @pytest.mark.parametrize("index_bytes", [4, 8])
 def test_places(index_bytes: int) -> None:
-    for count in (1, 250, 500, 800):
+    for count in (1, 100, 250, 500, 800):
         for dtype in ("u1", "f4", "i8"):
             check(keys_of(dtype, count), index_bytes=index_bytes, wants_keys=False)
     check(keys_of("u4", 900), index_bytes=index_bytes, wants_keys=False, strategy="hybrid", stable=False)
@@ -121,6 +126,70 @@ def test_digits_of_other_widths(bits: int) -> None:
     for in_place in (False, True):
         check(keys_of("i2", 700), columns_of(700, 1), shapes=shapes, in_place=in_place)
         check(keys_of("u4", 700), shapes=shapes, in_place=in_place, strategy="digits")
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_keys_that_are_compared_with_all_by_other_shapes(in_place: bool) -> None:
+    """Several keys of a lane; several readings of a warp; more warps than there is work for."""
+    for threads, own, most in ((64, 2, 256), (128, 4, 512), (256, 1, 128)):
+        shapes = replace(SHAPES, small=small_shapes(((most, RankShape(threads, own)),), MET))
+        for count in (1, most // 2 + 1, most - 1, most):
+            for dtype in ("u1", "f4", "u8"):
+                check(keys_of(dtype, count), columns_of(count, 2), shapes=shapes, in_place=in_place)
+                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
+    """Digits of other widths, so that their number is odd or the last is narrower; a block alone; constant digits."""
+    for bits, threads, items, bins in (
+        (5, 32, 6, True),
+        (4, 32, 6, False),
+        (5, 64, 2, True),
+        (6, 64, 4, False),
+        (4, 32, 10, False),
+    ):
+        block = BlockShape(bits, threads, items, 1, meets=True, bins=bins)
+        shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
+        for count in (1, block.keys, 3 * block.keys + 1, 4 * block.keys):
+            for dtype in ("u1", "f4", "u8"):
+                check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place)
+                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
+
+
+@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "u8"])
+def test_bins_and_what_is_too_skewed_for_them(how: tuple[str, int], dtype: str) -> None:
+    """Keys between any bounds; a few far from all others, so that a sample misses them; all in one bin."""
+    block = BlockShape(5, 32, 6, 1, meets=True, bins=True)
+    shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
+    random = np.random.default_rng(1)
+    for count in (33, 600, 4 * block.keys - 1):
+        near = (random.integers(0, 100, count) + 7).astype(dtype)
+        far = near.copy()
+        far[[1, count // 2 + 1, count - 2]] = np.array([0, 127, 126], dtype)
+        rising = np.arange(count).astype(dtype)
+        for keys in (near, far, rising, rising[::-1].copy(), np.full(count, 3, dtype), entropy_keys(dtype, count, 3)):
+            check(keys, shapes=shapes, how=how)
+            check(keys, columns_of(count, 2), shapes=shapes, how=how)
+            check(keys, index_bytes=8, wants_keys=False, shapes=shapes, how=how)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
+def test_blocks_that_stay_with_a_chunk_each(in_place: bool, how: tuple[str, int]) -> None:
+    """Several tiles of a block and parts of them; digits that all share, the first ones or the last; fewer blocks."""
+    for bits, threads, items in ((4, 32, 6), (6, 64, 2)):
+        shapes = replace(SHAPES, small=small_shapes((), ((5000, ChunkShape(bits, threads, items)),)))
+        tile = threads * items
+        for count in (1, 40, 4 * tile, 9 * tile + 5, 16 * tile - 1):
+            for dtype in ("u1", "f4", "u8"):
+                check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place, how=how)
+                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place, how=how)
+            keys = keys_of("u4", count, "few") << 26
+            check(keys, columns_of(count, 1), shapes=shapes, in_place=in_place, how=how)
+            check(keys, shapes=shapes, in_place=in_place, how=how)
+            check(keys_of("i4", count), index_bytes=8, wants_keys=False, shapes=shapes, how=how)
 
 
 @pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])

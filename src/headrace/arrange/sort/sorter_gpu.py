@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from headrace.arrange.sort.chunks_gpu import ChunkShape, sort_in_chunks
 from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
-from headrace.arrange.sort.small_gpu import BlockShape, Meeting, SmallShapes, sort_alone
+from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
 from headrace.core.errors import OptionError
 from headrace.core.gpu.launcher import Launcher, Room
@@ -119,8 +120,8 @@ class Sorter:
     def sort(self, given: Given) -> None:
         """Put keys, and what goes with them, to their targets.
 
-        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to what one block
-        sorts; n (w + 4) and 2 KiB a block where a few meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
+        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none up to 8,192 keys;
+        2 n (w + 4) and 1 KiB a block where blocks meet; else n (w + v), n w more where nobody wants the keys, and by tiles of
         6,000 to 12,000 keys 2 KiB for each, and 80 KiB; by parts n w / 10 besides. Values that are fetched at the end take 8 n,
         or 16 n above 2**32 keys, instead of their own, and n times their width where they are sorted in place.
 
@@ -171,20 +172,25 @@ class Sorter:
         if carries and given.stable:
             raise OptionError("strategy 'hybrid' does not keep the order of equal keys; 'digits' does, or pass stable=False")
 
-    def _is_small(self, given: Given) -> bool:
-        """Whether one launch sorts it; the hybrid has a block for what fits one."""
+    def _small_way(self, given: Given) -> Way | None:
+        """How one launch sorts it, if it does; the hybrid has a block for what fits one."""
         if given.strategy == "hybrid":
-            return self._count <= dict(self._shapes.kept)[given.width].most_in_one
-        return self._count <= max(self._shapes.small.most_meeting, dict(self._shapes.small.alone)[given.width].keys)
+            largest = dict(self._shapes.kept)[given.width].local[-1]
+            assert isinstance(largest, BlockShape)
+            return largest if self._count <= largest.keys else None
+        carries = bool(given.values) or given.indices is not None
+        return self._shapes.small.way(given.width, self._count, self._shapes.multiprocessors, has_values=carries)
 
     def _must_fetch(self, given: Given) -> bool:
         """Whether values are better fetched by row at the end, or must be."""
         columns = len(given.values) + (given.indices is not None)
         if columns > MOST_COLUMNS:
             return True
-        if given.indices is not None and given.indices[1] == 8 and not self._is_small(given) and self._count <= ROW_BYTES_UP_TO:
+        if self._small_way(given) is not None:
+            return False
+        if given.indices is not None and given.indices[1] == 8 and self._count <= ROW_BYTES_UP_TO:
             return True  # places of 4 bytes are moved
-        return not self._is_small(given) and sum(width for _, _, width in given.values) > self._shapes.most_moved
+        return sum(width for _, _, width in given.values) > self._shapes.most_moved
 
     def _sort_by_rows(self, given: Given) -> None:
         """Rows go with the keys, and tell where all else is."""
@@ -203,29 +209,29 @@ class Sorter:
     def _sort_directly(self, given: Given) -> None:
         carries = bool(given.values) or given.indices is not None
         keys = Keys(given.width, given.order.packed, equals=given.order.has_equals and carries)
-        if self._is_small(given):
-            return self._sort_few(given, keys)
+        way = self._small_way(given)
+        if way is not None:
+            return self._sort_few(given, keys, way)
         moved = self._moved(given.keys, given.target, given.width, keys)
         columns = [self._moved(source, target, width, keys) for source, target, width in given.values]
         if given.indices is not None:
             columns.append(self._rows(*given.indices))
         return self._sort_many(given, keys, moved, columns)
 
-    def _sort_few(self, given: Given, keys: Keys) -> None:
+    def _sort_few(self, given: Given, keys: Keys, way: Way) -> None:
         moved = Moved(given.keys, given.target, None, given.width)
         columns = [Moved(source, target, None, width) for source, target, width in given.values]
         if given.indices is not None:
             columns.append(Moved(None, given.indices[0], None, given.indices[1]))
-        writes_keys = given.target is not None
-        alone = dict(self._shapes.small.alone)[given.width]
-        if given.strategy == "hybrid":
-            largest = dict(self._shapes.kept)[given.width].local[-1]
-            assert isinstance(largest, BlockShape)
-            alone = largest
-        if self._count <= alone.keys:
-            return sort_alone(self._launcher, keys, alone, (moved, columns), self._count, writes_keys=writes_keys)
-        meeting = Meeting(self._launcher, keys, self._shapes.small.meeting, self._count, self._counters())
-        return meeting.run(moved, columns, writes_keys=writes_keys)
+        arrays, writes, launcher, count = (moved, columns), given.target is not None, self._launcher, self._count
+        if isinstance(way, RankShape):
+            return sort_by_ranks(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
+        if isinstance(way, ChunkShape):
+            return sort_in_chunks(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters,
+                                  multiprocessors=self._shapes.multiprocessors)  # fmt: skip
+        if way.meets:
+            return sort_together(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
+        return sort_alone(launcher, keys, way, arrays, count, writes_keys=writes)
 
     def _sort_many(self, given: Given, keys: Keys, moved: Moved, columns: Sequence[Moved]) -> None:
         common, shapes = self._common, self._shapes.digits
