@@ -22,26 +22,12 @@ from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
 LITTLE = 5.0
 
 
-def with_tile(u32: tuple[int, int, int], u64: tuple[int, int, int], aligned: int = 32) -> Callable[[SortShapes], SortShapes]:
-    """Keys alone by parts, scattered by other tiles."""
-
-    def shaped(shapes: SortShapes) -> SortShapes:
-        tiles = {4: u32, 8: u64}
-        counted = tuple((width, replace(parts, splitting=tiles[width], aligned=aligned)) for width, parts in shapes.counted)
-        return replace(shapes, counted=counted)
-
-    return shaped
-
-
 WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "chosen": (None, lambda shapes: shapes),
     "digits": ("digits", lambda shapes: shapes),
     "hybrid": ("hybrid", lambda shapes: shapes),
     "parts": (None, lambda shapes: shapes),  # whatever the plan would say
     "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1 << 18), (8, 1 << 18)))),
-    "other tile": (None, with_tile((512, 24, 2), (512, 16, 2))),
-    "any place": (None, with_tile((512, 30, 2), (512, 14, 2), 1)),
-    "lines": (None, with_tile((512, 30, 2), (512, 14, 2), 128)),
 }
 """By name the strategy, and what becomes of the shapes."""
 lines: list[str] = []

@@ -6,8 +6,7 @@
 // each key two looks more at shared memory and ten instructions.)
 //
 // What finds its bin full stays in its register, and goes behind the others straight to device memory: of digits drawn
-// alike a key in some tiles, of keys that are all the same nearly all, side by side. Lanes of equal digits add at once
-// in a warp that has many of them.
+// alike a key in some tiles. Where many lanes of a warp have one digit its keys all go that way, side by side.
 //
 // A tile takes two barriers: bin_keys | write_bins | bin_keys of the next tile ..
 //
@@ -30,7 +29,7 @@ constexpr u32 warp_digits = digits / warps;
 constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions on their way together
 // A warp's stores begin at multiples of so many keys in the result, but for a bin's first and last: so each covers
 // whole sectors of memory, which two stores would else share.
-constexpr u32 aligned_keys = HR_ALIGN > key_bytes ? HR_ALIGN / key_bytes : 1;
+constexpr u32 aligned_keys = 32 / key_bytes;
 static_assert(items % group == 0);
 static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
 
@@ -42,14 +41,18 @@ constexpr u32 no_digit = ~0u;
 // compiler would keep them in registers, which it has not.
 template <class To, class DigitOf>
 struct Bins {
-    u32 next[digits];  // where a bin's next key goes, in bytes from the first bin on
-    u32 more[digits];  // of keys that found it full, how many have found their place
-    To to[digits];     // where its first key goes in the result
+    u32 next[digits];    // where a bin's next key goes, in bytes from the first bin on
+    u32 beside[digits];  // keys that are not to go to their bins
+    u32 behind[digits];  // keys of the bin, and of those that are left how many have found their place
+    To to[digits];       // where the bin's first key goes in the result
     DigitOf digit_of;
 
     // A barrier must follow.
     __device__ __forceinline__ void begin(const DigitOf& own) {
-        for (u32 d = threadIdx.x; d < digits; d += threads) next[d] = d * bin_bytes;
+        for (u32 d = threadIdx.x; d < digits; d += threads) {
+            next[d] = d * bin_bytes;
+            beside[d] = 0;
+        }
         if (threadIdx.x == 0) digit_of = own;
     }
 };
@@ -76,22 +79,11 @@ static __device__ __forceinline__ u32 common_digit(u32 digit) {
     return most >> 16 > few_alike ? most & 0xFFFF : no_digit;
 }
 
-// Adds `unit` to the digit's counter for each lane that is there; the first lane of the common digit adds for all that
-// have it. What each lane's counter was, as if one had come after the other.
-static __device__ __forceinline__ u32 add_together(u32* counters, u32 digit, bool is_there, u32 common, u32 unit) {
-    const bool is_common = is_there && digit == common;
-    const u32 alike = __ballot_sync(tile::all_lanes, is_common);
-    const u32 lower = static_cast<u32>(__popc(alike & ((1u << tile::lane()) - 1)));
-    const u32 adds = is_common ? static_cast<u32>(__popc(alike)) : 1;
-    u32 at = 0;
-    if (is_there && (!is_common || lower == 0)) at = atomicAdd(&counters[digit], adds * unit);
-    const u32 first = tile::shuffle(at, (static_cast<u32>(__ffs(static_cast<int>(alike))) - 1) % tile::lanes);
-    return is_common ? first + lower * unit : at;
-}
-
-// A lane's keys that found their bins full, a bit for each; and the digit that its warp has many of.
+// A lane's keys that are in no bin, a bit for each: those whose bins were full, and those of the digit that its warp
+// has many of.
 struct Left {
-    u32 items;
+    u32 full;
+    u32 alike;
     u32 common;
 };
 
@@ -100,16 +92,15 @@ template <class To, class DigitOf>
 static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
                                                 Bins<To, DigitOf>& bins, Key* room) {
     u8* const bytes = reinterpret_cast<u8*>(room);
-    u32 left = 0;
+    Left left = {0, 0, common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane())};
     const auto put = [&](u32 j, u32 digit, u32 at) {
         if (at - digit * bin_bytes < bin_bytes) {
             *reinterpret_cast<Key*>(bytes + at) = key[j];
         } else {
-            left |= 1u << j;
+            left.full |= 1u << j;
         }
     };
-    const u32 common = common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane());
-    if (count == tile_keys && common == no_digit) {
+    if (count == tile_keys && left.common == no_digit) {
 #pragma unroll
         for (u32 first = 0; first < items; first += group) {
             u32 digit[group], at[group];
@@ -121,16 +112,21 @@ static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 cou
 #pragma unroll
             for (u32 k = 0; k < group; ++k) put(first + k, digit[k], at[k]);
         }
-    } else {
+        return left;
+    }
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            const bool is_there = item_place(j) < count;
-            const u32 digit = digit_of(key[j]);
-            const u32 at = add_together(bins.next, digit, is_there, common, key_bytes);
-            if (is_there) put(j, digit, at);
+    for (u32 j = 0; j < items; ++j) {
+        const u32 digit = digit_of(key[j]);
+        if (item_place(j) >= count) continue;
+        if (digit == left.common) {
+            left.alike |= 1u << j;
+        } else {
+            put(j, digit, atomicAdd(&bins.next[digit], key_bytes));
         }
     }
-    return {left, common};
+    const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
+    if (alike != 0 && tile::lane() == 0) atomicAdd(&bins.beside[left.common], alike);
+    return left;
 }
 
 // Of the digit whose number in the warp is the lane's: its keys go to the `ahead`-th place behind `to`, which is
@@ -148,12 +144,13 @@ static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, con
     Run<To> run = {};
     if (tile::lane() >= warp_digits) return run;
     const u32 d = tile::warp() * warp_digits + tile::lane();
-    run.count = (bins.next[d] - d * bin_bytes) / key_bytes;
+    const u32 all = (bins.next[d] - d * bin_bytes) / key_bytes, others = bins.beside[d];
     bins.next[d] = d * bin_bytes;
-    if (run.count != 0) run.to = static_cast<To>(take(d, run.count));
+    bins.beside[d] = 0;
+    run.count = all < bin_keys_most ? all : bin_keys_most;
+    if (all + others != 0) run.to = static_cast<To>(take(d, all + others));
     bins.to[d] = run.to;
-    bins.more[d] = bin_keys_most;
-    if (run.count > bin_keys_most) run.count = bin_keys_most;
+    bins.behind[d] = run.count;
     run.ahead = static_cast<u32>(run.to % aligned_keys);
     run.to -= run.ahead;
     return run;
@@ -182,12 +179,22 @@ template <class To, class DigitOf, class Given>
 static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left, Bins<To, DigitOf>& bins,
                                                   Key* out, const Given& given) {
     const DigitOf digit_of = bins.digit_of;
+    const u32 before = (1u << tile::lane()) - 1;
+    const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
+    u32 first = 0;
+    if (alike != 0 && tile::lane() == 0) first = atomicAdd(&bins.behind[left.common], alike);
+    first = tile::shuffle(first, 0);
+    To next = alike == 0 ? 0 : static_cast<To>(bins.to[left.common] + first);  // where the next of them goes
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const bool is_left = (left.items >> j & 1) != 0;
-        const u32 digit = digit_of(key[j]);
-        const u32 rank = add_together(bins.more, digit, is_left, left.common, 1);
-        if (is_left) out[static_cast<To>(bins.to[digit] + rank)] = given(key[j]);
+        const bool is_alike = (left.alike >> j & 1) != 0;
+        const u32 lanes = __ballot_sync(tile::all_lanes, is_alike);
+        if (is_alike) out[static_cast<To>(next + static_cast<u32>(__popc(lanes & before)))] = given(key[j]);
+        next += static_cast<u32>(__popc(lanes));
+        if ((left.full >> j & 1) != 0) {
+            const u32 digit = digit_of(key[j]);
+            out[static_cast<To>(bins.to[digit] + atomicAdd(&bins.behind[digit], 1u))] = given(key[j]);
+        }
     }
 }
 

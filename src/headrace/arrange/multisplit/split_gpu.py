@@ -18,8 +18,6 @@ KEPT_IN_BYTES = 1
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
 VALUE_BYTES = 4
-SECTOR_BYTES = 32
-"""What memory is written by."""
 LOOK_BACK_KEYS = 1 << 30
 MOST_BY_WARPS = 32
 """Buckets: a lane for each."""
@@ -200,7 +198,7 @@ class Splitter:
             to = "u32" if self.count < 1 << 32 else "u64"
             room = bin_keys(threads * items, by.digits)
             tile = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-            sizes = *tile, ("HR_BIN", room), ("HR_ALIGN", SECTOR_BYTES), ("HR_TO", to)
+            sizes = *tile, ("HR_BIN", room), ("HR_TO", to)
             blocks = min(tiles, self.shapes.multiprocessors * resident)
             shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
             self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))

@@ -43,7 +43,7 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& 
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
                                                   Bins<To, DigitOf>& bins, Key* room) {
     const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, room);
-    const bool are_left = __syncthreads_or(left.items != 0) != 0;
+    const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_tile(key, work, next);
     const Run<To> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
     const auto moved = [](Key own) { return own; };

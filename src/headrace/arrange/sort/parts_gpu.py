@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrange.multisplit.split_gpu import SECTOR_BYTES, bin_keys, bins_bytes
+from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
@@ -42,8 +42,6 @@ class PartShapes:
         Neighbours are put together below this, at most half of that; 0: never.
     left
         A block for parts that the others leave.
-    aligned
-        Bytes of the result whose multiples stores begin at, of keys alone whose counts are not kept.
     """
 
     bits: int
@@ -52,7 +50,6 @@ class PartShapes:
     local: tuple[BlockShape | SpreadShape, ...]
     merged_below: int
     left: BlockShape | None = None
-    aligned: int = SECTOR_BYTES
 
     @property
     def block_keys(self) -> int:
@@ -228,7 +225,7 @@ class PartSort:
         digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
         if reserves:
             room = bin_keys(threads * items, digits)
-            sizes += [("HR_BIN", room), ("HR_ALIGN", self._shapes.aligned)]
+            sizes.append(("HR_BIN", room))
             shared = bins_bytes(room, digits, width)
         else:
             sizes.append(("HR_VALUES", int(has_values)))

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Task&
 static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Task& task, const Block& block,
                                                      const Block& next, Bins<u32, DigitOf>& bins, Key* room) {
     const Left left = bin_keys(key, block.count, task.digit_of, bins, room);
-    const bool are_left = __syncthreads_or(left.items != 0) != 0;
+    const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
     u32* const cursors = task.lists.cursors + static_cast<u64>(block.bucket) * digits;
     const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });

@@ -15,13 +15,30 @@ struct Case {
     u32 value_bytes;  // of what goes with a key
 };
 
-// Whether a sort by parts moves less: keys are read once more for each digit they are counted by, but for the first
-// and, where heads tell, the second, and parts that a block sorts are read and written once, whatever digits they have
-// left. `again`: how often a key is split behind its first digit.
-static __device__ __forceinline__ bool parts_move_less(const Case& task, float again, u32 differing, float counted) {
-    const float values = static_cast<float>(task.value_bytes) / sizeof(Key);
-    const float by_parts = 1 + 2 + 2 * again + (again - counted) + 2 + values * (2 + 2 * again + 2);
-    return by_parts < 1 + (1 + values) * 2 * static_cast<float>(differing);
+// What a key alone costs in picoseconds, measured on an H200 with 2^27 to 2^29 of them (docs/decisions/0023): to count
+// its head, or all its digits, or a digit of its part; in a pass of a sort by digits; to be scattered by parts, twice
+// as much where buckets are small or digits skewed; and at the end to be sorted in its part.
+struct Costs {
+    float heads, digits, again, pass, scatter, local;
+};
+constexpr Costs costs =
+    sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 4.3f, 2.8f, 5.0f} : Costs{2.0f, 3.9f, 2.4f, 6.1f, 5.3f, 7.0f};
+
+static __device__ __forceinline__ float moved_with(const Case& task) {
+    return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
+}
+static __device__ __forceinline__ float cost_by_digits(const Case& task, u32 differing) {
+    return costs.pass * moved_with(task) * static_cast<float>(differing);
+}
+// `splits`: how often a key is split behind its first digit. What heads told is not counted again.
+static __device__ __forceinline__ float cost_by_parts(const Case& task, float splits, bool has_heads) {
+    const float second = splits < 1 ? splits : 1, later = splits - second;
+    const float counting = costs.again * (has_heads ? later : splits);
+    return moved_with(task) * (costs.scatter * (1 + second + 2 * later) + costs.local) + counting;
+}
+// By a fifth at least, since parts are counted upon to divide as the digits before did.
+static __device__ __forceinline__ bool is_better(float by_parts, float by_digits) {
+    return by_parts < 0.8f * by_digits;
 }
 
 // The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.

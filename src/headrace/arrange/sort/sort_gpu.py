@@ -52,11 +52,19 @@ def _sorter(task: SortTask) -> Iterator[Sorter]:
         yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors, card.capability), counters)
 
 
+_OF_SMALL = 512, 14, 2
+"""Of keys of 8 bytes that are split by parts on a card whose blocks have less room."""
+
+
 @cache
 def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
     """Of a card with so many, of a compute capability."""
     shapes = replace(SortShapes(), multiprocessors=multiprocessors)
-    return shapes if capability in LARGE_BLOCKS else replace(shapes, digits=replace(shapes.digits, heads=None))
+    if capability in LARGE_BLOCKS:
+        return shapes
+    counted = dict(shapes.counted)
+    counted[8] = replace(counted[8], counting=_OF_SMALL[:2], splitting=_OF_SMALL)
+    return replace(shapes, digits=replace(shapes.digits, heads=None), counted=tuple(counted.items()))
 
 
 def _given(task: SortTask) -> Given:

@@ -23,39 +23,53 @@ static_assert(full <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_e
 
 static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32>(code >> (key_bits - head_bits)); }
 
-// A sample of so many keys, and cells that share heads: where a cell has many of the sample its heads are large
-// buckets.
+// A sample of so many keys, and cells that share heads.
 constexpr u32 sampled = 4 * threads;
 constexpr u32 cells = heads / 4;
+
+// How often a key is split behind its first digit, by the pairs of a sample that are in the same cell: they tell how
+// likely two keys have the same head (the sum of its heads' squared shares), so how many keys share a key's head; what
+// a digit leaves of them is the square root of that.
+static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& task, u32 digits_left) {
+    const float all = 0.5f * sampled * sampled;
+    float alike = static_cast<float>(pairs) / all - 1.0f / cells;
+    if (alike < 0) alike = 0;
+    alike += 1.0f / heads;
+    float share = 1;
+    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's
+    float left = static_cast<float>(task.count) * alike;
+    u32 splits = 1;
+    const float most = 2 * static_cast<float>(task.most_in_one);  // a sample errs
+    for (; splits <= digits_left && left > most; ++splits) left *= share;
+    return static_cast<float>(splits);
+}
 
 // One block. Keys in order have a sample in order, which is not worth it; behind it none are.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
     HR_DYNAMIC_SHARED(u32, cell);
-    __shared__ u32 crowded;
+    __shared__ u32 pairs;
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x == 0) crowded = 0;
+    if (threadIdx.x == 0) pairs = 0;
     __syncthreads();
     const auto sample = [&](u32 i) { return rule.code(keys[count * i / sampled]); };
     bool falls = false, rises = false;
+    u32 own = 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const u32 i = k * threads + threadIdx.x;
-        const Key own = sample(i), next = sample(i + 1 < sampled ? i + 1 : i);
-        falls |= own > next;
-        rises |= own < next;
-        atomicAdd(&cell[head_of(own) % cells], 1u);
+        const Key code = sample(i), next = sample(i + 1 < sampled ? i + 1 : i);
+        falls |= code > next;
+        rises |= code < next;
+        own += atomicAdd(&cell[head_of(code) % cells], 1u);  // with each that came before
     }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
-    const u64 large = 2 * u64{task.most_in_one} * sampled / count + 4 * sampled / cells + 4;
-    u32 own = 0;
-    for (u32 i = threadIdx.x; i < cells; i += threads) own += cell[i] < large ? 0 : cell[i];
     own = __reduce_add_sync(tile::all_lanes, own);
-    if (tile::lane() == 0) atomicAdd(&crowded, own);
+    if (tile::lane() == 0) atomicAdd(&pairs, own);
     __syncthreads();
     if (threadIdx.x != 0) return;
-    const float again = 1 + static_cast<float>(crowded) / sampled * (key_digits - 2);
-    plan->takes_heads = in_no_order && parts_move_less(task, again, key_digits, 1);
+    const float by_parts = costs.heads + cost_by_parts(task, splits_by_sample(pairs, task, key_digits - 2), true);
+    plan->takes_heads = in_no_order && is_better(by_parts, costs.digits + cost_by_digits(task, key_digits));
 }
 
 static __device__ __forceinline__ void count_head(Key code, u32* counters) {
@@ -103,10 +117,11 @@ static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, co
     }
 }
 
-static __device__ __forceinline__ Key of_all_lanes(Key some) {
-    Key all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
-    if constexpr (sizeof(Key) == 8) {
-        all |= static_cast<Key>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
+template <class Word>
+static __device__ __forceinline__ Word of_all_lanes(Word some) {
+    Word all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
+    if constexpr (sizeof(Word) == 8) {
+        all |= static_cast<Word>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
     }
     return all;
 }
@@ -203,7 +218,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == 0) atomicAdd(&split, mine);
     __syncthreads();
     const float again = static_cast<float>(split) / static_cast<float>(task.count);
-    if (!parts_move_less(task, again, differing, 1)) return;
+    const float by_digits = costs.digits + cost_by_digits(task, differing);
+    if (!is_better(cost_by_parts(task, again, true), by_digits)) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     write_steps(*plan, differ, task, How::by_parts);

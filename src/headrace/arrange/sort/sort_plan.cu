@@ -43,12 +43,13 @@ static __device__ __forceinline__ void large_shares(const Case& task, PlanShared
     }
 }
 
-// Whether a sort by parts moves less.
+// Whether a sort by parts takes less.
 static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanShared& shared, u32 differing) {
     if (differing < 3) return false;
     float share[2];
     large_shares(task, shared, share);
-    return parts_move_less(task, share[0] + share[1] * static_cast<float>(differing - 2), differing, 0);
+    const float splits = share[0] + share[1] * static_cast<float>(differing - 2);
+    return is_better(cost_by_parts(task, splits, false), cost_by_digits(task, differing));
 }
 
 // `totals`, `starts`: for each digit and value. Nothing, where the plan is made.

@@ -49,13 +49,13 @@ class SortShapes:
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (512, 14), (512, 14, 2), _SPREAD_U64, 1264, _U64)),
+        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
         (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64)),
     )
-    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
+    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8
     multiprocessors: int = 132
 
