@@ -130,7 +130,7 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
     }
     return sum;
 #else
-    return tile::scan_warp<Sum<u32>>(sum);
+    return tile::scan_warp<Sum<u32> >(sum);
 #endif
 }
 
