@@ -32,48 +32,32 @@ from headrace.core.errors import HeadraceError
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (512, 20, 2), (512, 16, 2), (384, 20, 3), (384, 16, 3), (256, 24, 4), (256, 20, 4), (256, 16, 5)]
-_PAIRS = [
-    (384, 16, 2),
-    (384, 12, 3),
-    (384, 16, 3),
-    (256, 16, 4),
-    (256, 12, 5),
-    (256, 20, 3),
-    (512, 16, 2),
-    (512, 12, 2),
-    (512, 20, 2),
-    (512, 24, 2),
-]
-_OF_KEYS = [Ways(), Ways(to="u32"), Ways(rank=1, to="u32"), Ways(ahead=2, to="u32"), Ways(rank=1, ahead=2, to="u32")]
+_KEYS = [(512, 24, 2), (512, 20, 2), (384, 24, 2), (384, 32, 2), (256, 24, 4), (256, 32, 3)]
+_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 12, 2), (384, 20, 2), (256, 20, 3), (256, 16, 4), (256, 24, 3)]
+_LONG = [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]
+_LONG_PAIRS = [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2), (256, 12, 3)]
+_OF_KEYS = [Ways(to="u32"), *(Ways(rank, to="u32", stays=True) for rank in (0, 2, 6))]
 _OF_PAIRS = [
-    Ways(),
-    Ways(alone=True),
-    Ways(alone=True, to="u32"),
-    Ways(alone=True, to="u32", ahead=2),
-    *(
-        Ways(alone=True, to="u32", keep=keep, ahead=ahead)
-        for keep, ahead in ((1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (3, 0), (3, 3))
-    ),
-    Ways(alone=True, to="u32", keep=2, ahead=2, rank=1),
+    Ways(keep=1, to="u32", alone=True),
+    Ways(keep=4, to="u32", alone=True),
+    *(Ways(rank, keep=4, to="u32", alone=True, stays=True) for rank in (0, 2, 6)),
 ]
-_LONG = [(512, 12, 2), (384, 12, 2), (256, 12, 4), (256, 8, 5)]
 _ANY_ORDER = [Ways(), Ways(to="u32"), Ways(to="u32", ahead=2)]
 SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
     "keys": (4, False, _KEYS, _OF_KEYS),
     "pairs": (4, True, _PAIRS, _OF_PAIRS),
     "long": (8, False, _LONG, _OF_KEYS),
-    "long_pairs": (8, True, [(512, 12, 1), *_LONG], _OF_PAIRS),
+    "long_pairs": (8, True, _LONG_PAIRS, _OF_PAIRS),
     "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),
     "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)], _ANY_ORDER),
 }
-"""Bytes of a key, whether with values of 4 bytes, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
+"""Bytes of a key, whether with values as wide, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
 
 
 def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
-    """One shape for all, and chunks of as many keys as those that were measured."""
+    """One shape for all, and of few buckets chunks of as many keys as those that were measured; of many a tile each."""
     tile = shape[0] * shape[1]
-    tiles = tuple(max(1, round(3 * 4096 * each / tile)) for each in (3, 4, 1))
+    tiles = (max(1, round(9 * 4096 / tile)), max(1, round(12 * 4096 / tile)), 1)
     return replace(
         base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, reserving=shape, reserving_long=shape,
         ways=ways, tiles_of_chunk=tiles,
@@ -104,6 +88,9 @@ class Tuner:
             return words
         torch = __import__("torch")
         return (words.view(torch.int32).long() << 32).view(torch.uint64)
+
+    def values(self, width: int, count: int) -> Any:
+        return self.place.values(count) if width == 4 else self.place.values(count).long()
 
     def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
         from headrace.arrange.bucket.functions import rule_for
@@ -156,7 +143,7 @@ class Tuner:
     def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
         torch = __import__("torch")
         keys = self.keys(width, "uniform", CHECKED)
-        values = self.place.values(CHECKED) if pairs else None
+        values = self.values(width, CHECKED) if pairs else None
         found, moved = self.launched(keys, values, bits, shapes)
         words = keys.view(torch.int32 if width == 4 else torch.int64)
         _, order = torch.sort(((words >> (8 * width - bits)) & ((1 << bits) - 1)).to(torch.uint8), stable=True)
@@ -165,7 +152,7 @@ class Tuner:
 
     def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
         found, count = [], self.place.n * 4 // width
-        values = self.place.values(count) if pairs else None
+        values = self.values(width, count) if pairs else None
         for bits in self.bits if width == 4 else BITS[-1:]:
             self.check(width, pairs, bits, shapes)
             rates = []
@@ -200,7 +187,7 @@ class Tuner:
             for shape, way, bits in itertools.product(shapes, ways, self.bits if width == 4 else BITS[-1:]):
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape, way))
-                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), 4)] * pairs)]
+                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
                 if name.startswith("reserving"):
                     splitter.run_by_reserving(highest(width, BITS[-1]), columns[0], columns[0].source)
                 else:
@@ -266,7 +253,7 @@ def main() -> None:
                 found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
-            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}{', alone' * ways.alone}"
+            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}{', alone' * ways.alone}{', stays' * ways.stays}"
             lines.append(f"| {', '.join(map(str, shape))} | {told} | {found} |")
             print(lines[-1], flush=True)
             if options.out:

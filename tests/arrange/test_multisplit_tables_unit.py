@@ -27,4 +27,4 @@ def test_wrong_answers_are_found() -> None:
 
 def test_chunks_of_other_shapes_have_as_many_keys() -> None:
     shapes = tune_multisplit.shapes_with(SMALL, (512, 12, 2), Ways(keep=2))
-    assert shapes.with_values == (512, 12, 2) and shapes.tiles_of_chunk == (6, 8, 2)
+    assert shapes.with_values == (512, 12, 2) and shapes.tiles_of_chunk == (6, 8, 1)

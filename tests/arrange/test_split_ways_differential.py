@@ -25,6 +25,11 @@ WAYS = [
     Ways(rank=1, keep=1, ahead=1),
     Ways(rank=1, keep=2, ahead=3, alone=True),
     Ways(rank=1, keep=3, to="u32"),
+    Ways(rank=2, stays=True),
+    Ways(rank=7, to="u32"),
+    Ways(keep=4, to="u32", alone=True, stays=True),
+    Ways(rank=6, keep=4, alone=True),
+    Ways(rank=3, keep=4, to="u32", alone=True, stays=True),
 ]
 
 

@@ -7,20 +7,20 @@
 // multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
-#include "arrange/multisplit/split_write.cuh"
+#include "arrange/multisplit/split_pairs.cuh"
 
 using namespace headrace;
 
-// The tiles of a block, one after the other.
+// The tiles of a block, one after the other; by chunks those of every gridDim.x-th chunk, so that blocks that run at the
+// same time write near each other and each loads the next tile's keys while it writes.
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
         const u32 d = threadIdx.x;
         Shared& shared = work.shared;
         if constexpr (HR_PLACES == by_chunks) {
-            at_ = blockIdx.x * work.places.chunk;
-            end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
-            if (d < digits) shared.base[d] = base_of_chunk(work.places, d);
+            begin_chunk();
+            base_ = base_of_chunk();
         } else {
             end_ = work.count;
             if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
@@ -40,6 +40,9 @@ public:
     }
     __device__ __forceinline__ void step() {
         at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
+        if (HR_PLACES != by_chunks || at_ < end_ || end_ == work_.count) return;
+        chunk_ += gridDim.x;
+        begin_chunk();
     }
     __device__ __forceinline__ void end() {
         if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
@@ -60,8 +63,8 @@ public:
         const u32 d = threadIdx.x;
         if (d >= digits) return;
         if constexpr (HR_PLACES == by_chunks) {
-            taken = work_.shared.base[d];
-            work_.shared.base[d] = taken + found.count;
+            taken = base_;
+            base_ = at_ == tile.begin + tile_keys ? static_cast<To>(taken + found.count) : base_of_chunk();
         } else if constexpr (HR_PLACES == by_look_back) {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
@@ -69,19 +72,26 @@ public:
     }
 
 private:
-    static __device__ __forceinline__ u64 base_of_chunk(const Places& places, u32 d) {
-        const u32 group = blockIdx.x / places.group;
-        u64 base = places.starts[static_cast<u64>(group) * digits + d];
-        for (u32 chunk = group * places.group; chunk < blockIdx.x; ++chunk) {
-            base += places.counts[static_cast<u64>(chunk) * digits + d];
-        }
-        return base;
+    __device__ __forceinline__ void begin_chunk() {
+        const u64 begin = chunk_ * work_.places.chunk;
+        at_ = begin < work_.count ? begin : work_.count;
+        end_ = begin + work_.places.chunk < work_.count ? begin + work_.places.chunk : work_.count;
+    }
+    // Of the thread's digit. `counts` are those of the chunks before in the group.
+    __device__ __forceinline__ To base_of_chunk() const {
+        const u32 d = threadIdx.x;
+        if (d >= digits || at_ >= work_.count) return 0;
+        const Places& places = work_.places;
+        const u64 group = static_cast<u32>(chunk_) / places.group;
+        return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk_ * digits + d]);
     }
     static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
 
     const Work& work_;
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
+    u64 chunk_ = blockIdx.x;
+    To base_ = 0;  // of the chunk's next key of the thread's digit
 };
 
 // What a tile needs later, and the next one's keys, asked of the second cache by one thread.
@@ -105,12 +115,14 @@ static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work
 
 // Keys to their places in the tile; `place` has their ranks, where they are known, and then those places.
 template <bool whole>
-static __device__ __forceinline__ void put_keys(const Key (&key)[items], const Work& work, const Tile& tile,
+static __device__ __forceinline__ void put_keys(const Loaded& loaded, const Work& work, const Tile& tile,
                                                 u32 (&place)[items / 2]) {
+    const Key(&key)[items] = loaded.key;
     u32* const next = work.shared.next[HR_PLACES == by_reserving ? 0 : tile::warp()];
     const auto digit_of = [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); };
     const auto put = [&](u32 j, u32 at, u32 digit) {
-        work.room[at] = key[j];
+        if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
+        if constexpr (!together) work.room[at] = key[j];
         if constexpr (keep == by_bytes) work.digit_bytes()[at] = static_cast<u8>(digit);
     };
     if constexpr (HR_PLACES == by_reserving || counts_late) {
@@ -123,19 +135,21 @@ static __device__ __forceinline__ void put_keys(const Key (&key)[items], const W
         }
     } else {
         u32 digit = 0;
-        rank_items<items>(
+        rank_items<items, rank_how>(
             next, [&](u32 j) { return digit = digit_of(j); },
             [&](u32 j, u32 at) {
                 put(j, at, digit);
-                if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
-            });
+                if constexpr (with_values && !together) place[j / 2] |= at << (j % 2 * 16);
+            },
+            work.shared.spare);
     }
 }
 
-// One tile, whose keys are loaded; the next one's may follow while these go out.
+// One tile, which is loaded; the next one may follow while it goes out.
 template <bool whole>
-static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
+static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
+    Key(&key)[items] = loaded.key;
     if constexpr (whole && prefetches) prefetch_tile(work, tile);
     u32 place[items / 2] = {};
     const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
@@ -146,22 +160,27 @@ static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work&
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) forget(key[j]);
-    put_keys<whole>(key, work, tile, place);
+    put_keys<whole>(loaded, work, tile, place);
     tiles.step();
-    if constexpr (whole && loads_ahead) load_keys(key, work.in, tiles.current());
+    if (whole && loads_ahead && tiles.current().count == tile_keys) {
+        load_tile<true>(loaded, work, tiles.current());
+    }
     tiles.find(tile, found, taken);
     __syncthreads();
-    Kept kept;
-    write_keys<whole>(work, tile, kept);
-    if constexpr (with_values) move_columns<whole>(work, tile, place, kept);
-    __syncthreads();
+    if constexpr (together) {
+        write_pairs<whole>(work, tile, [](Key key) { return key; });
+    } else {
+        Kept kept;
+        write_keys<whole>(work, tile, kept);
+        if constexpr (with_values) move_columns<whole>(work, tile, place, kept);
+    }
 }
 
 template <bool whole>
 static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& tiles) {
-    Key key[items] = {};
-    load_items<whole>(key, work.in, tiles.current());
-    split_tile<whole>(key, work, tiles);
+    Loaded loaded = {};
+    load_tile<whole>(loaded, work, tiles.current());
+    split_tile<whole>(loaded, work, tiles);
 }
 
 // Blocks of `threads`; dynamic shared memory: `item_bytes` for each of a tile's keys, and Shared.
@@ -171,11 +190,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
     const Work work{in, out, count, digit, places, columns, shared, room};
+    clear_spare(shared);
     Tiles tiles(work);
     if constexpr (loads_ahead) {
-        Key key[items] = {};
-        load_keys(key, in, tiles.current());
-        while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
+        Loaded loaded = {};
+        if (tiles.current().count == tile_keys) load_tile<true>(loaded, work, tiles.current());
+        while (tiles.current().count == tile_keys) split_tile<true>(loaded, work, tiles);
     } else {
         while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 BY_CHUNKS, BY_LOOK_BACK, BY_RESERVING = 0, 1, 2
 """As split_place.cuh has them."""
-KEPT_IN_BYTES = 1
+KEPT_IN_BYTES, TOGETHER = 1, 4
 """As split_tile.cuh has it."""
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
@@ -94,16 +94,18 @@ class Ways:
     Parameters
     ----------
     rank
-        1: digits are counted while they are ranked.
+        1: digits are counted while they are ranked. And 2: counters move by additions; and 4: lanes are compared apart.
     keep
         What is known of a place when values come: 0 its key, 1 a byte in shared memory, 2 a byte in a register, 3 its target.
-        But for 0 values take the room of keys.
+        But for 0 values take the room of keys. 4: values move together with keys.
     ahead
         1: the next tile's keys are loaded before values; 2: what is to come is asked of the second cache; 3: both.
     to
         ``"u32"`` for fewer than 2**32 keys, or ``"u64"``.
     alone
         Whether columns of one width, 4 or 8 bytes, have kernels of their own.
+    stays
+        Whether blocks stay and take every so many chunks.
     """
 
     rank: int = 0
@@ -111,11 +113,12 @@ class Ways:
     ahead: int = 0
     to: str = "u64"
     alone: bool = False
+    stays: bool = False
 
     def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
         """Macros, as far as they have a meaning for what is done."""
         keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 2)
-        rank = self.rank if how == BY_CHUNKS else 0
+        rank = self.rank if how == BY_CHUNKS else self.rank & 6 if how == BY_LOOK_BACK else 0
         return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
 
 
@@ -175,7 +178,10 @@ class Splitter:
         totals = self._count(by, columns[0].source, (length, group, groups), (counts, of_groups))
         self._bases(by, (of_groups, totals, groups, bases), offsets)
         places = struct.pack("<4Q2I", bases.address, counts.address, length, 0, 0, group)
-        self._split(by, BY_CHUNKS, chunks, places, columns)
+        resident = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)[2]
+        stays = self.shapes.ways is not None and self.shapes.ways.stays
+        blocks = min(chunks, self.shapes.multiprocessors * resident) if stays else chunks
+        self._split(by, BY_CHUNKS, blocks, places, columns)
         return totals
 
     def run_by_look_back(self, by: Pass, columns: Sequence[Column], offsets: Room | None) -> Room:
@@ -250,17 +256,21 @@ class Splitter:
         threads, items, resident = self.shapes.split(by, how, has_values=bool(moved))
         sizes: tuple[tuple[str, Any], ...] = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
         item_bytes, values = KEY_BYTES[by.key] + VALUE_BYTES * bool(moved), int(bool(moved))
-        ways = self.shapes.ways if how != BY_LOOK_BACK else None
+        ways = self.shapes.ways
         if ways is not None:
-            sizes += ways.defines(how, has_values=bool(moved))
             widths = {column.width for column in moved}
             if ways.alone and widths in ({4}, {8}):
                 values = widths.pop()
-            if moved and ways.keep:
+            if ways.keep == TOGETHER and (len(moved) != 1 or values not in {4, 8}):
+                ways = replace(ways, keep=0)
+            sizes += ways.defines(how, has_values=bool(moved))
+            if moved and ways.keep == TOGETHER:
+                item_bytes = KEY_BYTES[by.key] + values
+            elif moved and ways.keep:
                 item_bytes = max(KEY_BYTES[by.key], VALUE_BYTES) + (ways.keep == KEPT_IN_BYTES)
         defines = _defines(by, (("HR_VALUES", values), ("HR_PLACES", how), *sizes))
         room = threads * items * item_bytes
-        shared = room + by.digits * (16 + threads // 8) + threads // 8 + 8
+        shared = room + by.digits * (16 + threads // 8) + threads // 8 + 136
         shape = Shape(defines, blocks, threads, -(-shared // 16) * 16)
         for first in range(0, max(1, len(moved)), MOST_COLUMNS):
             some = packed(moved[first : first + MOST_COLUMNS])

@@ -10,7 +10,7 @@ constexpr u32 by_chunks = 0, by_look_back = 1, by_reserving = 2;
 
 struct Places {
     u64* starts;        // of each digit: `digits` for each group of chunks; or for all, moved on by who reserves
-    const u32* counts;  // of each chunk and digit
+    const u32* counts;  // of each chunk and digit, in the chunks before in its group
     u64 chunk;          // keys of a chunk, a multiple of a tile
     void* memory;       // tile::Counters; of look-back also a state for each tile and digit, in which `epoch` was never
     u32 epoch;

@@ -30,23 +30,30 @@ constexpr u32 value_bytes = 4;  // of shared memory for each key
 
 // Whether a warp counts its digits while it ranks them, not before: an addition in shared memory less for each key, and
 // a load more. Who looks back wants to tell his counts early.
-constexpr bool counts_late = HR_RANK == 1;
+constexpr bool counts_late = (HR_RANK & 1) != 0;
+constexpr u32 rank_how = HR_RANK >> 1;  // split_rank.cuh
 
 // What is known of a place of the tile when values come there. By keys: what its key, which stays, says. Else values
 // take the keys' room, and their digits are bytes in shared memory, or in registers four to a word; or what `to` has of
-// them is in registers.
-constexpr u32 by_keys = 0, by_bytes = 1, by_registers = 2, by_targets = 3;
+// them is in registers. Or the values of one column are loaded with the keys and move with them, `together`: nothing
+// has to be known later, and a pair of equal widths is one word in shared memory.
+constexpr u32 by_keys = 0, by_bytes = 1, by_registers = 2, by_targets = 3, by_pairs = 4;
 constexpr u32 keep = HR_KEEP;
-constexpr u32 room_bytes = keep == by_keys || sizeof(Key) > value_bytes ? sizeof(Key) : value_bytes;
-constexpr u32 item_bytes = room_bytes + (keep == by_bytes ? 1 : 0) + (with_values && keep == by_keys ? value_bytes : 0);
+constexpr bool together = keep == by_pairs;
+constexpr u32 room_bytes = keep == by_keys || together || sizeof(Key) > value_bytes ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = room_bytes + (together ? only : 0) + (keep == by_bytes ? 1 : 0) +
+                           (with_values && keep == by_keys ? value_bytes : 0);
+
+constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
 
 // The next tile's keys are loaded before the values of this one; and what is to come is asked of the second cache.
-constexpr bool loads_ahead = !with_values || (HR_AHEAD & 1) != 0;
+constexpr bool loads_ahead = !with_values || together || (HR_AHEAD & 1) != 0;
 constexpr bool prefetches = (HR_AHEAD & 2) != 0;
 
 // Numbers of keys: of 32 bits where there are fewer than 2^32, which saves half the loads of `to`.
 using To = HR_TO;
 static_assert(keep == by_keys || with_values);
+static_assert(!together || only == 4 || only == 8);
 static_assert(!counts_late || HR_PLACES == by_chunks);
 static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
               tile_keys <= 1 << 16);
@@ -56,6 +63,7 @@ struct Shared {
     u64 base[digits];         // where the chunk's next key of a digit goes in the result
     u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u32 totals[warps];
+    u32 spare[tile::lanes];  // as rank_items has it
     u32 tile;
 };
 
@@ -69,6 +77,11 @@ struct Work {
     Shared& shared;
     Key* room;
 
+    // Of the values' type; what stands beside keys that are not alone.
+    template <class Value>
+    __device__ __forceinline__ Value* value_room() const {
+        return reinterpret_cast<Value*>(room + tile_keys);
+    }
     __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
 };
 
@@ -102,11 +115,6 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     }
 }
 
-// Of a whole tile; the last one has its own code, which loads them itself.
-static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, const Tile& tile) {
-    if (tile.count == tile_keys) load_items<true>(key, in, tile);
-}
-
 // Of keys that are not there the last, so they go behind all.
 template <bool whole>
 static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
@@ -119,11 +127,14 @@ struct Found {
     u32 count;
 };
 
-// Where a thread's digit begins, of which there are `count`.
+// Where the digit of a thread below `digits` begins, of which there are `count`; the others have nothing to do.
 static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
+    constexpr u32 some = (digits + tile::lanes - 1) / tile::lanes;  // warps
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
-    const u32 warp_total = tile::shuffle(upto, tile::lanes - 1);
-    return tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
+    if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
+    __syncthreads();
+    const u32 before = tile::lane() < tile::warp() && tile::lane() < some ? shared.totals[tile::lane()] : 0;
+    return __reduce_add_sync(tile::all_lanes, before) + upto - count;
 }
 
 // For each thread below `digits`, its digit: how many the tile has, from those of each warp. Then `next` is where each
@@ -131,17 +142,21 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
 static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
     Shared& shared = work.shared;
     const u32 d = threadIdx.x;
-    u32 count = 0;
+    // What a thread has room for besides its items, of 65,536 registers.
+    constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 28;
+    u32 count = 0, of_warp[warps];
     if (d < digits) {
 #pragma unroll
-        for (u32 w = 0; w < warps; ++w) count += shared.next[w][d];
+        for (u32 w = 0; w < warps; ++w) count += of_warp[w] = shared.next[w][d];
     }
     const u32 start = start_of(count, shared);
-    if (d < digits) {
+    u32 own = d;
+    forget(own);  // or the compiler makes two of all that follows, for threads with a digit and without
+    if (own < digits) {
         u32 at = start;
 #pragma unroll
         for (u32 w = 0; w < warps; ++w) {
-            const u32 some = shared.next[w][d];
+            const u32 some = keeps_counts ? of_warp[w] : shared.next[w][d];
             shared.next[w][d] = at;
             at += some;
         }
@@ -149,9 +164,21 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
 }
 
+// Once, before a barrier.
+static __device__ __forceinline__ void clear_spare(Shared& shared) {
+    if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
+}
+
 static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
     u32* const own = work.shared.next[tile::warp()];
-    for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    if constexpr (digits % (4 * tile::lanes) == 0) {
+#pragma unroll
+        for (u32 d = 0; d < digits; d += 4 * tile::lanes) {
+            *reinterpret_cast<uint4*>(own + d + 4 * tile::lane()) = uint4{0, 0, 0, 0};
+        }
+    } else {
+        for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    }
     __syncwarp();
     return own;
 }
@@ -170,9 +197,9 @@ template <bool whole>
 static __device__ __forceinline__ Found rank_and_count(const Key (&key)[items], const Work& work, const Tile& tile,
                                                        u32 (&rank)[items / 2]) {
     u32* const own = cleared_counters(work);
-    rank_items<items>(
+    rank_items<items, rank_how>(
         own, [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) { rank[j / 2] |= at << (j % 2 * 16); });
+        [&](u32 j, u32 at) { rank[j / 2] |= at << (j % 2 * 16); }, work.shared.spare);
     __syncthreads();
     return scan_digits(work, tile);
 }

@@ -172,7 +172,7 @@ class DigitSort:
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
     """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/multisplit/split_tile.cuh."""
-    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 8
+    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 136
     return -(-shared // 16) * 16
 
 

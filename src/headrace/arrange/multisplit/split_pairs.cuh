@@ -1,0 +1,65 @@
+// Keys of a tile in registers, and the values of one column beside them where they move together: both loaded at once,
+// put to one place of shared memory, as one word where they are equally wide, and written from there. Against values
+// that follow keys a pair has half the addresses to compute, two barriers less a tile, and one wait for memory.
+#pragma once
+#include "arrange/multisplit/split_write.cuh"
+
+namespace headrace {
+
+template <u32 width>
+struct ValueOf {
+    using type = u32;
+};
+template <>
+struct ValueOf<8> {
+    using type = u64;
+};
+using Value = ValueOf<only>::type;
+
+struct Loaded {
+    Key key[items];
+    Value value[together ? items : 1];
+};
+
+struct alignas(2 * sizeof(Key)) KeyAndValue {
+    Key key;
+    Value value;
+};
+constexpr bool one_word = sizeof(Key) == sizeof(Value);
+
+template <bool whole>
+static __device__ __forceinline__ void load_tile(Loaded& loaded, const Work& work, const Tile& tile) {
+    load_items<whole>(loaded.key, work.in, tile);
+    if constexpr (together) load_items<whole>(loaded.value, static_cast<const Value*>(work.columns.from[0]), tile);
+}
+
+static __device__ __forceinline__ void put_pair(const Work& work, u32 at, Key key, Value value) {
+    if constexpr (one_word) {
+        reinterpret_cast<KeyAndValue*>(work.room)[at] = {key, value};
+    } else {
+        work.room[at] = key;
+        work.value_room<Value>()[at] = value;
+    }
+}
+
+static __device__ __forceinline__ KeyAndValue pair_at(const Work& work, u32 at) {
+    if constexpr (one_word) return reinterpret_cast<const KeyAndValue*>(work.room)[at];
+    return {work.room[at], work.value_room<Value>()[at]};
+}
+
+// `given(key)` is what is written of a key that was moved; or values alone.
+template <bool whole, bool writes_keys = true, class Given>
+static __device__ __forceinline__ void write_pairs(const Work& work, const Tile& tile, const Given& given) {
+    Value* const out = static_cast<Value*>(work.columns.to[0]);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        if (!whole && at >= tile.count) continue;
+        const KeyAndValue pair = pair_at(work, at);
+        const To base = work.shared.to[work.digit.of(pair.key)];
+        if constexpr (writes_keys) write(work.out, base, j, given(pair.key));
+        write(out, base, j, pair.value);
+    }
+}
+
+}  // namespace headrace
