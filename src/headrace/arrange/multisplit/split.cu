@@ -8,6 +8,7 @@
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/multisplit/split_pairs.cuh"
+#include "arrange/multisplit/split_write.cuh"
 
 using namespace headrace;
 

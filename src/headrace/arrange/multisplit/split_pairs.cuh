@@ -2,7 +2,7 @@
 // put to one place of shared memory, as one word where they are equally wide, and written from there. Against values
 // that follow keys a pair has half the addresses to compute, two barriers less a tile, and one wait for memory.
 #pragma once
-#include "arrange/multisplit/split_write.cuh"
+#include "arrange/multisplit/split_tile.cuh"
 
 namespace headrace {
 
@@ -40,6 +40,23 @@ static __device__ __forceinline__ void put_pair(const Work& work, u32 at, Key ke
         work.room[at] = key;
         work.value_room<Value>()[at] = value;
     }
+}
+
+// All of a thread to their places in the tile, which `place` remembers where values follow.
+template <bool whole>
+static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& work, const Tile& tile,
+                                                 u32 (&place)[items / 2]) {
+    Key(&key)[items] = loaded.key;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) forget(key[j]);
+    rank_items<items, rank_how>(
+        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
+        [&](u32 j, u32 at) {
+            if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
+            if constexpr (!together) work.room[at] = key[j];
+            if constexpr (with_values && !together) place[j / 2] |= at << (j % 2 * 16);
+        },
+        work.shared.spare);
 }
 
 static __device__ __forceinline__ KeyAndValue pair_at(const Work& work, u32 at) {

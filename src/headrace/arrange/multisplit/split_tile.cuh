@@ -232,6 +232,16 @@ static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], con
     return {start, count};
 }
 
+// Item j of those that a thread writes, every `threads`-th of the tile.
+template <class Item>
+static __device__ __forceinline__ void write(Item* out, To base, u32 j, Item item) {
+    if constexpr (sizeof(To) == 8) {
+        (out + threadIdx.x + base)[j * threads] = item;
+    } else {
+        out[base + (j * threads + threadIdx.x)] = item;  // modulo 2^32
+    }
+}
+
 static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {
     return halves[j / 2] >> (j % 2 * 16) & 0xFFFF;
 }

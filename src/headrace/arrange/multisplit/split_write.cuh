@@ -19,15 +19,6 @@ struct Kept {
     }
 };
 
-template <class Item>
-static __device__ __forceinline__ void write(Item* out, To base, u32 j, Item item) {
-    if constexpr (sizeof(To) == 8) {
-        (out + threadIdx.x + base)[j * threads] = item;
-    } else {
-        out[base + (j * threads + threadIdx.x)] = item;  // modulo 2^32
-    }
-}
-
 // A tile's keys, which lie at their places, to where they belong.
 template <bool whole>
 static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, Kept& kept) {
