@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,10 +12,10 @@ import torch
 from bench.gpu_sort_machines import Case
 from bench.gpu_timing import Cub, median_ms
 from headrace.arrange.sort.sort_gpu import shapes_of
-from headrace.arrange.sort.sorter_gpu import Sorter
+from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
 from headrace.core.context import Context
 from headrace.core.gpu.card import gpu
-from headrace.core.gpu.launcher import GpuLauncher
+from headrace.core.gpu.launcher import Entry, GpuLauncher, Room, Shape
 from headrace.core.gpu.scratch import COUNTERS, scratch
 
 _MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
@@ -26,12 +28,45 @@ class _Tensor:
         self.tensor, self.address, self.nbytes = tensor, tensor.data_ptr(), tensor.nbytes
 
 
-class Card:
-    """The first GPU."""
+class _Timed(GpuLauncher):
+    """Has an event before and behind each launch, once it is told to."""
 
-    def __init__(self) -> None:
-        self._cub = Cub("cub_sort")
+    events: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] | None = None
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        begin = self._now()
+        super().launch(entry, shape, args)
+        self._add(entry.name, begin)
+
+    def fill(self, room: Room, byte: int) -> None:
+        begin = self._now()
+        super().fill(room, byte)
+        self._add("fill", begin)
+
+    def _now(self) -> torch.cuda.Event:
+        event = torch.cuda.Event(enable_timing=True)
+        if self.events is not None:
+            event.record()
+        return event
+
+    def _add(self, name: str, begin: torch.cuda.Event) -> None:
+        if self.events is not None:
+            self.events.append((name, begin, self._now()))
+
+
+class Card:
+    """The first GPU.
+
+    Parameters
+    ----------
+    peers
+        Whether CUB is asked, which takes nvcc.
+    """
+
+    def __init__(self, *, peers: bool = True) -> None:
+        self._cub = Cub("cub_sort") if peers else None
         self._card = gpu(0)
+        self.shapes = shapes_of(self._card.multiprocessors)
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
         self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
@@ -42,28 +77,52 @@ class Card:
 
     def rate(self, case: Case) -> float:
         """10^9 keys or pairs a second, of a case whose answer was right."""
-        keys = self._keys(case)
-        tensors = [keys, torch.empty_like(keys)]
-        if case.has_values:
-            rows = torch.arange(case.count, dtype=keys.dtype, device="cuda")
-            tensors += [rows, torch.empty_like(rows)]
-        given = case.given([_Tensor(tensor) for tensor in tensors])
-        stream = torch.cuda.current_stream().cuda_stream or 1
-        context = Context()
+        tensors, context = self._tensors(case), Context()
 
         def work() -> None:
-            launcher = GpuLauncher(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
-            shapes = shapes_of(self._card.multiprocessors)
-            Sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
+            self._sort(case, tensors, context)
 
         work()
         _check(case, tensors)
         return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
 
+    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+        """The launches of a case whose answer was right, each with its microseconds."""
+        tensors, context, seen = self._tensors(case), Context(), []
+        for _ in range(7):
+            torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
+            launcher = self._sort(case, tensors, context, shapes)
+            torch.cuda.synchronize()
+            assert launcher.events is not None
+            seen.append([(name, 1e3 * begin.elapsed_time(end)) for name, begin, end in launcher.events])
+        _check(case, tensors)
+        return [(same[0][0], statistics.median(taken for _, taken in same)) for same in zip(*seen[2:], strict=True)]
+
+    def _tensors(self, case: Case) -> list[torch.Tensor]:
+        """Keys, where they go; values, where they go."""
+        keys = self._keys(case)
+        tensors = [keys, torch.empty_like(keys)]
+        if case.has_values:
+            rows = torch.arange(case.count, dtype=keys.dtype, device="cuda")
+            tensors += [rows, torch.empty_like(rows)]
+        return tensors
+
+    def _sort(self, case: Case, tensors: list[torch.Tensor], context: Context, shapes: SortShapes | None = None) -> _Timed:
+        """With `shapes`, each launch is timed."""
+        stream = torch.cuda.current_stream().cuda_stream or 1
+        launcher = _Timed(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
+        if shapes is not None:
+            launcher.events = []
+        given = case.given([_Tensor(tensor) for tensor in tensors])
+        counters = lambda: scratch(self._card, COUNTERS, stream, 0)[0]  # noqa: E731
+        Sorter(launcher, case.count, shapes or self.shapes, counters).sort(given)
+        return launcher
+
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """Of CUB."""
         self._drawn = None  # its memory is asked for by another process
         lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
+        assert self._cub is not None
         return self._cub.rates(lines)
 
     def _keys(self, case: Case) -> torch.Tensor:

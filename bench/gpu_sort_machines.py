@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ import numpy as np
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
-from headrace.core.gpu.launcher import Room
+from headrace.core.gpu.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 
@@ -54,12 +55,27 @@ class Machine(Protocol):
     name: str
     copied: float
     """Bytes a second that a copy reads and writes."""
+    shapes: SortShapes
 
     def rate(self, case: Case) -> float:
         """10^9 keys or pairs a second, of a case whose answer was right."""
 
+    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+        """Its launches with their microseconds."""
+
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """The same of CUB for names, words ANDed and counts; none where it is not."""
+
+
+class _Timed(FiberLauncher):
+    """Remembers what each launch takes, in microseconds."""
+
+    taken: list[tuple[str, float]]
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        begun = time.perf_counter()
+        super().launch(entry, shape, args)
+        self.taken.append((entry.name, 1e6 * (time.perf_counter() - begun)))
 
 
 class Fibers:
@@ -68,18 +84,21 @@ class Fibers:
     name, copied = "the fiber harness: these are no figures", 1e9
 
     def __init__(self) -> None:
-        self._shapes = replace(SortShapes(), parts_from=((4, 11_000), (8, 11_000)), multiprocessors=2)
-        self._shapes = replace(self._shapes, small=replace(self._shapes.small, most_meeting=8192))
+        self.shapes = replace(SortShapes(), parts_from=((4, 11_000), (8, 11_000)), multiprocessors=2)
+        self.shapes = replace(self.shapes, small=replace(self.shapes.small, most_meeting=8192))
 
     def rate(self, case: Case) -> float:
         """See `Machine`."""
+        return case.count / sum(taken for _, taken in self.steps(case, self.shapes)) / 1e3
+
+    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+        """See `Machine`."""
         keys = self._keys(case)
         rows = np.arange(case.count, dtype=keys.dtype)
-        launcher = FiberLauncher("forward")
+        launcher = _Timed("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
-        begun = time.perf_counter()
-        Sorter(launcher, case.count, self._shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
-        taken = time.perf_counter() - begun
+        launcher.taken = []
+        Sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")
         right = np.array_equal(found, keys[order])
@@ -88,7 +107,7 @@ class Fibers:
             right = right and (not case.stable or np.array_equal(moved, order))
         if not right:
             raise RuntimeError(f"{case}: wrong")
-        return case.count / taken / 1e9
+        return launcher.taken
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """None."""
