@@ -21,7 +21,7 @@ struct Loaded {
     Value value[together ? items : 1];
 };
 
-struct alignas(2 * sizeof(Key)) KeyAndValue {
+struct alignas(2 * sizeof(Key) > sizeof(Value) ? 2 * sizeof(Key) : sizeof(Value)) KeyAndValue {
     Key key;
     Value value;
 };

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
+from headrace.arrange.sort.digits_gpu import Plan, Tiles
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
 from headrace.core.gpu.launcher import Entry, Room, Shape
@@ -35,6 +35,8 @@ class PartShapes:
         Blocks that sort parts, the smallest first; the last one's keys are the most that a part may have.
     merged_below
         Neighbours are put together below this, at most half of that; 0: never.
+    tiles
+        Of a stable step, `splitting` among them.
     """
 
     bits: int
@@ -42,6 +44,11 @@ class PartShapes:
     splitting: tuple[int, int, int]
     local: tuple[BlockShape, BlockShape, BlockShape]
     merged_below: int
+    tiles: Tiles | None = None
+
+    def stably(self, tiles: Tiles) -> PartShapes:
+        """With tiles of a stable step."""
+        return replace(self, splitting=tiles.shape, tiles=tiles)
 
     @property
     def block_keys(self) -> int:
@@ -211,12 +218,11 @@ class PartSort:
         self._common.launcher.launch(_entry("parts_scatter", len(self._keys.rule)), shape, args)
 
     def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
-        keys = self._keys
-        threads, items, resident = self._shapes.splitting
-        sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES, 1 << self._shapes.bits)
+        keys, tiles, bits = self._keys, self._shapes.tiles, self._shapes.bits
+        assert tiles is not None
+        threads, _, resident = tiles.shape
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(keys.defines(*sizes, ("HR_VALUES", 1)), blocks, threads, shared)
+        shape = Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
         args = (lists, step, keys.rule, arrays, states, step + 1)
         self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
 

@@ -1,0 +1,92 @@
+"""Tiles of a sort's stable steps in several shapes and ways to rank: the mean microseconds of a step, and keys a nanosecond of the sort.
+
+Needs the package, PyTorch and a GPU. Every answer is checked. Rows are shapes (threads of a block, keys of a thread, blocks of a
+multiprocessor) and how keys are ranked (arrange/multisplit/split_tile.cuh).
+
+    python -m bench.tune_sort_tiles [--names u32,32+32] [--bits 27] [--ands 0,3] [--steps digits,parts] [--out X.md]
+    python -m bench.tune_sort_tiles --fibers  # without a GPU, to see that it runs; no figures
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.gpu_sort_machines import Case, Fibers, Machine
+from headrace.arrange.sort.sorter_gpu import SortShapes
+from headrace.core.errors import HeadraceError
+
+Shape = tuple[int, int, int]
+SHAPES: dict[str, list[Shape]] = {
+    "u32": [(512, 24, 2), (384, 24, 2), (384, 32, 2), (256, 24, 4)],
+    "u64": [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)],
+    "32+32": [(384, 16, 2), (512, 16, 2), (384, 20, 2), (256, 24, 3)],
+    "64+64": [(384, 10, 2), (384, 12, 2), (512, 8, 2), (256, 12, 3)],
+}
+RANKS = (0, 2, 6)
+KERNELS = {"digits": "sort_pass", "parts": "parts_stable"}
+
+
+def shaped(shapes: SortShapes, name: str, shape: Shape, rank: int, *, apart: bool = False) -> SortShapes:
+    """With one shape for all; `apart`: values follow their keys."""
+    width = 8 if "64" in name else 4
+    digits = replace(shapes.digits, rank=rank)
+    if "+" not in name:
+        return replace(shapes, digits=replace(digits, keys=((width, shape),)))
+    if apart:
+        return replace(shapes, digits=replace(digits, with_values=((width, shape),), together=()))
+    return replace(shapes, digits=replace(digits, together=(((width, width), shape),)))
+
+
+def cell(machine: Machine, case: Case, shapes: SortShapes, kernel: str) -> str:
+    """Mean of the kernel's launches that had work, and the sort's rate."""
+    try:
+        launches = machine.steps(case, shapes)
+    except HeadraceError as error:  # it does not fit the card
+        return str(error).splitlines()[0]
+    taken = [one for launched, one in launches if launched == kernel and one > 20]
+    mean = sum(taken) / len(taken) if taken else 0.0
+    return f"{mean:.0f} ({case.count / sum(one for _, one in launches) / 1e3:.1f} G/s)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--names", default=",".join(SHAPES))
+    parser.add_argument("--bits", type=int, default=27)
+    parser.add_argument("--ands", default="0,3")
+    parser.add_argument("--steps", default="digits")
+    parser.add_argument("--fibers", action="store_true")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    machine: Machine = Fibers()
+    if not options.fibers:
+        from bench.gpu_sort_card import Card
+
+        machine = Card(peers=False)
+    count = 12_000 if options.fibers else 1 << options.bits
+    ands = [int(each) for each in options.ands.split(",")]
+    lines = [f"# Tiles of a sort's steps\n\n`python -m bench.tune_sort_tiles`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}"]
+    for steps in options.steps.split(","):
+        for name in options.names.split(","):
+            lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | rank | {' | '.join(f'{each} AND' for each in ands)} |")
+            lines.append("| --- | ---: |" + " ---: |" * len(ands))
+            print("\n".join(lines[-2:]), flush=True)
+            ways = [(shape, rank, False) for rank in RANKS for shape in SHAPES[name]]
+            if "+" in name:
+                old = (384, 16, 2) if name == "32+32" else (512, 12, 1)
+                ways.insert(0, (old, 0, True))
+            for shape, rank, apart in ways[: 3 if options.fibers else None]:
+                shapes = shaped(machine.shapes, name, shape, rank, apart=apart)
+                cases = [Case(name, each, count, "digits" if steps == "digits" else None) for each in ands]
+                cells = [cell(machine, case, shapes, KERNELS[steps]) for case in cases]
+                told = f"{', '.join(map(str, shape))}{', apart' * apart} | {rank}"
+                lines.append(f"| {told} | {' | '.join(cells)} |")
+                print(lines[-1], flush=True)
+                if options.out:
+                    Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
