@@ -5,8 +5,8 @@ stable sort before it is timed. A row: threads of a block, keys of a thread, blo
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8] [--out FILE]
-        [--harness]
+    python -m bench.tune_multisplit [--what keys,pairs,few,few_pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8]
+        [--out FILE] [--harness]
 """
 
 from __future__ import annotations
@@ -43,15 +43,21 @@ _OF_PAIRS = [
     *(Ways(rank, keep=4, to="u32", alone=True, stays=True) for rank in (0, 2, 6)),
 ]
 _ANY_ORDER = [Ways(), Ways(to="u32"), Ways(to="u32", ahead=2)]
+_FEW = [Ways(to="u32"), Ways(to="u32", stays=True)]
+_FEW_PAIRS = [Ways(keep=1, to="u32", alone=True), *(Ways(keep=4, to="u32", alone=True, stays=stays) for stays in (False, True))]
 SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
     "keys": (4, False, _KEYS, _OF_KEYS),
     "pairs": (4, True, _PAIRS, _OF_PAIRS),
+    "few": (4, False, [(512, 24, 2), (384, 24, 2)], _FEW),
+    "few_pairs": (4, True, [(384, 16, 2), (512, 16, 2)], _FEW_PAIRS),
     "long": (8, False, _LONG, _OF_KEYS),
     "long_pairs": (8, True, _LONG_PAIRS, _OF_PAIRS),
     "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),
     "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)], _ANY_ORDER),
 }
-"""Bytes of a key, whether with values as wide, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
+"""`few` for few buckets.
+
+Bytes of a key, whether with values as wide, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
 
 
 def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
@@ -253,7 +259,8 @@ def main() -> None:
                 found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
-            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}{', alone' * ways.alone}{', stays' * ways.stays}"
+            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}"
+            told += ", alone" * ways.alone + ", stays" * ways.stays
             lines.append(f"| {', '.join(map(str, shape))} | {told} | {found} |")
             print(lines[-1], flush=True)
             if options.out:

@@ -1,4 +1,4 @@
-"""Tiles of a sort's stable steps in several shapes and ways to rank: the mean microseconds of a step, and keys a nanosecond of the sort.
+"""Tiles of a sort's stable steps, by shape and way to rank: mean microseconds of a step, and the sort's keys a nanosecond.
 
 Needs the package, PyTorch and a GPU. Every answer is checked. Rows are shapes (threads of a block, keys of a thread, blocks of a
 multiprocessor) and how keys are ranked (arrange/multisplit/split_tile.cuh).
@@ -10,22 +10,28 @@ multiprocessor) and how keys are ranked (arrange/multisplit/split_tile.cuh).
 from __future__ import annotations
 
 import argparse
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.gpu_sort_machines import Case, Fibers, Machine
+from headrace.arrange.sort.launch_gpu import Keys
 from headrace.arrange.sort.sorter_gpu import SortShapes
 from headrace.core.errors import HeadraceError
+from headrace.core.gpu.kernel_source import Variant
+from headrace.core.gpu.kernels import cubin_of
 
 Shape = tuple[int, int, int]
 SHAPES: dict[str, list[Shape]] = {
-    "u32": [(512, 24, 2), (384, 24, 2), (384, 32, 2), (256, 24, 4)],
-    "u64": [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)],
-    "32+32": [(384, 16, 2), (512, 16, 2), (384, 20, 2), (256, 24, 3)],
-    "64+64": [(384, 10, 2), (384, 12, 2), (512, 8, 2), (256, 12, 3)],
+    "u32": [(512, 24, 2), (384, 24, 2), (384, 32, 2)],
+    "u64": [(512, 12, 2), (384, 16, 2), (512, 16, 2)],
+    "32+32": [(384, 16, 2), (512, 16, 2), (384, 20, 2)],
+    "64+64": [(384, 10, 2), (384, 12, 2), (512, 8, 2)],
 }
-RANKS = (0, 2, 6)
+RANKS = (0, 2)
 KERNELS = {"digits": "sort_pass", "parts": "parts_stable"}
 
 
@@ -38,6 +44,31 @@ def shaped(shapes: SortShapes, name: str, shape: Shape, rank: int, *, apart: boo
     if apart:
         return replace(shapes, digits=replace(digits, with_values=((width, shape),), together=()))
     return replace(shapes, digits=replace(digits, together=(((width, width), shape),)))
+
+
+def ways_of(name: str) -> list[tuple[Shape, int, bool]]:
+    """Shape, rank, and whether values follow their keys."""
+    old = [((384, 16, 2) if name == "32+32" else (512, 12, 1), 0, True)] * ("+" in name)
+    return old + [(shape, rank, False) for rank in RANKS for shape in SHAPES[name]]
+
+
+def compile_all(names: list[str], steps: list[str], count: int) -> None:
+    """On all cores, into the cache of kernels."""
+    from headrace.core.gpu.card import ARCHITECTURES, gpu
+
+    wanted = []
+    for name, step in itertools.product(names, steps):
+        width = 8 if "64" in name else 4
+        for shape, rank, apart in ways_of(name):
+            digits = shaped(SortShapes(), name, shape, rank, apart=apart).digits
+            tiles = digits.of(width, [width] * ("+" in name))
+            defines = tiles.defines(Keys(width, b""), digits.bits, count)
+            if step == "digits" or "+" in name:
+                wanted.append(Variant.of(f"arrange/sort/{KERNELS[step]}.cu", defines))
+    own = "sm_{}{}".format(*gpu(0).capability)
+    architecture = own if own in ARCHITECTURES else "sm_90"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
 
 
 def cell(machine: Machine, case: Case, shapes: SortShapes, kernel: str) -> str:
@@ -65,19 +96,18 @@ def main() -> None:
         from bench.gpu_sort_card import Card
 
         machine = Card(peers=False)
+    names = options.names.split(",")
     count = 12_000 if options.fibers else 1 << options.bits
     ands = [int(each) for each in options.ands.split(",")]
     lines = [f"# Tiles of a sort's steps\n\n`python -m bench.tune_sort_tiles`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}"]
+    if not options.fibers:
+        compile_all(names, options.steps.split(","), count)
     for steps in options.steps.split(","):
-        for name in options.names.split(","):
+        for name in names:
             lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | rank | {' | '.join(f'{each} AND' for each in ands)} |")
             lines.append("| --- | ---: |" + " ---: |" * len(ands))
             print("\n".join(lines[-2:]), flush=True)
-            ways = [(shape, rank, False) for rank in RANKS for shape in SHAPES[name]]
-            if "+" in name:
-                old = (384, 16, 2) if name == "32+32" else (512, 12, 1)
-                ways.insert(0, (old, 0, True))
-            for shape, rank, apart in ways[: 3 if options.fibers else None]:
+            for shape, rank, apart in ways_of(name)[: 3 if options.fibers else None]:
                 shapes = shaped(machine.shapes, name, shape, rank, apart=apart)
                 cases = [Case(name, each, count, "digits" if steps == "digits" else None) for each in ands]
                 cells = [cell(machine, case, shapes, KERNELS[steps]) for case in cases]

@@ -12,8 +12,8 @@
 
 using namespace headrace;
 
-// The tiles of a block, one after the other; by chunks those of every gridDim.x-th chunk, so that blocks that run at the
-// same time write near each other and each loads the next tile's keys while it writes.
+// The tiles of a block, one after the other; by chunks those of every gridDim.x-th chunk, so that blocks that run at
+// the same time write near each other and each loads the next tile's keys while it writes.
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
@@ -69,7 +69,7 @@ public:
         } else if constexpr (HR_PLACES == by_look_back) {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
-        work_.shared.to[d] = static_cast<To>(taken - found.start);
+        work_.shared.to[d] = target(taken, found.start);
     }
 
 private:

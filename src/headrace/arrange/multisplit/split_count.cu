@@ -59,9 +59,9 @@ static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, co
     return outside;
 }
 
-// `counts`: u32 for each chunk and digit, chunk after chunk, what its group has of the digit before it; and `of_groups`,
-// what a group has in all. Null: nobody asks for them.
-// `totals`: for each digit, and behind them for keys in no bucket; all added to. A block a group.
+// `counts`: u32 for each chunk and digit, chunk after chunk, what its group has of the digit before it; and
+// `of_groups`, what a group has in all. Null: nobody asks for them. `totals`: for each digit, and behind them for keys
+// in no bucket; all added to. A block a group.
 extern "C" __global__ void __launch_bounds__(threads)
     split_count(const Key* keys, Chunks chunks, Digit digit, u32* counts, u32* of_groups, u64* totals) {
     __shared__ u32 counters[digits * replicas];

@@ -101,7 +101,7 @@ class Ways:
     ahead
         1: the next tile's keys are loaded before values; 2: what is to come is asked of the second cache; 3: both.
     to
-        ``"u32"`` for fewer than 2**32 keys, or ``"u64"``.
+        ``"u32"`` for up to 2**32 - 2**17 keys, or ``"u64"``.
     alone
         Whether columns of one width, 4 or 8 bytes, have kernels of their own.
     stays

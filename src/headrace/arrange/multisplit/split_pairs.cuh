@@ -59,9 +59,9 @@ static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& wor
         work.shared.spare);
 }
 
-static __device__ __forceinline__ KeyAndValue pair_at(const Work& work, u32 at) {
-    if constexpr (one_word) return reinterpret_cast<const KeyAndValue*>(work.room)[at];
-    return {work.room[at], work.value_room<Value>()[at]};
+static __device__ __forceinline__ KeyAndValue read_pair(const Work& work, u32 j) {
+    if constexpr (one_word) return read(reinterpret_cast<const KeyAndValue*>(work.room), j);
+    return {read(work.room, j), read(work.value_room<Value>(), j)};
 }
 
 // `given(key)` is what is written of a key that was moved; or values alone.
@@ -70,12 +70,11 @@ static __device__ __forceinline__ void write_pairs(const Work& work, const Tile&
     Value* const out = static_cast<Value*>(work.columns.to[0]);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const u32 at = j * threads + threadIdx.x;
-        if (!whole && at >= tile.count) continue;
-        const KeyAndValue pair = pair_at(work, at);
-        const To base = work.shared.to[work.digit.of(pair.key)];
-        if constexpr (writes_keys) write(work.out, base, j, given(pair.key));
-        write(out, base, j, pair.value);
+        if (!whole && j * threads + threadIdx.x >= tile.count) continue;
+        const KeyAndValue pair = read_pair(work, j);
+        const To to = work.shared.to[work.digit.of(pair.key)];
+        if constexpr (writes_keys) write(work.out, to, j, given(pair.key));
+        write<1>(out, to, j, pair.value);
     }
 }
 

@@ -50,8 +50,10 @@ constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  /
 constexpr bool loads_ahead = !with_values || together || (HR_AHEAD & 1) != 0;
 constexpr bool prefetches = (HR_AHEAD & 2) != 0;
 
-// Numbers of keys: of 32 bits where there are fewer than 2^32, which saves half the loads of `to`.
+// Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
+// of what addresses cost: `bias` keeps sums from going below 0.
 using To = HR_TO;
+constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
 static_assert(keep == by_keys || with_values);
 static_assert(!together || only == 4 || only == 8);
 static_assert(!counts_late || HR_PLACES == by_chunks);
@@ -59,7 +61,7 @@ static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving)
               tile_keys <= 1 << 16);
 
 struct Shared {
-    To to[digits];            // where place 0 of the tile would go, were it of this digit
+    To to[digits];            // `bias` behind where place 0 of the tile would go, were it of this digit
     u64 base[digits];         // where the chunk's next key of a digit goes in the result
     u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u32 totals[warps];
@@ -94,6 +96,9 @@ static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
     if constexpr (sizeof(Word) == 8) asm volatile("" : "+l"(word));
 #endif
 }
+
+// Of a digit that begins at `start` in the tile and goes to `at`.
+static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
 
 struct Tile {
     u64 begin;
@@ -144,7 +149,7 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     const u32 d = threadIdx.x;
     // What a thread has room for besides its items, of 65,536 registers.
     constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 28;
-    u32 count = 0, of_warp[warps];
+    u32 count = 0, of_warp[warps] = {};
     if (d < digits) {
 #pragma unroll
         for (u32 w = 0; w < warps; ++w) count += of_warp[w] = shared.next[w][d];
@@ -232,14 +237,18 @@ static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], con
     return {start, count};
 }
 
-// Item j of those that a thread writes, every `threads`-th of the tile.
+// Item j of those that a thread writes, every `threads`-th of the tile. `to`: of its digit. `which` array it is: with
+// one index for two arrays the compiler would share the product and add it to both, in four instructions and not in
+// two.
+template <u32 which = 0, class Item>
+static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
+    (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
+}
+
+// Item j likewise of what lies at the places of the tile.
 template <class Item>
-static __device__ __forceinline__ void write(Item* out, To base, u32 j, Item item) {
-    if constexpr (sizeof(To) == 8) {
-        (out + threadIdx.x + base)[j * threads] = item;
-    } else {
-        out[base + (j * threads + threadIdx.x)] = item;  // modulo 2^32
-    }
+static __device__ __forceinline__ Item read(const Item* there, u32 j) {
+    return (there + threadIdx.x)[j * threads];
 }
 
 static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {

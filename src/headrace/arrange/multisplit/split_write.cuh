@@ -24,14 +24,13 @@ template <bool whole>
 static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, Kept& kept) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const u32 at = j * threads + threadIdx.x;
-        if (!whole && at >= tile.count) continue;
-        const Key key = work.room[at];
+        if (!whole && j * threads + threadIdx.x >= tile.count) continue;
+        const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
-        const To base = work.shared.to[digit];
-        write(work.out, base, j, key);
+        const To to = work.shared.to[digit];
+        write(work.out, to, j, key);
         if constexpr (keep == by_registers) kept.digits[j / 4] |= digit << (j % 4 * 8);
-        if constexpr (keep == by_targets) kept.to[j] = base;
+        if constexpr (keep == by_targets) kept.to[j] = to;
     }
 }
 

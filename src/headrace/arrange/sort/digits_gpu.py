@@ -12,10 +12,13 @@ from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packe
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
+MOST_BY_U32 = (1 << 32) - (1 << 17)
+"""Keys whose places have 32 bits (split_tile.cuh)."""
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
 _STRAIGHT_DEFINES: dict[str, int] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
@@ -40,13 +43,12 @@ class Tiles:
         threads, items, resident = self.shape
         sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
         ways = ("HR_RANK", self.rank), ("HR_KEEP", 4 * (self.values > 1)), ("HR_AHEAD", 0)
-        return keys.defines(*sizes, *ways, ("HR_VALUES", self.values), ("HR_TO", "u32" if count < 1 << 32 else "u64"))
+        return keys.defines(*sizes, *ways, ("HR_VALUES", self.values), ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
 
     def shared(self, width: int, bits: int) -> int:
         """Bytes of shared memory for keys of `width`."""
         threads, items, _ = self.shape
         return tile_bytes(threads, items, width + self.values, 1 << bits)
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,17 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
+// The column that moves together with its keys: of arguments, so that the compiler knows where it lies.
+static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
+    Columns beside = {};
+    if constexpr (together) {
+        const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
+        beside.from[0] = from == nullptr ? nullptr : from + begin;
+        beside.to[0] = arrays.column[0].to(step.to);
+    }
+    return beside;
+}
+
 // Of shared memory for each place of a tile.
 constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0);
 
@@ -56,7 +67,7 @@ static __device__ __forceinline__ void write_keys_as(const Work& work, const Til
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
         if (!whole && at >= tile.count) continue;
-        const Key key = work.room[at];
+        const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
         if (writes) write(work.out, work.shared.to[digit], j, given(key));
@@ -123,8 +134,7 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
         for (u32 j = 0; j < items; ++j) {
             const u32 at = j * threads + threadIdx.x;
             const bool is_here = all || at - first < held;
-            if (is_here && (whole || at < tile.count))
-                write(out, work.shared.to[digit[at]], j, there[at - first]);
+            if (is_here && (whole || at < tile.count)) write(out, work.shared.to[digit[at]], j, there[at - first]);
         }
     }
 }

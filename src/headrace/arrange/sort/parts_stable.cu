@@ -106,7 +106,7 @@ static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& 
     if (d < digits) {
         const u32 start = split.lists.cursors[static_cast<u64>(own.bucket) * digits + d];
         const u64 at = static_cast<u64>(start) + split.chain.before(number, own.first, d, found.count);
-        work.shared.to[d] = static_cast<To>(at - found.start);
+        work.shared.to[d] = target(at, found.start);
     }
     __syncthreads();
     write_moved<whole>(work, tile, split.rule, split.is_last);
@@ -149,12 +149,14 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     Chain chain(states, epoch);
-    choose_columns(columns, arrays, step, 0);
+    if constexpr (!together) choose_columns(columns, arrays, step, 0);
+    const Columns beside = column_beside(arrays, step, 0);
     clear_spare(shared);
     const Places places = {};
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from));
-    const Work work{in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, columns, shared, room};
+    const Work work{
+        in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, together ? beside : columns, shared, room};
     const bool is_last = number + 1 == lists.plan->steps;
     const Split split = {work, lists, chain, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
     if (threadIdx.x == 0) {

@@ -48,7 +48,7 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
     if (d >= digits) return;
     Shared& shared = pass.work.shared;
     const u64 at = shared.base[d] + pass.look_back.before(number, d, found.count);
-    shared.to[d] = static_cast<To>(at - found.start);
+    shared.to[d] = target(at, found.start);
     if (pass.next_starts != nullptr && tile.begin + tile.count == pass.work.count)
         pass.next_starts[d] = at + found.count;
 }
@@ -109,7 +109,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places);
-    choose_columns(columns, arrays, step, portion.begin);
+    if constexpr (!together) choose_columns(columns, arrays, step, portion.begin);
+    const Columns beside = column_beside(arrays, step, portion.begin);
     const u64 own = static_cast<u64>(step.digit) * digits;
     if (threadIdx.x < digits) shared.base[threadIdx.x] = portion.starts[own + threadIdx.x];
     clear_spare(shared);
@@ -119,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
-    const Work work{in, out, portion.count, digit, places, columns, shared, room};
+    const Work work{in, out, portion.count, digit, places, together ? beside : columns, shared, room};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
     sort_tiles({work, portion, look_back, next_starts, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();
