@@ -148,7 +148,7 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     Shared& shared = work.shared;
     const u32 d = threadIdx.x;
     // What a thread has room for besides its items, of 65,536 registers.
-    constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 28;
+    constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
     u32 count = 0, of_warp[warps] = {};
     if (d < digits) {
 #pragma unroll
