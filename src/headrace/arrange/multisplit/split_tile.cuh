@@ -192,7 +192,11 @@ template <bool whole>
 static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
     u32* const own = cleared_counters(work);
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at<whole>(key, j, work.digit, tile)], 1u);
+    for (u32 j = 0; j < items; ++j) {
+        const bool is_there = whole || item_place(j) < tile.count;
+        const u32 offset = is_there ? work.digit.offset_of(key[j]) : 4 * (digits - 1);
+        atomicAdd(reinterpret_cast<u32*>(reinterpret_cast<u8*>(own) + offset), 1u);
+    }
     __syncthreads();
     return scan_digits(work, tile);
 }

@@ -3,6 +3,7 @@
 // compare equal have different bits and must keep their order (HR_EQUALS), keys move as they are, and their equal code
 // is made wherever a digit is asked for (sort_key.hpp).
 #pragma once
+#include "arrange/bucket/rules.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/primitives/operators.hpp"
 
@@ -23,6 +24,10 @@ struct SortDigit {
     // What orders keys that are moved.
     __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
     __device__ __forceinline__ u32 of(Word moved) const { return static_cast<u32>(bits_of(moved) >> shift) & mask; }
+    // Four times that, of keys of 4 bytes.
+    __device__ __forceinline__ u32 offset_of(u32 moved) const {
+        return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;
+    }
 };
 
 }  // namespace headrace
