@@ -132,13 +132,12 @@ struct Found {
     u32 count;
 };
 
-// Where the digit of a thread below `digits` begins, of which there are `count`; the others have nothing to do.
+// Where a thread's digit begins, of which there are `count`: those of the threads before it added up.
 static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
-    constexpr u32 some = (digits + tile::lanes - 1) / tile::lanes;  // warps
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
     __syncthreads();
-    const u32 before = tile::lane() < tile::warp() && tile::lane() < some ? shared.totals[tile::lane()] : 0;
+    const u32 before = tile::lane() < tile::warp() ? shared.totals[tile::lane()] : 0;
     return __reduce_add_sync(tile::all_lanes, before) + upto - count;
 }
 

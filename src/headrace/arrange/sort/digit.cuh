@@ -11,6 +11,13 @@ namespace headrace {
 
 constexpr bool with_equals = HR_EQUALS != 0;
 
+// Whether digits are bytes, which are taken in one instruction.
+#if defined(HR_DIGITS_OF_KEYS)
+constexpr bool by_bytes_of_keys = HR_BITS == 8;
+#else
+constexpr bool by_bytes_of_keys = false;
+#endif
+
 template <class Word>
 struct SortDigit {
     static constexpr bool total = true;
@@ -23,7 +30,10 @@ struct SortDigit {
     __device__ __forceinline__ Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
     // What orders keys that are moved.
     __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
-    __device__ __forceinline__ u32 of(Word moved) const { return static_cast<u32>(bits_of(moved) >> shift) & mask; }
+    __device__ __forceinline__ u32 of(Word moved) const {
+        if constexpr (by_bytes_of_keys && sizeof(Word) == 4) return __byte_perm(bits_of(moved), 0, 0x4440 | shift / 8);
+        return static_cast<u32>(bits_of(moved) >> shift) & mask;
+    }
     // Four times that, of keys of 4 bytes.
     __device__ __forceinline__ u32 offset_of(u32 moved) const {
         return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;

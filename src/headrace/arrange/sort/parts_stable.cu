@@ -3,6 +3,7 @@
 // by decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#define HR_DIGITS_OF_KEYS  // whole ones, by their number
 #include "arrange/sort/digit.cuh"
 #define HR_PLACES by_look_back
 #include "arrange/sort/move_arrays.cuh"

@@ -4,6 +4,7 @@
 // written as a multisplit's are (arrange/multisplit/split.cu).
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#define HR_DIGITS_OF_KEYS  // whole ones, by their number
 #include "arrange/sort/digit.cuh"
 #include "arrange/sort/plan.cuh"
 #define HR_PLACES by_look_back
