@@ -32,24 +32,23 @@ from headrace.core.errors import HeadraceError
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (512, 20, 2), (384, 24, 2), (384, 32, 2), (256, 24, 4), (256, 32, 3)]
-_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 12, 2), (384, 20, 2), (256, 20, 3), (256, 16, 4), (256, 24, 3)]
-_LONG = [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]
-_LONG_PAIRS = [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2), (256, 12, 3)]
-_OF_KEYS = [Ways(to="u32"), *(Ways(rank, to="u32", stays=True) for rank in (0, 2, 6))]
+_KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1), (1024, 24, 1)]
+_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (768, 20, 1), (768, 24, 1), (1024, 16, 1), (1024, 20, 1)]
+_LONG = [(512, 12, 2), (384, 16, 2), (768, 16, 1), (1024, 12, 1), (1024, 16, 1)]
+_LONG_PAIRS = [(512, 12, 1), (768, 12, 1), (1024, 8, 1), (1024, 10, 1)]
+_OF_KEYS = [Ways(ahead=ahead, to="u32", stays=stays) for stays in (False, True) for ahead in (0, 2, 6)]
 _OF_PAIRS = [
-    Ways(keep=1, to="u32", alone=True),
-    Ways(keep=4, to="u32", alone=True),
-    *(Ways(rank, keep=4, to="u32", alone=True, stays=True) for rank in (0, 2, 6)),
+    *(Ways(keep=1, to="u32", ahead=ahead, alone=True) for ahead in (0, 2)),
+    *(Ways(keep=4, to="u32", ahead=ahead, alone=True, stays=stays) for stays in (False, True) for ahead in (0, 2, 6)),
 ]
-_ANY_ORDER = [Ways(), Ways(to="u32"), Ways(to="u32", ahead=2)]
+_ANY_ORDER = [Ways(to="u32"), Ways(to="u32", ahead=2), Ways(to="u32", ahead=6)]
 _FEW = [Ways(to="u32"), Ways(to="u32", stays=True)]
 _FEW_PAIRS = [Ways(keep=1, to="u32", alone=True), *(Ways(keep=4, to="u32", alone=True, stays=stays) for stays in (False, True))]
 SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
     "keys": (4, False, _KEYS, _OF_KEYS),
     "pairs": (4, True, _PAIRS, _OF_PAIRS),
-    "few": (4, False, [(512, 24, 2), (384, 24, 2)], _FEW),
-    "few_pairs": (4, True, [(384, 16, 2), (512, 16, 2)], _FEW_PAIRS),
+    "few": (4, False, [(512, 24, 2), (384, 24, 2), (768, 24, 1)], _FEW),
+    "few_pairs": (4, True, [(384, 16, 2), (512, 16, 2), (768, 20, 1)], _FEW_PAIRS),
     "long": (8, False, _LONG, _OF_KEYS),
     "long_pairs": (8, True, _LONG_PAIRS, _OF_PAIRS),
     "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),

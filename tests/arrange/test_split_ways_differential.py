@@ -27,7 +27,7 @@ WAYS = [
     Ways(rank=1, keep=3, to="u32"),
     Ways(rank=2, stays=True),
     Ways(rank=7, to="u32"),
-    Ways(keep=4, to="u32", alone=True, stays=True),
+    Ways(keep=4, ahead=6, to="u32", alone=True, stays=True),
     Ways(rank=6, keep=4, alone=True),
     Ways(rank=3, keep=4, to="u32", alone=True, stays=True),
 ]

@@ -12,8 +12,9 @@
 
 using namespace headrace;
 
-// The tiles of a block, one after the other; by chunks those of every gridDim.x-th chunk, so that blocks that run at
-// the same time write near each other and each loads the next tile's keys while it writes.
+// The tiles of a block, one after the other. By chunks a block takes one, or where there is memory for tickets the next
+// that nobody has, so that blocks that run at the same time write near each other: what is left of a sector at the end of
+// a run is written soon.
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
@@ -25,6 +26,7 @@ public:
         } else {
             end_ = work.count;
             if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
+            ask();
             take();
             __syncthreads();
             step();
@@ -35,18 +37,25 @@ public:
         const u64 left = at_ < end_ ? end_ - at_ : 0;
         return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
     }
-    // Asks for the next one, which `step` goes to behind a barrier.
+    // Asks for the next one, takes what was asked for, and goes there, behind a barrier.
+    __device__ __forceinline__ void ask() {
+        if (has_tickets() && threadIdx.x == 0 && is_last_of_chunk()) ticket_ = look_back_.take_tile();
+    }
     __device__ __forceinline__ void take() {
-        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = look_back_.take_tile();
+        if (has_tickets() && threadIdx.x == 0) work_.shared.tile = ticket_;
     }
     __device__ __forceinline__ void step() {
-        at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
-        if (HR_PLACES != by_chunks || at_ < end_ || end_ == work_.count) return;
-        chunk_ += gridDim.x;
-        begin_chunk();
+        if constexpr (HR_PLACES != by_chunks) {
+            at_ = static_cast<u64>(work_.shared.tile) * tile_keys;
+        } else if (is_last_of_chunk()) {
+            chunk_ = has_tickets() ? static_cast<u64>(gridDim.x) + work_.shared.tile : work_.count;
+            begin_chunk();
+        } else {
+            at_ += tile_keys;
+        }
     }
     __device__ __forceinline__ void end() {
-        if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
+        if (has_tickets() && threadIdx.x == 0) look_back_.end();
     }
 
     // Tells others what the tile has of a digit, or takes room for it in the result.
@@ -73,8 +82,14 @@ public:
     }
 
 private:
+    __device__ __forceinline__ bool has_tickets() const {
+        return HR_PLACES != by_chunks || work_.places.memory != nullptr;
+    }
+    __device__ __forceinline__ bool is_last_of_chunk() const {
+        return HR_PLACES != by_chunks || at_ + tile_keys >= end_;
+    }
     __device__ __forceinline__ void begin_chunk() {
-        const u64 begin = chunk_ * work_.places.chunk;
+        const u64 begin = chunk_ < work_.count ? chunk_ * work_.places.chunk : work_.count;
         at_ = begin < work_.count ? begin : work_.count;
         end_ = begin + work_.places.chunk < work_.count ? begin + work_.places.chunk : work_.count;
     }
@@ -92,27 +107,9 @@ private:
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
     u64 chunk_ = blockIdx.x;
+    u32 ticket_ = 0;
     To base_ = 0;  // of the chunk's next key of the thread's digit
 };
-
-// What a tile needs later, and the next one's keys, asked of the second cache by one thread.
-static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work& work,
-                                                     [[maybe_unused]] const Tile& tile) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-    const auto ask = [](const void* from, u64 begin, u32 width) {
-        const u8* const at = static_cast<const u8*>(from) + begin * width;
-        if (reinterpret_cast<u64>(at) % 16 != 0) return;
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(tile_keys * width) : "memory");
-    };
-    if (threadIdx.x != 0) return;
-    if constexpr (with_values) {
-        for (u32 c = 0; c < work.columns.count; ++c) {
-            ask(work.columns.from[c], tile.begin, work.columns.width[c]);
-        }
-    }
-    if (tile.begin + 2 * tile_keys <= work.count) ask(work.in, tile.begin + tile_keys, sizeof(Key));
-#endif
-}
 
 // Keys to their places in the tile; `place` has their ranks, where they are known, and then those places.
 template <bool whole>
@@ -151,7 +148,7 @@ template <bool whole>
 static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
     Key(&key)[items] = loaded.key;
-    if constexpr (whole && prefetches) prefetch_tile(work, tile);
+    tiles.ask();
     u32 place[items / 2] = {};
     const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
                         : counts_late             ? rank_and_count<whole>(key, work, tile, place)

@@ -99,13 +99,14 @@ class Ways:
         What is known of a place when values come: 0 its key, 1 a byte in shared memory, 2 a byte in a register, 3 its target.
         But for 0 values take the room of keys. 4: values move together with keys.
     ahead
-        1: the next tile's keys are loaded before values; 2: what is to come is asked of the second cache; 3: both.
+        1: the next tile's keys are loaded before values; and 2: the second cache lets go of what is read; and 4: it keeps
+        what is written.
     to
         ``"u32"`` for up to 2**32 - 2**17 keys, or ``"u64"``.
     alone
         Whether columns of one width, 4 or 8 bytes, have kernels of their own.
     stays
-        Whether blocks stay and take every so many chunks.
+        Whether blocks stay and take chunk after chunk.
     """
 
     rank: int = 0
@@ -117,7 +118,7 @@ class Ways:
 
     def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
         """Macros, as far as they have a meaning for what is done."""
-        keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 2)
+        keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 6)
         rank = self.rank if how == BY_CHUNKS else self.rank & 6 if how == BY_LOOK_BACK else 0
         return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
 
@@ -177,9 +178,10 @@ class Splitter:
         bases = self.launcher.room(groups * by.digits * 8)
         totals = self._count(by, columns[0].source, (length, group, groups), (counts, of_groups))
         self._bases(by, (of_groups, totals, groups, bases), offsets)
-        places = struct.pack("<4Q2I", bases.address, counts.address, length, 0, 0, group)
         resident = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)[2]
         stays = self.shapes.ways is not None and self.shapes.ways.stays
+        memory = self.launcher.room(16, fill=0).address if stays else 0
+        places = struct.pack("<4Q2I", bases.address, counts.address, length, memory, 0, group)
         blocks = min(chunks, self.shapes.multiprocessors * resident) if stays else chunks
         self._split(by, BY_CHUNKS, blocks, places, columns)
         return totals

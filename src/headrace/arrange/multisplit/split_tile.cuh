@@ -46,9 +46,11 @@ constexpr u32 item_bytes = room_bytes + (together ? only : 0) + (keep == by_byte
 
 constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
 
-// The next tile's keys are loaded before the values of this one; and what is to come is asked of the second cache.
+// The next tile's keys are loaded before the values of this one; the second cache lets go of what is read, since it is
+// read once; and it keeps what is written.
 constexpr bool loads_ahead = !with_values || together || (HR_AHEAD & 1) != 0;
-constexpr bool prefetches = (HR_AHEAD & 2) != 0;
+constexpr bool reads_once = (HR_AHEAD & 2) != 0;
+constexpr bool keeps_written = (HR_AHEAD & 4) != 0;
 
 // Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
 // of what addresses cost: `bias` keeps sums from going below 0.
@@ -116,7 +118,12 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     const Item* const mine = in + tile.begin + item_place(0);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (whole || item_place(j) < tile.count) item[j] = mine[j * tile::lanes];
+        if (!whole && item_place(j) >= tile.count) continue;
+        if constexpr (reads_once && sizeof(Item) >= 4) {
+            item[j] = __ldcs(mine + j * tile::lanes);
+        } else {
+            item[j] = mine[j * tile::lanes];
+        }
     }
 }
 
@@ -245,7 +252,20 @@ static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], con
 // two.
 template <u32 which = 0, class Item>
 static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
-    (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
+    Item* const at = out + static_cast<To>(to + threadIdx.x + which) + (static_cast<i64>(j * threads) - bias - which);
+#if defined(__CUDACC__)
+    if constexpr (keeps_written && (sizeof(Item) == 4 || sizeof(Item) == 8)) {
+        u64 policy;
+        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        if constexpr (sizeof(Item) == 4) {
+            asm volatile("st.global.L2::cache_hint.b32 [%0], %1, %2;" ::"l"(at), "r"(item), "l"(policy) : "memory");
+        } else {
+            asm volatile("st.global.L2::cache_hint.b64 [%0], %1, %2;" ::"l"(at), "l"(item), "l"(policy) : "memory");
+        }
+        return;
+    }
+#endif
+    *at = item;
 }
 
 // Item j likewise of what lies at the places of the tile.

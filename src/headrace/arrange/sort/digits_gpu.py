@@ -28,21 +28,21 @@ class Tiles:
     ----------
     shape
         Threads of a block, keys of a thread, blocks of a multiprocessor.
-    rank
-        How keys are ranked.
+    ahead
+        What the second cache is told (split_tile.cuh).
     values
         0: without; 4 or 8: bytes of a value that moves together with its key; 1: whatever moves follows the keys.
     """
 
     shape: tuple[int, int, int]
-    rank: int = 0
+    ahead: int = 0
     values: int = 0
 
     def defines(self, keys: Keys, bits: int, count: int) -> Mapping[str, Any]:
         """Macros for `count` keys."""
         threads, items, resident = self.shape
         sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        ways = ("HR_RANK", self.rank), ("HR_KEEP", 4 * (self.values > 1)), ("HR_AHEAD", 0)
+        ways = ("HR_RANK", 0), ("HR_KEEP", 4 * (self.values > 1)), ("HR_AHEAD", self.ahead)
         return keys.defines(*sizes, *ways, ("HR_VALUES", self.values), ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
 
     def shared(self, width: int, bits: int) -> int:
@@ -63,8 +63,8 @@ class DigitShapes:
         Threads of a block, keys of a thread, blocks of a multiprocessor.
     together
         The same by bytes of a key and of the one value that moves together with it.
-    rank
-        How keys are ranked (split_tile.cuh).
+    ahead
+        What the second cache is told (split_tile.cuh).
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -98,14 +98,14 @@ class DigitShapes:
         ((8, 4), (384, 12, 2)),
         ((8, 8), (384, 10, 2)),
     )
-    rank: int = 0
+    ahead: int = 0
 
     def of(self, width: int, widths: Sequence[int]) -> Tiles:
         """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
-            return Tiles(dict(self.keys)[width], self.rank)
+            return Tiles(dict(self.keys)[width], self.ahead)
         together = dict(self.together).get((width, widths[0])) if len(widths) == 1 else None
-        return Tiles(together, self.rank, widths[0]) if together else Tiles(dict(self.with_values)[width], self.rank, 1)
+        return Tiles(together, self.ahead, widths[0]) if together else Tiles(dict(self.with_values)[width], self.ahead, 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
