@@ -180,7 +180,8 @@ class Splitter:
         self._bases(by, (of_groups, totals, groups, bases), offsets)
         resident = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)[2]
         stays = self.shapes.ways is not None and self.shapes.ways.stays
-        memory = self.launcher.room(16, fill=0).address if stays else 0
+        tickets = self.launcher.room(16, fill=0) if stays else None
+        memory = 0 if tickets is None else tickets.address
         places = struct.pack("<4Q2I", bases.address, counts.address, length, memory, 0, group)
         blocks = min(chunks, self.shapes.multiprocessors * resident) if stays else chunks
         self._split(by, BY_CHUNKS, blocks, places, columns)
