@@ -133,7 +133,7 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
 
     def tally() -> None:
         if not by_steps:
-            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none])
+            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none, u32(tiles)])
             return
         kernels["map_tiles"]((tiles, 1), threads, [*head, steps, none, before, maps, none])
         kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])

@@ -1,9 +1,10 @@
 """`read_csv` of text in a GPU's memory: GB/s of text, wall clock from the call to the table, beside what memory reads.
 
-Needs an installed or built headrace, a GPU and PyTorch. Each case's answer is compared with the CPU's on a piece of the text, and
-its rows with those of the pieces, before it is timed. Texts of `bench.data` are repeated to --bytes. `taxi:steps` is the case
-taxi read by the automaton of its dialect (six states), as a dialect would be that masks cannot read. `taxi:waits` waits for the
-counts before it converts, `taxi:ahead` does not (docs/decisions/0024-ahead-of-the-counts.md), by the same steps of the same call.
+Needs an installed or built headrace, a GPU and PyTorch; cuDF (pylibcudf) reads the same text if it is installed. Each case's
+answer is compared with the CPU's on a piece of the text, and its rows with those of the pieces, before it is timed. Texts of
+`bench.data` are repeated to --bytes. `taxi:steps` is the case taxi read by the automaton of its dialect (six states), as a
+dialect would be that masks cannot read. `taxi:waits` waits for the counts before it converts, `taxi:ahead` does not
+(docs/decisions/0024-ahead-of-the-counts.md), by the same steps of the same call.
 
     python -m bench.gpu_read [--bytes N] [--cases taxi,int_444,taxi:steps,taxi:waits,taxi:ahead] [--out FOLDER/NAME]
 """
@@ -23,6 +24,7 @@ import torch
 import headrace
 from bench.cases import CASES, Case
 from bench.data import pieces
+from bench.gpu_peers import Cudf, cudf
 from bench.machine import description
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
@@ -38,7 +40,7 @@ RUNS, SHORT_RUNS = 9, 51
 BOTH = [
     f"{name}:{how}" for name in ("int_444", "taxi_small", "taxi_inferred", "lineitem", "quoted") for how in ("waits", "ahead")
 ]
-CHECKED = ("taxi", "taxi_small", "taxi_inferred", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps", *BOTH)
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "lineitem", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps", *BOTH)
 Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
 
 
@@ -132,6 +134,27 @@ def read_rate() -> float:
     return float(items.numel() * 4 / statistics.median(times) / 1e6)
 
 
+def row_of(name: str, nbytes: int, peer: Cudf | None) -> str:
+    """A case's row of the table."""
+    plain, _, shape = name.partition(":")
+    case, read = CASES[plain], partial(read_shaped, SHAPES[shape]) if shape else read_csv
+    header, body = pieces(case)
+    check(read, case, header, body)
+    text = text_of(header, body, nbytes)
+    seconds, table = seconds_of(read, text, case)
+    columns = table.columns.values()
+    size = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
+    passes, rows = table.report.passes, table.num_rows
+    del table
+    waits = counted_read(SHAPES.get(shape, GpuShape()), text, options_of(case))[1]
+    small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
+    short, _ = seconds_of(read, small, case, SHORT_RUNS)
+    rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()
+    theirs = peer.rate(case, text, rows) if peer is not None and not shape else None
+    beside = " | " if theirs is None else f"{theirs:.1f} | {rate / theirs:.0f}"
+    return f"| {name} | {rate:.0f} | {milliseconds:.2f} | {part:.2f} | {passes} | {waits} | {short * 1e3:.2f} | {beside} |"
+
+
 def main() -> None:
     """Time the cases, and print and keep a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -139,7 +162,7 @@ def main() -> None:
     parser.add_argument("--cases", default=",".join(CHECKED))
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    limit = read_rate()
+    limit, peer = read_rate(), cudf()
     lines = [
         "# Text in a GPU's memory to typed columns",
         "",
@@ -148,30 +171,11 @@ def main() -> None:
         f"Read of memory: {limit:.0f} GB/s. {given.bytes:_} bytes of text, median of {RUNS} reads; of 1 MB, of {SHORT_RUNS}.",
         "Wall clock, memory and what a first read with these options keeps for the next ones being warm.",
         "",
-        "| case | GB/s | ms | result bytes / text | passes | waits | 1 MB, ms |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| case | GB/s | ms | result bytes / text | passes | waits | 1 MB, ms | cuDF, GB/s | times cuDF |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name in given.cases.split(","):
-        plain, _, shape = name.partition(":")
-        case, read = CASES[plain], partial(read_shaped, SHAPES[shape]) if shape else read_csv
-        header, body = pieces(case)
-        check(read, case, header, body)
-        text = text_of(header, body, given.bytes)
-        seconds, table = seconds_of(read, text, case)
-        size = sum(
-            buffer.nbytes
-            for column in table.columns.values()
-            for buffer in (column.values, column.offsets, column.validity)
-            if buffer
-        )
-        passes = table.report.passes
-        del table
-        waits = counted_read(SHAPES.get(shape, GpuShape()), text, options_of(case))[1]
-        small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
-        short, _ = seconds_of(read, small, case, SHORT_RUNS)
-        rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()
-        row = f"{rate:.0f} | {milliseconds:.2f} | {part:.2f} | {passes} | {waits} | {short * 1e3:.2f}"
-        lines.append(f"| {name} | {row} |")
+        lines.append(row_of(name, given.bytes, peer))
         print(lines[-1], flush=True)
     print("\n".join(lines))
     if given.out:

@@ -209,3 +209,13 @@ def test_more_is_expected_where_records_differ():
     assert alike is not None and other is not None
     assert alike.rows == int(10**8 * (1 + 1 / 64)) + 512
     assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)
+
+
+def test_no_more_is_looked_at_than_tells_enough():
+    native = native_dialect(CSV)
+    alike, other = b"x" * 9 + b"\n", b"".join(b"x" * size + b"\n" for size in [1, 97] * 21)  # 82 records in 4 KB
+    behind = b"y" * 19 + b"\n"
+    first, more = (expect(native, (text * 4096)[:4096] + behind * 800, 10**9, []) for text in (alike, other))
+    assert first is not None and more is not None
+    assert first.rows == int(10**8 * (1 + 1 / 64)) + 512  # by the first 4 KB alone
+    assert more.rows > 10**9 / 24  # by those behind, which are shorter than the mean of 50 bytes, too

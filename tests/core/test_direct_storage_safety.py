@@ -19,6 +19,7 @@ from headrace.core.gpu.text_buffers import CardBuffers
 from headrace.sources.kept_text import StoredText
 from headrace.sources.open import open_source
 from tests.core.test_pinned_unit import LazyDriver
+from tests.core.test_send_unit import LazyCard
 
 
 class CuFile:
@@ -94,6 +95,14 @@ def test_a_file_that_shrinks_or_fails_is_an_error(monkeypatch: pytest.MonkeyPatc
 PINNED: set[int] = set()
 
 
+class EagerCard(LazyCard):
+    """Copies when it is told to."""
+
+    def copy(self, target: int, memory: int, count: int, stream: int) -> int:
+        ctypes.memmove(target, memory, count)
+        return 0
+
+
 @pytest.fixture
 def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
     """Those of a card whose memory is the host's."""
@@ -101,7 +110,9 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
     lazy.CUpointer_attribute = SimpleNamespace(CU_POINTER_ATTRIBUTE_MEMORY_TYPE=2)  # type: ignore[attr-defined]
     lazy.CUmemorytype = SimpleNamespace(CU_MEMORYTYPE_HOST=1)  # type: ignore[attr-defined]
     lazy.cuPointerGetAttribute = lambda asked, address: (0, 1) if address in PINNED else (1, 0)  # type: ignore[attr-defined]
-    card: Any = SimpleNamespace(index=0, stream=9, device="cuda", make_current=lambda: None)
+    card: Any = SimpleNamespace(index=0, stream=9, device="cuda", context=1, make_current=lambda: None)
+    eager = EagerCard()
+    monkeypatch.setattr(pinned, "driver_calls", lambda: eager.calls)
     for module in (event, pinned):
         monkeypatch.setattr(module, "driver", lambda: lazy)
     held: list[Any] = []

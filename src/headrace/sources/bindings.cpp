@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "core/pool.hpp"
+#include "sources/send.hpp"
 
 namespace nb = nanobind;
 
@@ -90,12 +92,15 @@ nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) 
     return nb::bytes(text.data(), text.size());
 }
 
+void check_inside(const Source& source, std::uint64_t offset, std::size_t n) {
+    if (offset > source.size() || n > source.size() - offset) throw std::out_of_range("bytes behind the source's end");
+}
+
 // By several threads, a piece at a time.
 void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to, unsigned threads) {
     constexpr std::size_t PIECE = std::size_t{1} << 20;
     const nb::gil_scoped_release release;
-    if (offset > source.source->size() || n > source.source->size() - offset)
-        throw std::out_of_range("bytes behind the source's end");
+    check_inside(*source.source, offset, n);
     std::atomic<std::size_t> next{0};
     run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads, n / PIECE + 1)), [&](unsigned) {
         for (std::size_t at = next.fetch_add(PIECE); at < n; at = next.fetch_add(PIECE))
@@ -103,10 +108,42 @@ void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, 
     });
 }
 
+using Address = std::uintptr_t;
+
+template <class Called>
+Called called_at(Address address) {
+    return reinterpret_cast<Called>(address);
+}
+
+// `calls`: addresses of what DriverCalls names, in its order; `slots`: memory and event of each.
+SendWay send_way(const std::tuple<Address, Address, Address, Address>& calls, Address context, Address stream,
+                 const std::vector<std::tuple<Address, Address>>& slots, std::size_t slot_bytes) {
+    if (slots.empty() || slot_bytes == 0) throw std::invalid_argument("there is no memory to send through");
+    const auto& [make_current, copy, record, query] = calls;
+    SendWay way{{called_at<decltype(DriverCalls::make_current)>(make_current),
+                 called_at<decltype(DriverCalls::copy_to_card)>(copy), called_at<decltype(DriverCalls::record)>(record),
+                 called_at<decltype(DriverCalls::query)>(query)},
+                reinterpret_cast<void*>(context),
+                reinterpret_cast<void*>(stream),
+                {},
+                slot_bytes};
+    for (const auto& [memory, event] : slots)
+        way.slots.push_back({reinterpret_cast<std::uint8_t*>(memory), reinterpret_cast<void*>(event)});
+    return way;
+}
+
+int send(const PythonSource& source, std::uint64_t offset, std::size_t n, Address target, const SendWay& way,
+         unsigned threads) {
+    const nb::gil_scoped_release release;
+    check_inside(*source.source, offset, n);
+    return send_to_card(*source.source, offset, n, target, way, threads);
+}
+
 }  // namespace
 
 void bind_sources(nb::module_& m) {
     nb::exception<SourceFailure>(m, "SourceFailure");
+    nb::class_<SendWay>(m, "SendWay").def_static("make", &send_way);
     nb::class_<PythonSource>(m, "Source")
         .def_static("from_bytes", &from_bytes)
         .def_static("from_file", &from_file)
@@ -116,6 +153,7 @@ void bind_sources(nb::module_& m) {
                      [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })
         .def("read", &read)
         .def("read_into", &read_into)
+        .def("send", &send)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
         .def("decode_as", &decode_as);
 }

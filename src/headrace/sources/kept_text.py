@@ -40,6 +40,11 @@ class StoredText:
         """The text up to byte `stop`, as the native readers take it; places are those of the whole."""
         return self._source
 
+    @property
+    def native(self) -> _native.Source | None:
+        """Who reads the text, if native threads may do that at any time: here they may."""
+        return self._source.native
+
     def read_into(self, begin: int, count: int, address: int, threads: int) -> None:
         """Put bytes of the text at an address, by so many threads."""
         self._source.native.read_into(begin, count, address, threads)
@@ -159,6 +164,11 @@ class KeptText:
         """Let go of the thread and of the text."""
         self._ahead.close()
         self._pieces, self._begins = [], []
+
+    @property
+    def native(self) -> None:
+        """As `StoredText.native`."""
+        return None
 
     def read_into(self, begin: int, count: int, address: int, threads: int) -> None:
         """As `StoredText.read_into`."""

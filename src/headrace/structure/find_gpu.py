@@ -33,13 +33,15 @@ from headrace.structure.gpu_tables import (
     step_tables,
 )
 
-_TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPP")
+_TALLY_PLAIN = Entry("structure/find_plain.cu", "tally_plain", "PQ8sPPPI")
 _MAP_TILES = Entry("structure/find_steps.cu", "map_tiles", "PQPPPPP")
 _TALLY_STEPS = Entry("structure/find_steps.cu", "tally_steps", "PQPPPPPPP")
 _CHAIN_MAPS = Entry("structure/find_steps.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/find_steps.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/lenient_runs.cu", "find_runs", "PQ24sPP")
 _MARK_QUOTES = Entry("structure/lenient_runs.cu", "mark_quotes", "PQ24sPPP")
+_BLOCKS_BEHIND = 2048
+"""Of a form that another one may ask for: enough for any card, few where it does not."""
 _OWN_BYTES = 64
 """Of a thread of lenient_runs.cu."""
 _SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
@@ -282,8 +284,10 @@ class _Search:
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tiles:
-            args = [self._text, self._bytes, described, self._tallies, totals, before]
-            self._launch(_TALLY_PLAIN, _plain_defines(self._shape, form == "quoted"), args)
+            args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
+            blocks = self.tiles if before is None else min(self.tiles, _BLOCKS_BEHIND)
+            shape = Shape(_plain_defines(self._shape, form == "quoted"), blocks, self._shape.threads)
+            self._launcher.launch(_TALLY_PLAIN, shape, args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
         head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
         self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])

@@ -100,22 +100,23 @@ static __device__ __forceinline__ void move_items(const Item* in, Item* out, con
     }
 }
 
+template <class Item>
+static __device__ __forceinline__ void move_column(const Columns& columns, u32 c, const Move& move,
+                                                   const Key (&key)[items], const u32 (&rank)[items], void* room) {
+    move_items(static_cast<const Item*>(columns.from[c]), static_cast<Item*>(columns.to[c]), move, key, rank,
+               static_cast<Item*>(room));
+}
+
 static __device__ __forceinline__ void move_columns(const Columns& columns, const Move& move, const Key (&key)[items],
                                                     const u32 (&rank)[items], void* room) {
 #pragma unroll 1
     for (u32 c = 0; c < columns.count; ++c) {
-        const void* const from = columns.from[c];
-        void* const to = columns.to[c];
         const u32 width = columns.width[c];
-        const auto move_as = [&]<class Item>(Item) {
-            move_items(static_cast<const Item*>(from), static_cast<Item*>(to), move, key, rank,
-                       static_cast<Item*>(room));
-        };
-        if (width == 4) move_as(u32{});
-        if (width == 8) move_as(u64{});
-        if (width == 1) move_as(u8{});
-        if (width == 2) move_as(u16{});
-        if (width == 16) move_as(uint4{});
+        if (width == 4) move_column<u32>(columns, c, move, key, rank, room);
+        if (width == 8) move_column<u64>(columns, c, move, key, rank, room);
+        if (width == 1) move_column<u8>(columns, c, move, key, rank, room);
+        if (width == 2) move_column<u16>(columns, c, move, key, rank, room);
+        if (width == 16) move_column<uint4>(columns, c, move, key, rank, room);
     }
 }
 

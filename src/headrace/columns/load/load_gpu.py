@@ -18,7 +18,7 @@ from headrace.columns.convert.string_places_gpu import place_memory_bytes
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.ahead_gpu import Expected, check_room, expect, holds, is_refused, sample_bytes
+from headrace.columns.load.ahead_gpu import Expected, check_room, expect, holds, is_refused
 from headrace.columns.load.before_gpu import find_data
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_evidence
@@ -147,17 +147,14 @@ class _Load:
         self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
     def _read_beginning(self) -> bytes:
-        """The data's first bytes: what the host has of them, if that is enough to tell what to expect."""
+        """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
         most = head_bytes(self._source.size)
-        there = most - self._begin if self._source.is_far else most
-        size = min(max(there, sample_bytes(self._size)), most, self._size)
-        return bytes(self._source.native.read(self._begin, size))
+        there = most - self._begin if self._source.is_far and 2 * self._begin <= most else most
+        return bytes(self._source.native.read(self._begin, min(there, self._size)))
 
     def _expected(self, group: Group) -> Expected | None:
         """What the first records let one expect of all; while the search runs."""
-        first, size, strings = self._first, self._size, group.string_positions
-        found = expect(self._native, first[: sample_bytes(size)], size, strings)
-        return expect(self._native, first, size, strings) if found is None else found
+        return expect(self._native, self._first, self._size, group.string_positions)
 
     def _convert_first(self, group: Group) -> MadeColumns | None:
         """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is

@@ -66,5 +66,5 @@ def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
     """The text on the card: read by several threads into pinned memory, from where it goes on."""
     text = launcher.room(source.size)
     with native_errors():
-        launcher.read_in(source.native.read_into, source.size, text)
+        launcher.read_in(source.native, source.size, text)
     return text

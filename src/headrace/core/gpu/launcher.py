@@ -13,13 +13,14 @@ from typing import Any, Protocol
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
+from headrace import _native
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.gpu.device_parts import DevicePart, DeviceParts, take_together
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, kernel
-from headrace.core.gpu.pinned import Read, give_ring, take_ring
+from headrace.core.gpu.pinned import give_ring, take_ring
 from headrace.core.gpu.staging import staging
 
 
@@ -194,17 +195,15 @@ class GpuLauncher:
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
-    def read_in(self, read: Read, nbytes: int, room: Room) -> None:
-        """Fill a room with so many bytes that `read` puts at an address of the host."""
+    def read_in(self, source: _native.Source, nbytes: int, room: Room) -> None:
+        """Fill a room with a source's first bytes."""
         if nbytes <= _LITTLE:
-            target: NDArray[np.uint8] = np.empty(nbytes, np.uint8)
-            read(0, nbytes, target.ctypes.data, 1)
-            self.put(target, room)
+            self.put(np.frombuffer(source.read(0, nbytes), np.uint8), room)
             return
         ring = take_ring(self._card)
         try:
             Event(self._card).record(self._stream).hold(ring.stream)  # the room is of this stream
-            ring.send(read, range(nbytes), room.address, counted=self._crossings)
+            ring.send_source(source, range(nbytes), room.address, counted=self._crossings)
             Event(self._card).record(ring.stream).hold(self._stream)
         finally:
             give_ring(ring)

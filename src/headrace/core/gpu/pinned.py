@@ -7,10 +7,12 @@ callers; this serves a stream of large ones, of which the interpreter should see
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
@@ -22,6 +24,8 @@ CHUNK_BYTES = 32 << 20
 CHUNKS = 3
 THREADS = max(1, min(_native.hardware_threads() - 2, 16))
 _ALIGN = 64
+SLOT_BYTES, SLOTS = 2 << 20, 2
+"""Of each thread that sends: little enough to stay in the processor's cache (docs/decisions/0020-streams.md has the table)."""
 
 Read = Callable[[int, int, int, int], object]
 """Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
@@ -37,6 +41,10 @@ class HostText(Protocol):
     @property
     def path(self) -> str | None:
         """Of the regular file that they are read from as they stand, if that is so."""
+
+    @property
+    def native(self) -> _native.Source | None:
+        """Who reads it, if native threads may do that at any time."""
 
     def read_into(self, begin: int, count: int, address: int, threads: int, /) -> None:
         """As `Read`."""
@@ -54,7 +62,9 @@ class PinnedRing:
     gpu
         The card.
     chunk_bytes, chunks, threads
-        The chunks, and who moves bytes from and to them.
+        The chunks, and who moves bytes from and to them. They are pinned when they are first needed.
+    slot_bytes, slots
+        Of each thread that sends what a native source reads.
 
     Raises
     ------
@@ -62,21 +72,54 @@ class PinnedRing:
         So much memory of the host cannot be pinned.
     """
 
-    def __init__(self, gpu: Gpu, *, chunk_bytes: int = CHUNK_BYTES, chunks: int = CHUNKS, threads: int = THREADS) -> None:
+    def __init__(
+        self,
+        gpu: Gpu,
+        *,
+        chunk_bytes: int = CHUNK_BYTES,
+        chunks: int = CHUNKS,
+        threads: int = THREADS,
+        slot_bytes: int = SLOT_BYTES,
+        slots: int = SLOTS,
+    ) -> None:
         functions = driver()
         gpu.make_current()
         self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
         self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
-        self._events = [Event(gpu) for _ in range(chunks)]
+        self._chunks = [Event(gpu) for _ in range(chunks)]
         self._fetched = Event(gpu)
         self._addresses: list[int] = []
+        self._pinned: list[int] = []
         self._turn = 0
-        for _ in range(chunks):
-            status, address = functions.cuMemHostAlloc(chunk_bytes, functions.CU_MEMHOSTALLOC_PORTABLE)
-            if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
-                self.close()
-                raise MemoryLimitError(f"{chunks * chunk_bytes:_} bytes of the host cannot be pinned for copies to {gpu.device}")
-            self._addresses.append(int(checked((status, address))))
+        self._slots = slot_bytes, slots * threads
+        self._way: tuple[_native.SendWay, list[Event]] | None = None
+
+    def send_source(self, source: _native.Source, part: range, address: int, *, counted: Crossings) -> None:
+        """Copy bytes `part` of a source to an address of the card, as work of the stream; returns when all is read.
+
+        Native threads read pieces into memory of their own and tell the card to copy them (sources/send.hpp).
+        """
+        self.gpu.make_current()
+        way, _ = self._way = self._way or self._new_way()
+        status = source.send(part.start, len(part), address, way, self._threads)
+        checked((driver().CUresult(status),))
+        counted.count(to_gpu=len(part))
+
+    def _new_way(self) -> tuple[_native.SendWay, list[Event]]:
+        """Memory for threads that send, and its events."""
+        size, count = self._slots
+        memory, events = self._pin(size * count), [Event(self.gpu) for _ in range(count)]
+        slots = [(memory + number * size, int(event.handle)) for number, event in enumerate(events)]
+        return _native.SendWay.make(driver_calls(), int(self.gpu.context), self.stream, slots, size), events
+
+    def _pin(self, nbytes: int) -> int:
+        """Memory that the card reads and writes itself, until the ring is closed."""
+        functions = driver()
+        status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+        if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to {self.gpu.device}")
+        self._pinned.append(int(checked((status, address))))
+        return self._pinned[-1]
 
     def send(self, read: Read, part: range, address: int, *, counted: Crossings) -> None:
         """Copy what `read` gives for places `part` to an address of the card, as work of the stream; returns when all is read."""
@@ -136,17 +179,19 @@ class PinnedRing:
         """Wait for what is under way, and give the memory back."""
         self.gpu.make_current()
         checked(driver().cuStreamSynchronize(self.stream))
-        for address in self._addresses:
+        for address in self._pinned:
             checked(driver().cuMemFreeHost(address))
-        self._addresses = []
+        self._addresses, self._pinned, self._way = [], [], None
 
     def _next(self) -> tuple[int, Event]:
         """The next chunk, once it is free."""
-        turn = self._turn % len(self._addresses)
-        if self._turn >= len(self._addresses):
-            self._events[turn].wait()
+        turn = self._turn % len(self._chunks)
+        if turn < len(self._addresses):
+            self._chunks[turn].wait()
+        else:
+            self._addresses.append(self._pin(self._chunk_bytes))
         self._turn += 1
-        return self._addresses[turn], self._events[turn]
+        return self._addresses[turn], self._chunks[turn]
 
     def _empty(self, under_way: tuple[list[Copy], Event], streamed: bool) -> None:
         moves, event = under_way
@@ -169,6 +214,21 @@ class PinnedRing:
                     group, room = [], self._chunk_bytes
         if group:
             yield group
+
+
+@cache
+def driver_calls() -> tuple[int, int, int, int]:
+    """Addresses of the driver's functions that native threads call, as `_native.SendWay.make` takes them."""
+    library = ctypes.CDLL("libcuda.so.1")
+    names = ("cuCtxSetCurrent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventQuery")
+    return tuple([address_of(getattr(library, name)) for name in names])  # type: ignore[return-value]
+
+
+def address_of(function: Any) -> int:
+    """Where a function of ctypes lies."""
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 def is_pinned(address: int) -> bool:

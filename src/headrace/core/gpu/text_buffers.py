@@ -70,6 +70,8 @@ class CardBuffers:
                 self._context.crossings.count(to_gpu=len(part))
             elif self._is_pinned:
                 self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
+            elif text.native is not None:
+                self._ring.send_source(text.native, part, room.address, counted=self._context.crossings)
             else:
                 self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
             buffer.filled.record(self._ring.stream)

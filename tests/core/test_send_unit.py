@@ -1,0 +1,140 @@
+"""A source sent to a card by native threads, told to a driver that copies only when somebody asks whether it is done."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+from pathlib import Path
+
+import pytest
+
+from headrace import _native
+from headrace.columns.load.load import native_errors
+from headrace.core.errors import SourceError
+from headrace.core.gpu.pinned import address_of
+
+NOT_READY = 600
+ADDRESS = ctypes.c_uint64
+CONTEXT = 77
+
+
+class LazyCard:
+    """Copies wait until an event behind them is asked for, which says twice that it is not done."""
+
+    def __init__(self, *, fails_at: int = 1 << 30) -> None:
+        self._lock = threading.Lock()
+        self._fails_at = fails_at
+        self.copies: list[tuple[int, int, int]] = []
+        self.done = 0
+        self.recorded: dict[int, int] = {}
+        self.asked: dict[int, int] = {}
+        self.contexts: set[int] = set()
+        self._functions = [
+            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.make_current),
+            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS, ADDRESS, ADDRESS)(self.copy),
+            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS)(self.record),
+            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.query),
+        ]
+
+    @property
+    def calls(self) -> tuple[int, int, int, int]:
+        """As `headrace.core.gpu.pinned.driver_calls`."""
+        make_current, copy, record, query = map(address_of, self._functions)
+        return make_current, copy, record, query
+
+    def way(self, slots: int, slot_bytes: int) -> _native.SendWay:
+        """Through so many slots."""
+        self.memory = ctypes.create_string_buffer(slots * slot_bytes)
+        begin = ctypes.addressof(self.memory)
+        places = [(begin + i * slot_bytes, 100 + i) for i in range(slots)]
+        return _native.SendWay.make(self.calls, CONTEXT, 5, places, slot_bytes)
+
+    def make_current(self, context: int) -> int:
+        self.contexts.add(context)
+        return 0
+
+    def copy(self, target: int, memory: int, count: int, stream: int) -> int:
+        with self._lock:
+            if len(self.copies) == self._fails_at:
+                return 700
+            self.copies.append((target, memory, count))
+        return 0
+
+    def record(self, event: int, stream: int) -> int:
+        with self._lock:
+            self.recorded[event] = len(self.copies)
+            self.asked[event] = 0
+        return 0
+
+    def query(self, event: int) -> int:
+        with self._lock:
+            if event not in self.recorded:
+                return 0
+            self.asked[event] += 1
+            if self.asked[event] <= 2:
+                return NOT_READY
+            self._copy_until(self.recorded[event])
+        return 0
+
+    def finish(self) -> None:
+        """Copy all that was told."""
+        self._copy_until(len(self.copies))
+
+    def _copy_until(self, end: int) -> None:
+        for target, memory, count in self.copies[self.done : end]:
+            ctypes.memmove(target, memory, count)
+        self.done = max(self.done, end)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("slots", [1, 2, 7])
+def test_all_bytes_arrive_through_slots_that_are_used_again(slots: int, threads: int) -> None:
+    text = random.Random(slots).randbytes(1000)
+    source = _native.Source.from_bytes(text)
+    for begin, count in ((0, 0), (0, 1), (3, 64), (3, 65), (0, 1000), (999, 1)):
+        card = LazyCard()
+        way, target = card.way(slots, 64), ctypes.create_string_buffer(count + 8)
+        assert source.send(begin, count, ctypes.addressof(target), way, threads) == 0
+        card.finish()
+        assert target.raw == text[begin : begin + count] + bytes(8)
+        assert card.contexts == ({CONTEXT} if count else set())
+        assert len(card.copies) == -(-count // 64)
+
+
+def test_one_way_serves_many_parts() -> None:
+    text = random.Random(1).randbytes(10_000)
+    source, card = _native.Source.from_bytes(text), LazyCard()
+    way, target = card.way(6, 100), ctypes.create_string_buffer(len(text))
+    for at in range(0, len(text), 1700):
+        assert source.send(at, min(1700, len(text) - at), ctypes.addressof(target) + at, way, 3) == 0
+    card.finish()
+    assert target.raw == text
+
+
+def test_what_the_driver_answers_is_told() -> None:
+    source, card = _native.Source.from_bytes(bytes(10_000)), LazyCard(fails_at=5)
+    target = ctypes.create_string_buffer(10_000)
+    assert source.send(0, 10_000, ctypes.addressof(target), card.way(4, 64), 2) == 700
+    assert len(card.copies) == 5
+
+
+def test_a_file_that_was_cut_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(bytes(5000))
+    with path.open("r+b") as file:
+        source, card = _native.Source.from_file(file.fileno(), "text"), LazyCard()
+        file.truncate(100)
+        target = ctypes.create_string_buffer(5000)
+        with pytest.raises(SourceError, match="text"), native_errors():
+            source.send(0, 5000, ctypes.addressof(target), card.way(4, 64), 2)
+
+
+def test_bytes_that_are_not_there_are_refused() -> None:
+    source, card = _native.Source.from_bytes(b"abc"), LazyCard()
+    way = card.way(1, 64)
+    for begin, count in ((0, 4), (4, 0), (2**64 - 1, 2)):
+        with pytest.raises(IndexError):
+            source.send(begin, count, 0, way, 1)
+    with pytest.raises(ValueError, match="memory"):
+        _native.SendWay.make((0, 0, 0, 0), 0, 0, [], 64)
