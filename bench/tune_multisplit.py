@@ -1,11 +1,11 @@
-"""Multisplit in all shapes and ways that its kernel has (split_tile.cuh), beside CUB: which are to be the listed ones.
+"""Multisplit in several shapes (split_tile.cuh), beside CUB: which are to be the listed ones.
 
 Needs what bench.gpu_multisplit needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
-stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor, and the way; 10^9 items a
+stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor; 10^9 items a
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,few,few_pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8]
         [--out FILE] [--harness]
 """
 
@@ -26,46 +26,31 @@ import headrace
 from bench.split_places import SMALL, Card, Harness
 from headrace import buckets
 from headrace.arrange.multisplit.multisplit_gpu import shapes_of
-from headrace.arrange.multisplit.split_gpu import Shapes, Ways
+from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.core.errors import HeadraceError
 
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1), (1024, 24, 1)]
-_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (768, 20, 1), (768, 24, 1), (1024, 16, 1), (1024, 20, 1)]
-_LONG = [(512, 12, 2), (384, 16, 2), (768, 16, 1), (1024, 12, 1), (1024, 16, 1)]
-_LONG_PAIRS = [(512, 12, 1), (768, 12, 1), (1024, 8, 1), (1024, 10, 1)]
-_OF_KEYS = [Ways(ahead=ahead, to="u32", stays=stays) for stays in (False, True) for ahead in (0, 2, 6)]
-_OF_PAIRS = [
-    *(Ways(keep=1, to="u32", ahead=ahead, alone=True) for ahead in (0, 2)),
-    *(Ways(keep=4, to="u32", ahead=ahead, alone=True, stays=stays) for stays in (False, True) for ahead in (0, 2, 6)),
-]
-_ANY_ORDER = [Ways(to="u32"), Ways(to="u32", ahead=2), Ways(to="u32", ahead=6)]
-_FEW = [Ways(to="u32"), Ways(to="u32", stays=True)]
-_FEW_PAIRS = [Ways(keep=1, to="u32", alone=True), *(Ways(keep=4, to="u32", alone=True, stays=stays) for stays in (False, True))]
-SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
-    "keys": (4, False, _KEYS, _OF_KEYS),
-    "pairs": (4, True, _PAIRS, _OF_PAIRS),
-    "few": (4, False, [(512, 24, 2), (384, 24, 2), (768, 24, 1)], _FEW),
-    "few_pairs": (4, True, [(384, 16, 2), (512, 16, 2), (768, 20, 1)], _FEW_PAIRS),
-    "long": (8, False, _LONG, _OF_KEYS),
-    "long_pairs": (8, True, _LONG_PAIRS, _OF_PAIRS),
-    "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),
-    "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)], _ANY_ORDER),
+_KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1)]
+_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
+_RESERVING = [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)]
+SETS: dict[str, tuple[int, bool, list[Shape]]] = {
+    "keys": (4, False, _KEYS),
+    "pairs": (4, True, _PAIRS),
+    "long": (8, False, [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]),
+    "long_pairs": (8, True, [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2)]),
+    "reserving": (4, False, _RESERVING),
+    "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)]),
 }
-"""`few` for few buckets.
-
-Bytes of a key, whether with values as wide, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
+"""Bytes of a key, whether with values as wide, and shapes. Reserving: by 8 bits in no order, its counting with it."""
 
 
-def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
-    """One shape for all, and of few buckets chunks of as many keys as those that were measured; of many a tile each."""
-    tile = shape[0] * shape[1]
-    tiles = (max(1, round(9 * 4096 / tile)), max(1, round(12 * 4096 / tile)), 1)
+def shapes_with(base: Shapes, shape: Shape) -> Shapes:
+    """One shape for all."""
     return replace(
         base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, reserving=shape, reserving_long=shape,
-        ways=ways, tiles_of_chunk=tiles,
+        of_many=shape, together=shape, alone=shape,
     )  # fmt: skip
 
 
@@ -188,10 +173,10 @@ class Tuner:
                 wanted[Variant.of(entry.file, shape.defines)] = None
 
         for name in sets:
-            width, pairs, shapes, ways = SETS[name]
-            for shape, way, bits in itertools.product(shapes, ways, self.bits if width == 4 else BITS[-1:]):
+            width, pairs, shapes = SETS[name]
+            for shape, bits in itertools.product(shapes, self.bits if width == 4 else BITS[-1:]):
                 lister: Any = Lister()
-                splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape, way))
+                splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
                 columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
                 if name.startswith("reserving"):
                     splitter.run_by_reserving(highest(width, BITS[-1]), columns[0], columns[0].source)
@@ -216,19 +201,18 @@ class SmallTuner:
         from bench.split_places import split_with
         from headrace.testing.fibers.launcher import FiberLauncher
 
-        small = replace(SMALL, ways=shapes.ways)
         launcher = FiberLauncher()
         keys = self.place.keys("uniform", 256, 1500)
         values = self.place.values(1500) if pairs else None
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, small, arrays, buckets.bits(24, 32), "block")
+        rooms = split_with(launcher, SMALL, arrays, buckets.bits(24, 32), "block")
         order = np.argsort(keys >> 24, kind="stable")
         if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
             raise RuntimeError("wrong")
         return ["right"]
 
     def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
-        self.place.unordered(8 * width, "uniform", replace(SMALL, ways=shapes.ways))
+        self.place.unordered(8 * width, "uniform", SMALL)
         return ["right"]
 
 
@@ -244,23 +228,21 @@ def main() -> None:
     tuner.compile(names)
     lines = [f"# Shapes and ways of multisplit\n\n`python -m bench.tune_multisplit`; {tuner.place.about()}\n"]
     for name in names:
-        width, pairs, all_shapes, all_ways = SETS[name]
+        width, pairs, all_shapes = SETS[name]
         shapes = all_shapes[:1] if options.harness else all_shapes
         theirs = tuner.place.cub([("digit", "pairs" if pairs else "keys", bits, 0, tuner.place.n) for bits in BITS])
         title = f"{name}; CUB's sort of keys of 4 bytes by 1, 5 and 8 bits: {theirs}"
-        lines.append(f"\n## {title}\n\n| shape | way | rates |\n| --- | --- | --- |")
+        lines.append(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
         print(lines[-1], flush=True)
-        for ways, shape in itertools.product(all_ways, shapes):
+        for shape in shapes:
             try:
                 base = SMALL if isinstance(tuner, SmallTuner) else tuner.base
-                wanted = shapes_with(base, shape, ways)
+                wanted = shapes_with(base, shape)
                 by_reserving = name.startswith("reserving")
                 found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
-            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}"
-            told += ", alone" * ways.alone + ", stays" * ways.stays
-            lines.append(f"| {', '.join(map(str, shape))} | {told} | {found} |")
+            lines.append(f"| {', '.join(map(str, shape))} | {found} |")
             print(lines[-1], flush=True)
             if options.out:
                 Path(options.out).write_text("\n".join(lines) + "\n")

@@ -1,7 +1,7 @@
-"""Tiles of a sort's stable steps, by shape and way: mean microseconds of a step, and the sort's keys a nanosecond.
+"""Tiles of a sort's stable steps, by shape: mean microseconds of a step, and the sort's keys a nanosecond.
 
 Needs the package, PyTorch and a GPU. Every answer is checked. Rows are shapes (threads of a block, keys of a thread, blocks of a
-multiprocessor) and what the second cache is told (HR_AHEAD of arrange/multisplit/split_tile.cuh).
+multiprocessor).
 
     python -m bench.tune_sort_tiles [--names u32,32+32] [--bits 27] [--ands 0,3] [--steps digits,parts] [--out X.md]
     python -m bench.tune_sort_tiles --fibers  # without a GPU, to see that it runs; no figures
@@ -31,14 +31,13 @@ SHAPES: dict[str, list[Shape]] = {
     "32+32": [(384, 16, 2), (512, 16, 2), (768, 20, 1), (768, 24, 1), (1024, 16, 1)],
     "64+64": [(384, 10, 2), (512, 12, 1), (768, 12, 1), (1024, 8, 1)],
 }
-AHEAD = (0, 2, 6)
 KERNELS = {"digits": "sort_pass", "parts": "parts_stable"}
 
 
-def shaped(shapes: SortShapes, name: str, shape: Shape, ahead: int, *, apart: bool = False) -> SortShapes:
+def shaped(shapes: SortShapes, name: str, shape: Shape, *, apart: bool = False) -> SortShapes:
     """With one shape for all; `apart`: values follow their keys."""
     width = 8 if "64" in name else 4
-    digits = replace(shapes.digits, ahead=ahead)
+    digits = shapes.digits
     if "+" not in name:
         return replace(shapes, digits=replace(digits, keys=((width, shape),)))
     if apart:
@@ -46,12 +45,10 @@ def shaped(shapes: SortShapes, name: str, shape: Shape, ahead: int, *, apart: bo
     return replace(shapes, digits=replace(digits, together=(((width, width), shape),)))
 
 
-def ways_of(name: str) -> list[tuple[Shape, int, bool]]:
-    """Shape, what is ahead, and whether values follow their keys."""
-    old = [((384, 16, 2) if name == "32+32" else (512, 12, 1), 0, True)] * ("+" in name)
-    if name == "32+32":
-        old += [((512, 20, 2), ahead, True) for ahead in (0, 2)]
-    return old + [(shape, ahead, False) for ahead in AHEAD for shape in SHAPES[name]]
+def ways_of(name: str) -> list[tuple[Shape, bool]]:
+    """Shape, and whether values follow their keys."""
+    old = [((384, 16, 2) if name == "32+32" else (512, 12, 1), True)] * ("+" in name)
+    return old + [(shape, False) for shape in SHAPES[name]]
 
 
 def compile_all(names: list[str], steps: list[str], count: int) -> None:
@@ -61,8 +58,8 @@ def compile_all(names: list[str], steps: list[str], count: int) -> None:
     wanted = []
     for name, step in itertools.product(names, steps):
         width = 8 if "64" in name else 4
-        for shape, ahead, apart in ways_of(name):
-            digits = shaped(SortShapes(), name, shape, ahead, apart=apart).digits
+        for shape, apart in ways_of(name):
+            digits = shaped(SortShapes(), name, shape, apart=apart).digits
             tiles = digits.of(width, [width] * ("+" in name))
             defines = tiles.defines(Keys(width, b""), digits.bits, count)
             if step == "digits" or "+" in name:
@@ -106,14 +103,14 @@ def main() -> None:
         compile_all(names, options.steps.split(","), count)
     for steps in options.steps.split(","):
         for name in names:
-            lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | ahead | {' | '.join(f'{each} AND' for each in ands)} |")
-            lines.append("| --- | ---: |" + " ---: |" * len(ands))
+            lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | {' | '.join(f'{each} AND' for each in ands)} |")
+            lines.append("| --- |" + " ---: |" * len(ands))
             print("\n".join(lines[-2:]), flush=True)
-            for shape, ahead, apart in ways_of(name)[: 3 if options.fibers else None]:
-                shapes = shaped(machine.shapes, name, shape, ahead, apart=apart)
+            for shape, apart in ways_of(name)[: 3 if options.fibers else None]:
+                shapes = shaped(machine.shapes, name, shape, apart=apart)
                 cases = [Case(name, each, count, "digits" if steps == "digits" else None) for each in ands]
                 cells = [cell(machine, case, shapes, KERNELS[steps]) for case in cases]
-                told = f"{', '.join(map(str, shape))}{', apart' * apart} | {ahead}"
+                told = f"{', '.join(map(str, shape))}{', apart' * apart}"
                 lines.append(f"| {told} | {' | '.join(cells)} |")
                 print(lines[-1], flush=True)
                 if options.out:

@@ -12,16 +12,17 @@
 
 using namespace headrace;
 
-// The tiles of a block, one after the other. By chunks a block takes one, or where there is memory for tickets the next
-// that nobody has, so that blocks that run at the same time write near each other: what is left of a sector at the end of
-// a run is written soon.
+// The tiles of a block, one after the other. By chunks a block takes one: blocks begin in the order of their numbers,
+// so those that run at the same time write near each other, and what is left of a sector at the end of a run is written
+// soon. (Blocks that stay and take every so many chunks drift apart, and lose a quarter.)
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
         const u32 d = threadIdx.x;
         Shared& shared = work.shared;
         if constexpr (HR_PLACES == by_chunks) {
-            begin_chunk();
+            at_ = blockIdx.x * work.places.chunk;
+            end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
             base_ = base_of_chunk();
         } else {
             end_ = work.count;
@@ -39,23 +40,16 @@ public:
     }
     // Asks for the next one, takes what was asked for, and goes there, behind a barrier.
     __device__ __forceinline__ void ask() {
-        if (has_tickets() && threadIdx.x == 0 && is_last_of_chunk()) ticket_ = look_back_.take_tile();
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) ticket_ = look_back_.take_tile();
     }
     __device__ __forceinline__ void take() {
-        if (has_tickets() && threadIdx.x == 0) work_.shared.tile = ticket_;
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = ticket_;
     }
     __device__ __forceinline__ void step() {
-        if constexpr (HR_PLACES != by_chunks) {
-            at_ = static_cast<u64>(work_.shared.tile) * tile_keys;
-        } else if (is_last_of_chunk()) {
-            chunk_ = has_tickets() ? static_cast<u64>(gridDim.x) + work_.shared.tile : work_.count;
-            begin_chunk();
-        } else {
-            at_ += tile_keys;
-        }
+        at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
     }
     __device__ __forceinline__ void end() {
-        if (has_tickets() && threadIdx.x == 0) look_back_.end();
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
     }
 
     // Tells others what the tile has of a digit, or takes room for it in the result.
@@ -74,7 +68,7 @@ public:
         if (d >= digits) return;
         if constexpr (HR_PLACES == by_chunks) {
             taken = base_;
-            base_ = at_ == tile.begin + tile_keys ? static_cast<To>(taken + found.count) : base_of_chunk();
+            base_ = static_cast<To>(taken + found.count);
         } else if constexpr (HR_PLACES == by_look_back) {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
@@ -82,31 +76,19 @@ public:
     }
 
 private:
-    __device__ __forceinline__ bool has_tickets() const {
-        return HR_PLACES != by_chunks || work_.places.memory != nullptr;
-    }
-    __device__ __forceinline__ bool is_last_of_chunk() const {
-        return HR_PLACES != by_chunks || at_ + tile_keys >= end_;
-    }
-    __device__ __forceinline__ void begin_chunk() {
-        const u64 begin = chunk_ < work_.count ? chunk_ * work_.places.chunk : work_.count;
-        at_ = begin < work_.count ? begin : work_.count;
-        end_ = begin + work_.places.chunk < work_.count ? begin + work_.places.chunk : work_.count;
-    }
     // Of the thread's digit. `counts` are those of the chunks before in the group.
     __device__ __forceinline__ To base_of_chunk() const {
         const u32 d = threadIdx.x;
-        if (d >= digits || at_ >= work_.count) return 0;
+        if (d >= digits) return 0;
         const Places& places = work_.places;
-        const u64 group = static_cast<u32>(chunk_) / places.group;
-        return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk_ * digits + d]);
+        const u64 chunk = blockIdx.x, group = blockIdx.x / places.group;
+        return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk * digits + d]);
     }
     static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
 
     const Work& work_;
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
-    u64 chunk_ = blockIdx.x;
     u32 ticket_ = 0;
     To base_ = 0;  // of the chunk's next key of the thread's digit
 };
@@ -121,19 +103,19 @@ static __device__ __forceinline__ void put_keys(const Loaded& loaded, const Work
     const auto put = [&](u32 j, u32 at, u32 digit) {
         if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
         if constexpr (!together) work.room[at] = key[j];
-        if constexpr (keep == by_bytes) work.digit_bytes()[at] = static_cast<u8>(digit);
+        if constexpr (with_values && !together) work.digit_bytes()[at] = static_cast<u8>(digit);
     };
-    if constexpr (HR_PLACES == by_reserving || counts_late) {
+    if constexpr (HR_PLACES == by_reserving) {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (HR_PLACES == by_reserving && !whole && item_place(j) >= tile.count) continue;
+            if (!whole && item_place(j) >= tile.count) continue;
             const u32 digit = digit_of(j);
             place[j / 2] += next[digit] << (j % 2 * 16);
             put(j, half_of(place, j), digit);
         }
     } else {
         u32 digit = 0;
-        rank_items<items, rank_how>(
+        rank_items<items, HR_RANK>(
             next, [&](u32 j) { return digit = digit_of(j); },
             [&](u32 j, u32 at) {
                 put(j, at, digit);
@@ -150,9 +132,8 @@ static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& wo
     Key(&key)[items] = loaded.key;
     tiles.ask();
     u32 place[items / 2] = {};
-    const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
-                        : counts_late             ? rank_and_count<whole>(key, work, tile, place)
-                                                  : count_digits<whole>(key, work, tile);
+    const Found found =
+        HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place) : count_digits<whole>(key, work, tile);
     const u64 taken = tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
@@ -168,9 +149,8 @@ static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& wo
     if constexpr (together) {
         write_pairs<whole>(work, tile, [](Key key) { return key; });
     } else {
-        Kept kept;
-        write_keys<whole>(work, tile, kept);
-        if constexpr (with_values) move_columns<whole>(work, tile, place, kept);
+        write_keys<whole>(work, tile);
+        if constexpr (with_values) move_columns<whole>(work, tile, place);
     }
 }
 

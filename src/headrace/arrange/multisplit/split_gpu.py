@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +12,8 @@ from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 BY_CHUNKS, BY_LOOK_BACK, BY_RESERVING = 0, 1, 2
 """As split_place.cuh has them."""
-KEPT_IN_BYTES, TOGETHER = 1, 4
-"""As split_tile.cuh has it."""
+MOST_BY_U32 = (1 << 32) - (1 << 17)
+"""Keys whose places have 32 bits (split_tile.cuh)."""
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
 VALUE_BYTES = 4
@@ -88,42 +88,6 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How a tile is split, as split_tile.cuh has it: what `bench.tune_multisplit` measures.
-
-    Parameters
-    ----------
-    rank
-        1: digits are counted while they are ranked. And 2: counters move by additions; and 4: lanes are compared apart.
-    keep
-        What is known of a place when values come: 0 its key, 1 a byte in shared memory, 2 a byte in a register, 3 its target.
-        But for 0 values take the room of keys. 4: values move together with keys.
-    ahead
-        1: the next tile's keys are loaded before values; and 2: the second cache lets go of what is read; and 4: it keeps
-        what is written.
-    to
-        ``"u32"`` for up to 2**32 - 2**17 keys, or ``"u64"``.
-    alone
-        Whether columns of one width, 4 or 8 bytes, have kernels of their own.
-    stays
-        Whether blocks stay and take chunk after chunk.
-    """
-
-    rank: int = 0
-    keep: int = 0
-    ahead: int = 0
-    to: str = "u64"
-    alone: bool = False
-    stays: bool = False
-
-    def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
-        """Macros, as far as they have a meaning for what is done."""
-        keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 6)
-        rank = self.rank if how == BY_CHUNKS else self.rank & 6 if how == BY_LOOK_BACK else 0
-        return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
-
-
-@dataclass(frozen=True, slots=True)
 class Shapes:
     """Sizes that kernels are compiled for, as core/variants.toml lists them, and how keys are cut; tests have smaller ones."""
 
@@ -138,18 +102,35 @@ class Shapes:
     multiprocessors: int = 132
     groups_of_multiprocessor: int = 4
     warps_of_multiprocessor: int = 64
-    tiles_of_chunk: tuple[int, int, int] = (3, 4, 1)
-    """By bits of a digit: 1, 5, 8. Keys of one digit should go where those of chunks do that are split at the same time."""
-    ways: Ways | None = None
-    """How tiles are split by chunks and by reserving; None for the programs that are listed."""
+    keys_of_chunk: tuple[int, int, int] = (36864, 49152, 1)
+    """By bits of a digit: 1, 5, 8; a tile at least. Keys of one digit should go where those of chunks do that are split at the
+    same time."""
+    of_many: tuple[int, int, int] = (384, 24, 2)
+    """For keys of 4 bytes by their bits, if these are more than 5."""
+    together: tuple[int, int, int] = (512, 16, 2)
+    """For those by at most 5 bits, with one column of 4 bytes that moves together with them."""
+    alone: tuple[int, int, int] = (512, 16, 2)
+    """For those by more, with columns of 4 bytes."""
+    most_by_u32: int = MOST_BY_U32
 
-    def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
-        """Threads of a block, keys of a thread, and blocks of a multiprocessor."""
+    def split(self, by: Pass, how: int, widths: Sequence[int] = ()) -> tuple[int, int, int]:
+        """Threads of a block, keys of a thread, and blocks of a multiprocessor; `widths` of what goes with keys."""
         if how == BY_RESERVING:
             return self.reserving_long if by.key == "u64" else self.reserving
         if by.key == "u64":
-            return self.long_keys_with_values if has_values else self.long_keys
-        return self.with_values if has_values else self.keys
+            return self.long_keys_with_values if widths else self.long_keys
+        if how == BY_CHUNKS and (by.key, by.rule) == ("u32", "BitsOf"):
+            if not widths:
+                return self.of_many if by.bits == DIGIT_BITS else self.keys
+            if self.moves_together(by, widths):
+                return self.together
+            if set(widths) == {4}:
+                return self.alone
+        return self.with_values if widths else self.keys
+
+    def moves_together(self, by: Pass, widths: Sequence[int]) -> bool:
+        """Whether values move together with their keys by chunks, and do not follow them."""
+        return (by.key, by.rule, list(widths)) == ("u32", "BitsOf", [4]) and by.bits < DIGIT_BITS
 
 
 class Splitter:
@@ -168,8 +149,9 @@ class Splitter:
         Room
             Of each digit how many there are, and last how many keys are in none, 64 bits each.
         """
-        threads, items, _ = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)
-        length = threads * items * self.shapes.tiles_of_chunk[(1, 5, 8).index(by.bits)]
+        threads, items, _ = self.shapes.split(by, BY_CHUNKS, [column.width for column in columns[1:]])
+        tile = threads * items
+        length = tile * max(1, self.shapes.keys_of_chunk[(1, 5, 8).index(by.bits)] // tile)
         chunks = -(-self.count // length)
         group = -(-chunks // (self.shapes.multiprocessors * self.shapes.groups_of_multiprocessor))
         groups = -(-chunks // group)
@@ -178,19 +160,14 @@ class Splitter:
         bases = self.launcher.room(groups * by.digits * 8)
         totals = self._count(by, columns[0].source, (length, group, groups), (counts, of_groups))
         self._bases(by, (of_groups, totals, groups, bases), offsets)
-        resident = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)[2]
-        stays = self.shapes.ways is not None and self.shapes.ways.stays
-        tickets = self.launcher.room(16, fill=0) if stays else None
-        memory = 0 if tickets is None else tickets.address
-        places = struct.pack("<4Q2I", bases.address, counts.address, length, memory, 0, group)
-        blocks = min(chunks, self.shapes.multiprocessors * resident) if stays else chunks
-        self._split(by, BY_CHUNKS, blocks, places, columns)
+        places = struct.pack("<4Q2I", bases.address, counts.address, length, 0, 0, group)
+        self._split(by, BY_CHUNKS, chunks, places, columns)
         return totals
 
     def run_by_look_back(self, by: Pass, columns: Sequence[Column], offsets: Room | None) -> Room:
         """The same by decoupled look-back, of 2**30 keys at most."""
         starts, totals = self.starts(by, columns[0].source, offsets)
-        threads, items, resident = self.shapes.split(by, BY_LOOK_BACK, has_values=len(columns) > 1)
+        threads, items, resident = self.shapes.split(by, BY_LOOK_BACK, [column.width for column in columns[1:]])
         tiles = -(-self.count // (threads * items))
         memory = self.launcher.room(16 + tiles * by.digits * 8, fill=0)
         places = struct.pack("<4Q2I", starts.address, 0, 0, memory.address, 1, 1)
@@ -199,7 +176,7 @@ class Splitter:
 
     def run_by_reserving(self, by: Pass, keys: Column, cursors: Room) -> None:
         """In no order within a digit: each tile takes room at `cursors`, where each digit's next key goes."""
-        threads, items, resident = self.shapes.split(by, BY_RESERVING, has_values=False)
+        threads, items, resident = self.shapes.split(by, BY_RESERVING)
         tiles = -(-self.count // (threads * items))
         memory = self.launcher.room(16, fill=0)
         places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
@@ -256,21 +233,18 @@ class Splitter:
 
     def _split(self, by: Pass, how: int, blocks: int, places: bytes, columns: Sequence[Column]) -> None:
         keys, moved = columns[0], columns[1:]
-        threads, items, resident = self.shapes.split(by, how, has_values=bool(moved))
+        widths = [column.width for column in moved]
+        threads, items, resident = self.shapes.split(by, how, widths)
         sizes: tuple[tuple[str, Any], ...] = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        item_bytes, values = KEY_BYTES[by.key] + VALUE_BYTES * bool(moved), int(bool(moved))
-        ways = self.shapes.ways
-        if ways is not None:
-            widths = {column.width for column in moved}
-            if ways.alone and widths in ({4}, {8}):
-                values = widths.pop()
-            if ways.keep == TOGETHER and (len(moved) != 1 or values not in {4, 8}):
-                ways = replace(ways, keep=0)
-            sizes += ways.defines(how, has_values=bool(moved))
-            if moved and ways.keep == TOGETHER:
-                item_bytes = KEY_BYTES[by.key] + values
-            elif moved and ways.keep:
-                item_bytes = max(KEY_BYTES[by.key], VALUE_BYTES) + (ways.keep == KEPT_IN_BYTES)
+        item_bytes, values = KEY_BYTES[by.key], int(bool(moved))
+        if moved:
+            item_bytes = max(item_bytes, VALUE_BYTES) + 1
+        if how == BY_CHUNKS and by.rule == "BitsOf" and by.key in {"u32", "u64"}:
+            together = self.shapes.moves_together(by, widths)
+            values = widths[0] if set(widths) in ({4}, {8}) else values
+            item_bytes = KEY_BYTES[by.key] + values if together else item_bytes
+            to = "u32" if self.count <= self.shapes.most_by_u32 else "u64"
+            sizes += ("HR_TOGETHER", int(together)), ("HR_TO", to)
         defines = _defines(by, (("HR_VALUES", values), ("HR_PLACES", how), *sizes))
         room = threads * items * item_bytes
         shared = room + by.digits * (16 + threads // 8) + threads // 8 + 136

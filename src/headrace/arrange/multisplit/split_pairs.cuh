@@ -49,7 +49,7 @@ static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& wor
     Key(&key)[items] = loaded.key;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) forget(key[j]);
-    rank_items<items, rank_how>(
+    rank_items<items, HR_RANK>(
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
         [&](u32 j, u32 at) {
             if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);

@@ -12,7 +12,7 @@ struct Places {
     u64* starts;        // of each digit: `digits` for each group of chunks; or for all, moved on by who reserves
     const u32* counts;  // of each chunk and digit, in the chunks before in its group
     u64 chunk;          // keys of a chunk, a multiple of a tile
-    void* memory;       // tile::Counters, by chunks null if each block takes one; of look-back also a state for each tile and digit, in which `epoch` was never
+    void* memory;       // tile::Counters; of look-back also a state for each tile and digit, in which `epoch` was never
     u32 epoch;
     u32 group;  // chunks of a group
 };

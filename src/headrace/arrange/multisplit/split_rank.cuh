@@ -64,15 +64,7 @@ static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own
     return same;
 }
 
-// Which lanes have this lane's digit.
-template <u32 bit = 0>
-static __device__ __forceinline__ u32 lanes_of_digit(u32 digit) {
-    const u32 alike = lanes_alike<bit>(digit);
-    if constexpr (bit + 1 < bits) return alike & lanes_of_digit<bit + 1>(digit);
-    return alike;
-}
-
-// The same with shared work: five bits less to compare, one shuffle more.
+// Which lanes have this lane's digit, five of its bits by shared work.
 static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& own) {
     u32 same = tile::shuffle(lanes_of_own<5>(digit, own), digit);
     if constexpr (bits > 5) same &= lanes_alike<5>(digit);
@@ -91,11 +83,10 @@ static __device__ __forceinline__ u32 highest_lane(u32 some) {
 #endif
 }
 
-// How more than 32 digits are ranked. The highest lane of each digit moves its counter: by a load of all and a store,
-// or by one addition whose result it hands to the others by a shuffle, two wavefronts of shared memory less; the others
-// add to a spare word of their own, since an addition of some lanes is a branch. And lanes are compared with shared
-// work, or each for itself.
-constexpr u32 by_stores = 0, by_additions = 1, apart = 2;
+// How counters of more than 32 digits move, by the highest lane of each: by a load of all and a store; or by one
+// addition whose result it hands to the others by a shuffle, two wavefronts of shared memory less. The others add to a
+// spare word of their own, since an addition of some lanes is a branch.
+constexpr u32 by_stores = 0, by_additions = 1;
 
 // Calls put(j, place) for item j of each lane, j < items. `digit_of(j)` is called once for each. `next`: the warp's
 // own counters, one a digit, where its first key of that digit goes, and then where its next one would. `spare`: a word
@@ -123,10 +114,10 @@ static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digi
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             const u32 digit = digit_of(j);
-            const u32 same = (how & apart) != 0 ? lanes_of_digit(digit) : lanes_of_digit(digit, own);
+            const u32 same = lanes_of_digit(digit, own);
             const u32 rank = static_cast<u32>(__popc(same & before));
             u32 first;
-            if constexpr ((how & by_additions) != 0) {
+            if constexpr (how == by_additions) {
                 u32* const counter = (same & above) == 0 ? next + digit : spare + tile::lane();
                 first = tile::shuffle(atomicAdd(counter, rank + 1), highest_lane(same));
             } else {

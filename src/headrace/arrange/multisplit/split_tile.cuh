@@ -6,12 +6,15 @@
 #include "arrange/multisplit/split_rank.cuh"
 #include "core/tile/block.cuh"
 
-// Ways to do it that are to be measured (bench/tune_multisplit.py); what is not told is as it was.
-#if !defined(HR_RANK)
-#define HR_RANK 0
-#define HR_KEEP 0
-#define HR_AHEAD 0
+// What is not told: values follow their keys, places have 64 bits, and counters move by stores.
+#if !defined(HR_TO)
 #define HR_TO u64
+#endif
+#if !defined(HR_TOGETHER)
+#define HR_TOGETHER 0
+#endif
+#if !defined(HR_RANK)
+#define HR_RANK by_stores
 #endif
 
 namespace headrace {
@@ -28,37 +31,22 @@ template <u32 width>
 constexpr bool may_be = only == 0 || only == width;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
 
-// Whether a warp counts its digits while it ranks them, not before: an addition in shared memory less for each key, and
-// a load more. Who looks back wants to tell his counts early.
-constexpr bool counts_late = (HR_RANK & 1) != 0;
-constexpr u32 rank_how = HR_RANK >> 1;  // split_rank.cuh
-
-// What is known of a place of the tile when values come there. By keys: what its key, which stays, says. Else values
-// take the keys' room, and their digits are bytes in shared memory, or in registers four to a word; or what `to` has of
-// them is in registers. Or the values of one column are loaded with the keys and move with them, `together`: nothing
-// has to be known later, and a pair of equal widths is one word in shared memory.
-constexpr u32 by_keys = 0, by_bytes = 1, by_registers = 2, by_targets = 3, by_pairs = 4;
-constexpr u32 keep = HR_KEEP;
-constexpr bool together = keep == by_pairs;
-constexpr u32 room_bytes = keep == by_keys || together || sizeof(Key) > value_bytes ? sizeof(Key) : value_bytes;
-constexpr u32 item_bytes = room_bytes + (together ? only : 0) + (keep == by_bytes ? 1 : 0) +
-                           (with_values && keep == by_keys ? value_bytes : 0);
-
+// The values of one column are loaded with the keys and move with them: nothing has to be known later, and a pair of
+// equal widths is one word in shared memory. Otherwise values follow, take the keys' room, and find the digit of each
+// place in a byte beside it.
+constexpr bool together = HR_TOGETHER != 0;
+constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
 constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
 
-// The next tile's keys are loaded before the values of this one; the second cache lets go of what is read, since it is
-// read once; and it keeps what is written.
-constexpr bool loads_ahead = !with_values || together || (HR_AHEAD & 1) != 0;
-constexpr bool reads_once = (HR_AHEAD & 2) != 0;
-constexpr bool keeps_written = (HR_AHEAD & 4) != 0;
+// The next tile is loaded while this one goes out.
+constexpr bool loads_ahead = !with_values || together;
 
 // Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
 // of what addresses cost: `bias` keeps sums from going below 0.
 using To = HR_TO;
 constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
-static_assert(keep == by_keys || with_values);
 static_assert(!together || only == 4 || only == 8);
-static_assert(!counts_late || HR_PLACES == by_chunks);
 static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
               tile_keys <= 1 << 16);
 
@@ -118,12 +106,7 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     const Item* const mine = in + tile.begin + item_place(0);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (!whole && item_place(j) >= tile.count) continue;
-        if constexpr (reads_once && sizeof(Item) >= 4) {
-            item[j] = __ldcs(mine + j * tile::lanes);
-        } else {
-            item[j] = mine[j * tile::lanes];
-        }
+        if (whole || item_place(j) < tile.count) item[j] = mine[j * tile::lanes];
     }
 }
 
@@ -207,18 +190,6 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
     return scan_digits(work, tile);
 }
 
-// The same, and each key's rank among the warp's of its digit.
-template <bool whole>
-static __device__ __forceinline__ Found rank_and_count(const Key (&key)[items], const Work& work, const Tile& tile,
-                                                       u32 (&rank)[items / 2]) {
-    u32* const own = cleared_counters(work);
-    rank_items<items, rank_how>(
-        own, [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) { rank[j / 2] |= at << (j % 2 * 16); }, work.shared.spare);
-    __syncthreads();
-    return scan_digits(work, tile);
-}
-
 // The same where order does not matter: an addition a key tells its rank in its digit, and one for all of a warp's if
 // they are alike. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on GPUs", section 4.)
 template <bool whole>
@@ -252,20 +223,7 @@ static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], con
 // two.
 template <u32 which = 0, class Item>
 static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
-    Item* const at = out + static_cast<To>(to + threadIdx.x + which) + (static_cast<i64>(j * threads) - bias - which);
-#if defined(__CUDACC__)
-    if constexpr (keeps_written && (sizeof(Item) == 4 || sizeof(Item) == 8)) {
-        u64 policy;
-        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-        if constexpr (sizeof(Item) == 4) {
-            asm volatile("st.global.L2::cache_hint.b32 [%0], %1, %2;" ::"l"(at), "r"(item), "l"(policy) : "memory");
-        } else {
-            asm volatile("st.global.L2::cache_hint.b64 [%0], %1, %2;" ::"l"(at), "l"(item), "l"(policy) : "memory");
-        }
-        return;
-    }
-#endif
-    *at = item;
+    (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
 }
 
 // Item j likewise of what lies at the places of the tile.

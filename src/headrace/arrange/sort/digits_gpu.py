@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
-MOST_BY_U32 = (1 << 32) - (1 << 17)
-"""Keys whose places have 32 bits (split_tile.cuh)."""
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
@@ -28,22 +27,19 @@ class Tiles:
     ----------
     shape
         Threads of a block, keys of a thread, blocks of a multiprocessor.
-    ahead
-        What the second cache is told (split_tile.cuh).
     values
         0: without; 4 or 8: bytes of a value that moves together with its key; 1: whatever moves follows the keys.
     """
 
     shape: tuple[int, int, int]
-    ahead: int = 0
     values: int = 0
 
     def defines(self, keys: Keys, bits: int, count: int) -> Mapping[str, Any]:
         """Macros for `count` keys."""
         threads, items, resident = self.shape
         sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        ways = ("HR_RANK", 0), ("HR_KEEP", 4 * (self.values > 1)), ("HR_AHEAD", self.ahead)
-        return keys.defines(*sizes, *ways, ("HR_VALUES", self.values), ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
+        together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1))
+        return keys.defines(*sizes, *together, ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
 
     def shared(self, width: int, bits: int) -> int:
         """Bytes of shared memory for keys of `width`."""
@@ -63,8 +59,6 @@ class DigitShapes:
         Threads of a block, keys of a thread, blocks of a multiprocessor.
     together
         The same by bytes of a key and of the one value that moves together with it.
-    ahead
-        What the second cache is told (split_tile.cuh).
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -79,8 +73,8 @@ class DigitShapes:
     keys: tuple[tuple[int, tuple[int, int, int]], ...] = (
         (1, (512, 24, 2)),
         (2, (512, 24, 2)),
-        (4, (512, 24, 2)),
-        (8, (512, 12, 2)),
+        (4, (384, 32, 2)),
+        (8, (512, 16, 2)),
     )
     with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
         (1, (384, 16, 2)),
@@ -93,19 +87,18 @@ class DigitShapes:
     counting_blocks: int = 4
     portion: int = 1 << 30
     together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (
-        ((4, 4), (384, 16, 2)),
+        ((4, 4), (384, 20, 2)),
         ((4, 8), (384, 12, 2)),
         ((8, 4), (384, 12, 2)),
-        ((8, 8), (384, 10, 2)),
+        ((8, 8), (384, 12, 2)),
     )
-    ahead: int = 0
 
     def of(self, width: int, widths: Sequence[int]) -> Tiles:
         """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
-            return Tiles(dict(self.keys)[width], self.ahead)
+            return Tiles(dict(self.keys)[width])
         together = dict(self.together).get((width, widths[0])) if len(widths) == 1 else None
-        return Tiles(together, self.ahead, widths[0]) if together else Tiles(dict(self.with_values)[width], self.ahead, 1)
+        return Tiles(together, widths[0]) if together else Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""

@@ -6,6 +6,7 @@
 #define HR_DIGITS_OF_KEYS  // whole ones, by their number
 #include "arrange/sort/digit.cuh"
 #define HR_PLACES by_look_back
+#define HR_RANK by_additions
 #include "arrange/sort/move_arrays.cuh"
 #include "arrange/sort/parts.cuh"
 

@@ -8,6 +8,7 @@
 #include "arrange/sort/digit.cuh"
 #include "arrange/sort/plan.cuh"
 #define HR_PLACES by_look_back
+#define HR_RANK by_additions
 #include "arrange/sort/move_arrays.cuh"
 
 using namespace headrace;
