@@ -131,6 +131,8 @@ def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]
         say(f"| all | {' | '.join(cell(rate) for rate in whole)} |")
         found[name] = {}
         for what, options in OFF.items():
+            if "+" in name and not options.keeps_counts:
+                continue  # what goes with a key takes its place by these counts
             rates = [machine.rate(Case(name, ands, count, "hybrid", options)) for ands in sizes.entropies]
             changes = found[name][what] = [100 * (rate / all_on - 1) for rate, all_on in zip(rates, whole, strict=True)]
             say(f"| {what} | {' | '.join(f'{change:+.0f}' for change in changes)} |")

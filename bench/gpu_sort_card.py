@@ -66,7 +66,7 @@ class Card:
     def __init__(self, *, peers: bool = True) -> None:
         self._cub = Cub("cub_sort") if peers else None
         self._card = gpu(0)
-        self.shapes = shapes_of(self._card.multiprocessors)
+        self.shapes = shapes_of(self._card.multiprocessors, self._card.capability)
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
         self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
@@ -86,12 +86,12 @@ class Card:
         _check(case, tensors)
         return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
 
-    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """The launches of a case whose answer was right, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
         for _ in range(7):
             torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
-            launcher = self._sort(case, tensors, context, shapes)
+            launcher = self._sort(case, tensors, context, (sorter, shapes))
             torch.cuda.synchronize()
             assert launcher.events is not None
             seen.append([(name, 1e3 * begin.elapsed_time(end)) for name, begin, end in launcher.events])
@@ -107,15 +107,17 @@ class Card:
             tensors += [rows, torch.empty_like(rows)]
         return tensors
 
-    def _sort(self, case: Case, tensors: list[torch.Tensor], context: Context, shapes: SortShapes | None = None) -> _Timed:
-        """With `shapes`, each launch is timed."""
+    def _sort(
+        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortShapes] | None = None
+    ) -> _Timed:
+        """`timed`: by which each launch is."""
         stream = torch.cuda.current_stream().cuda_stream or 1
         launcher = _Timed(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
-        if shapes is not None:
+        sorter, shapes = timed or (Sorter, self.shapes)
+        if timed:
             launcher.events = []
         given = case.given([_Tensor(tensor) for tensor in tensors])
-        counters = lambda: scratch(self._card, COUNTERS, stream, 0)[0]  # noqa: E731
-        Sorter(launcher, case.count, shapes or self.shapes, counters).sort(given)
+        sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
         return launcher
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from headrace.arrange.sort.digits_gpu import MUST
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.arrange.sort.parts_gpu import PartOptions, PartShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -49,6 +50,14 @@ class Case:
         return Given(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
 
 
+class ByParts(Sorter):
+    """Goes by parts, as far as it may, whatever the keys are."""
+
+    def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
+        found = super()._parts(given, has_values=has_values)
+        return found and (*found[:2], MUST)
+
+
 class Machine(Protocol):
     """Where cases run."""
 
@@ -60,7 +69,7 @@ class Machine(Protocol):
     def rate(self, case: Case) -> float:
         """10^9 keys or pairs a second, of a case whose answer was right."""
 
-    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """Its launches with their microseconds."""
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
@@ -91,14 +100,14 @@ class Fibers:
         """See `Machine`."""
         return case.count / sum(taken for _, taken in self.steps(case, self.shapes)) / 1e3
 
-    def steps(self, case: Case, shapes: SortShapes) -> list[tuple[str, float]]:
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """See `Machine`."""
         keys = self._keys(case)
         rows = np.arange(case.count, dtype=keys.dtype)
         launcher = _Timed("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
         launcher.taken = []
-        Sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
+        sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")
         right = np.array_equal(found, keys[order])

@@ -11,18 +11,23 @@ row, and the last one is the sum with keys a nanosecond.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.gpu_sort_machines import Case, Fibers, Machine
-from headrace.arrange.sort.sorter_gpu import SortShapes
+from bench.gpu_sort_machines import ByParts, Case, Fibers, Machine
+from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
 
 LITTLE = 5.0
-WAYS: dict[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
+
+
+WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "chosen": (None, lambda shapes: shapes),
     "digits": ("digits", lambda shapes: shapes),
     "hybrid": ("hybrid", lambda shapes: shapes),
+    "parts": (None, lambda shapes: shapes),  # whatever the plan would say
+    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1 << 18), (8, 1 << 18)))),
 }
 """By name the strategy, and what becomes of the shapes."""
 lines: list[str] = []
@@ -48,8 +53,8 @@ def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, floa
     return found
 
 
-def table(machine: Machine, cases: dict[str, Case], shapes: SortShapes, *, each: bool) -> None:
-    columns = {title: together(machine.steps(case, shapes), each=each) for title, case in cases.items()}
+def table(machine: Machine, cases: dict[str, Case], how: tuple[SortShapes, type[Sorter]], *, each: bool) -> None:
+    columns = {title: together(machine.steps(case, *how), each=each) for title, case in cases.items()}
     rows = list(dict.fromkeys(name for column in columns.values() for name in column))
     large = [name for name in rows if max(column.get(name, 0) for column in columns.values()) >= LITTLE]
     say(f"\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
@@ -89,7 +94,7 @@ def main() -> None:
                 for count in counts
                 for ands in map(int, options.ands.split(","))
             }
-            table(machine, cases, shaped(machine.shapes), each=options.each)
+            table(machine, cases, (shaped(machine.shapes), ByParts if way == "parts" else Sorter), each=options.each)
             if options.out:
                 Path(options.out).write_text("\n".join(lines) + "\n")
 

@@ -23,7 +23,7 @@ _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
 SHAPES = SortShapes(
-    DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2),
+    DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2, (64, 1, 512)),
     SmallShapes(tuple((width, _BLOCK) for width in (1, 2, 4, 8)), _BLOCK, MEETING),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),

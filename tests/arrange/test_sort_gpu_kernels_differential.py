@@ -214,18 +214,18 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
 
 
 class Watching(FiberLauncher):
-    """Tells which way the plan went: 0 a straight copy, 1 reversed, 2 by digits, 3 by parts (plan.cuh)."""
+    """Tells which way the plan went: 1 a straight copy, 2 reversed, 3 by digits, 4 by parts (plan.cuh)."""
 
     way = -1
 
     def launch(self, entry, shape, args):
         if entry.name == "sort_straight":
-            self.way = int(args[0].array.view("u4")[0])
+            self.way = int(self.fetch(args[0]).view("u4")[0])
         super().launch(entry, shape, args)
 
 
 @pytest.mark.parametrize(
-    ("kind", "ands", "way"), [("drawn", 0, 3), ("drawn", 6, 2), ("drawn", -1, 0), ("rising", 0, 0), ("falling", 0, 1)]
+    ("kind", "ands", "way"), [("drawn", 0, 4), ("drawn", 6, 3), ("drawn", -1, 1), ("rising", 0, 1), ("falling", 0, 2)]
 )
 @pytest.mark.parametrize("columns", [0, 1])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])

@@ -9,13 +9,14 @@ import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import Bounds, PartOptions
+from headrace.arrange.sort.sort_gpu import shapes_of
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.kernel_arguments import signature_codes
 from headrace.core.gpu.kernel_source import Variant
 
 pytestmark = pytest.mark.pure
 
-OF_EVERY_CARD = 99 << 10
+OF_EVERY_CARD, OF_LARGE_CARDS = 99 << 10, 163 << 10
 
 
 class Room:
@@ -25,7 +26,8 @@ class Room:
 class Lister:
     """A launcher that looks programs up and runs nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
+        self.most_shared = most_shared
         self.programs: set[str] = set()
         self.room_bytes = 0
 
@@ -42,7 +44,8 @@ class Lister:
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
         self.programs.add(entry.file.rpartition("/")[2])
-        assert shape.shared <= OF_EVERY_CARD and shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
+        assert shape.shared <= self.most_shared
+        assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
         codes = signature_codes(entry.signature)
         assert len(codes) == len(args)
         for code, arg in zip(codes, args, strict=True):
@@ -72,3 +75,12 @@ def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) 
     shapes = dict(SortShapes().kept)[width]
     share = Bounds(count, shapes, PartOptions()).nbytes / (2 * count * width)
     assert 0.02 < share < 0.051
+
+
+@pytest.mark.parametrize(("capability", "most"), [((9, 0), OF_LARGE_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)])
+def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
+    for typestr in ("<u2", "<u4", "<u8"):
+        lister = Lister(most)
+        for values in ((), ((Room(), Room(), 4),)):
+            Sorter(lister, 1 << 26, shapes_of(100, capability), Room).sort(Given(KeyOrder.of(typestr), Room(), Room(), values))
+        assert ("sort_heads.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")

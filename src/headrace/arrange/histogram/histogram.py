@@ -13,7 +13,7 @@ from headrace.arrange.bucket.expression import Expression
 from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import Gpu, checked, driver, gpu
+from headrace.core.gpu.card import LARGE_BLOCKS, Gpu, checked, driver, gpu
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import Budget, device_pool
 from headrace.core.gpu.kernels import kernel
@@ -33,8 +33,6 @@ _WINDOW_OF_LARGE = 1 << 16
 _WINDOW_OF_SMALL = 1 << 15
 _NO_EVEN = bytes(16)
 """What the kernel of an expression does not look at."""
-_LARGE = {(8, 0), (9, 0), (10, 0)}
-"""Compute capabilities whose blocks may have more than 128 KB of shared memory."""
 _OF_EVERY_CARD = 99 << 10
 _ALONE_BYTES = 128 << 10
 """Keys that one block counts, which then writes the result: nothing has to be cleared before."""
@@ -242,7 +240,7 @@ def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = 
     Plan(packed=True, factor=32768, cells=0, kept=False, nbytes=65536)
     """
     if (buckets + 1) * 4 > _SINGLE_BYTES:
-        most = _WINDOW_OF_LARGE if capability in _LARGE else _WINDOW_OF_SMALL
+        most = _WINDOW_OF_LARGE if capability in LARGE_BLOCKS else _WINDOW_OF_SMALL
         window = min(most, -(-buckets // 64) * 64)
         cells = 0 if edge_size is None else _CELLS
         return Plan(True, window, cells, False, _words(cells) + window * 2)
@@ -255,7 +253,7 @@ def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = 
     kept = buckets <= _EDGES_KEPT
     edges = -(-(buckets + 1) * edge_size // 16) * 16 * kept
     cells = _CELLS_OF_GPU
-    if capability not in _LARGE and _words(cells) + edges + counters > _OF_EVERY_CARD:
+    if capability not in LARGE_BLOCKS and _words(cells) + edges + counters > _OF_EVERY_CARD:
         cells = _CELLS_OF_SMALL
     return Plan(False, replicas, cells, kept, _words(cells) + edges + counters)
 
@@ -267,7 +265,7 @@ def _words(cells: int) -> int:
 
 def _grid(card: Gpu, plan: Plan, source: Array, buckets: int) -> tuple[int, int, int]:
     """As many blocks as can be resident and have a tile; in y, the windows of packed counters."""
-    memory = 227 << 10 if card.capability in _LARGE else _OF_EVERY_CARD
+    memory = 227 << 10 if card.capability in LARGE_BLOCKS else _OF_EVERY_CARD
     resident = max(1, min(2048 // _THREADS, memory // (plan.nbytes + 1024)))
     windows = -(-buckets // plan.factor) if plan.packed else 1
     tiles = 1 if source.nbytes <= _ALONE_BYTES else -(-source.nbytes // (_THREADS * _ROWS * 16))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ DIGIT_BYTES = (16, 32, 48)
 _COUNT = {size: Entry("arrange/multisplit/split_count.cu", "split_count", f"P24s{size}sPPP") for size in DIGIT_BYTES}
 _BASES = Entry("arrange/multisplit/split_count.cu", "split_bases", "PPIPPPI")
 _SPLIT = {size: Entry("arrange/multisplit/split.cu", "split", f"PPQ{size}s40s168s") for size in DIGIT_BYTES}
+_RESERVE = Entry("arrange/multisplit/split_reserve.cu", "split_reserve", "PPQ16sP")
 _COUNT_WARPS = Entry("arrange/multisplit/split_warps.cu", "count_warps", "PQ16sQPP")
 _SPLIT_WARPS = Entry("arrange/multisplit/split_warps.cu", "split_warps", "PPQ16sQP168sI")
 
@@ -95,8 +97,8 @@ class Shapes:
     with_values: tuple[int, int, int] = (384, 16, 2)
     long_keys: tuple[int, int, int] = (512, 12, 2)
     long_keys_with_values: tuple[int, int, int] = (512, 12, 1)
-    reserving: tuple[int, int, int] = (512, 20, 2)
-    reserving_long: tuple[int, int, int] = (512, 12, 2)
+    reserving: tuple[int, int, int] = (512, 30, 2)
+    reserving_long: tuple[int, int, int] = (512, 14, 2)
     counting: tuple[int, int] = (256, 4)
     warps: tuple[int, int] = (256, 8)
     multiprocessors: int = 132
@@ -178,6 +180,15 @@ class Splitter:
         """In no order within a digit: each tile takes room at `cursors`, where each digit's next key goes."""
         threads, items, resident = self.shapes.split(by, BY_RESERVING)
         tiles = -(-self.count // (threads * items))
+        if self.shapes.ways is None:
+            to = "u32" if self.count < 1 << 32 else "u64"
+            room = bin_keys(threads * items, by.digits)
+            tile = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+            sizes = *tile, ("HR_BIN", room), ("HR_TO", to)
+            blocks = min(tiles, self.shapes.multiprocessors * resident)
+            shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
+            self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
+            return
         memory = self.launcher.room(16, fill=0)
         places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
         self._split(by, BY_RESERVING, min(tiles, self.shapes.multiprocessors * resident), places, [keys])
@@ -272,3 +283,14 @@ def packed(columns: Sequence[Column]) -> bytes:
     targets = [*(column.target.address for column in columns), *empty]
     widths = [*(column.width for column in columns), *empty]
     return struct.pack("<16Q8I2I", *sources, *targets, *widths, len(columns), 0)
+
+
+def bin_keys(tile_keys: int, digits: int) -> int:
+    """Room of a digit's bin (reserve_tile.cuh), odd: of digits drawn alike 1 in 10,000 has more keys in a tile."""
+    mean = tile_keys / digits
+    return int(mean + 3.75 * math.sqrt(mean)) | 1
+
+
+def bins_bytes(room: int, digits: int, width: int) -> int:
+    """Shared memory of all bins."""
+    return -(-room * digits * width // 16) * 16

@@ -13,6 +13,7 @@ from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packe
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16
+_DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
@@ -65,6 +66,9 @@ class DigitShapes:
         Threads.
     counting_blocks
         Of a multiprocessor.
+    heads
+        Of what counts heads of keys: threads, vectors of 16 bytes of a thread, and what no counter comes to; None where a block
+        has no room for so many counters.
     portion
         Keys of a launch at most.
     """
@@ -85,6 +89,7 @@ class DigitShapes:
     counting: tuple[int, int] = (256, 4)
     planning: int = 256
     counting_blocks: int = 4
+    heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
     together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (
         ((4, 4), (384, 20, 2)),
@@ -137,30 +142,63 @@ class Case:
 class Plan:
     """Counts of all digits, where each begins, and what is done, all on the device.
 
-    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 288.
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 288; 256 KiB where heads of keys may be counted.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        self.totals = common.launcher.room(self.table_bytes + 8, fill=0)
+        self.totals = common.launcher.room(self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES, fill=0)
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
-        self.plan = common.launcher.room(PLAN_BYTES)
+        self._disorder = Part(self.totals, self.table_bytes)
+        self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
+        self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
+        takes_heads = takes_heads and shapes.heads is not None
+        self.heads = common.launcher.room(4 << 2 * shapes.bits, fill=0) if takes_heads else None
 
     def make(self, source: Room, case: Case) -> None:
         """Count, and decide."""
+        packed = case.packed(self._common.count)
+        if self.heads is not None and self._shapes.heads is not None:
+            self._count_heads(source, packed, self.heads, self._shapes.heads)
+        self._count_all(source, packed, keeps_equals=case.keeps_equals)
+
+    def _count_heads(self, source: Room, case: bytes, heads: Room, shape: tuple[int, int, int]) -> None:
+        """If a sample tells that it is worth it."""
+        keys, shapes, common = self._keys, self._shapes, self._common
+        threads, rows, full = shape
+        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows), ("HR_FULL", full)
+        defines, rule = keys.defines(*sizes), len(keys.rule)
+        words = 4 << 2 * shapes.bits
+        common.launcher.launch(
+            _heads_entry("sort_sample", f"PQ{rule}s24sP"),
+            Shape(defines, 1, threads, words // 4),
+            (source, common.count, keys.rule, case, self.plan),
+        )
+        blocks = max(1, min(-(-common.count * keys.width // (threads * rows * 16)), common.multiprocessors))
+        common.launcher.launch(
+            _heads_entry("sort_count_heads", f"PQ{rule}sPPP"),
+            Shape(defines, blocks, threads, words // 2),
+            (source, common.count, keys.rule, heads, self._differ, self.plan),
+        )
+        common.launcher.launch(
+            _heads_entry("sort_plan_heads", "PP24sPP"),
+            Shape(defines, 1, threads),
+            (heads, self._differ, case, self.totals, self.plan),
+        )
+
+    def _count_all(self, source: Room, case: bytes, *, keeps_equals: bool) -> None:
         keys, shapes, common = self._keys, self._shapes, self._common
         threads, rows = shapes.counting
         tile = threads * rows * 16 // keys.width
         blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
         shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
-        disorder = Part(self.totals, self.table_bytes)
-        args = (source, common.count, keys.rule, int(case.keeps_equals), self.totals, disorder)
+        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, self.plan)
         common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         alike = Keys(keys.width, keys.rule)
         shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
-        common.launcher.launch(_PLAN, shape, (self.totals, disorder, case.packed(common.count), self.starts, self.plan))
+        common.launcher.launch(_PLAN, shape, (self.totals, self._disorder, case, self.starts, self.plan))
 
     def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Keys that were in order, or in the reverse one."""
@@ -224,7 +262,12 @@ _PLAN = Entry("arrange/sort/sort_plan.cu", "sort_plan", "PP24sPP")
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/sort_count.cu", "sort_count", f"PQ{rule}sIPP")
+    return Entry("arrange/sort/sort_count.cu", "sort_count", f"PQ{rule}sIPPP")
+
+
+@lru_cache(16)
+def _heads_entry(name: str, signature: str) -> Entry:
+    return Entry("arrange/sort/sort_heads.cu", name, signature)
 
 
 @lru_cache(8)

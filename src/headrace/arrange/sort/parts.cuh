@@ -17,6 +17,12 @@ struct Block {
     u32 first;  // number of the bucket's first block
 };
 
+// Where a bucket begins, and the digit that its keys have in the step before.
+struct Bucket {
+    u32 begin;
+    u32 digit;
+};
+
 // A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`.
 struct Part {
     u32 begin;
@@ -50,12 +56,13 @@ struct Lists {
     Counts* counts;  // of each step
     Block* blocks;   // of keys
     Block* odd_blocks;
-    u32* bucket_begin;
-    u32* odd_bucket_begin;
+    Bucket* buckets;
+    Bucket* odd_buckets;
     u32* cursors;       // for each bucket and digit: how many keys; then where the next one goes
     u32* block_counts;  // for each block and digit; null: not kept
     Part* parts;        // those of class 0 from the front, of class 1 from the back
     Part* large_parts;  // of class 2
+    const u32* heads;   // for each two highest digits how many keys, where the plan has them
     u32 most_parts;
     u32 keys_of_block;
     u32 most_in_one;   // keys of a part
@@ -69,8 +76,8 @@ struct Lists {
 static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step) {
     return step % 2 == 0 ? lists.blocks : lists.odd_blocks;
 }
-static __device__ __forceinline__ u32* bucket_begins_of(const Lists& lists, u32 step) {
-    return step % 2 == 0 ? lists.bucket_begin : lists.odd_bucket_begin;
+static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 step) {
+    return step % 2 == 0 ? lists.buckets : lists.odd_buckets;
 }
 
 // Part `i` of a class.

@@ -19,9 +19,10 @@ struct Shared {
     u32 heads[warps];   // bits of digits that begin a group
     u32 filled[warps];  // of those that have keys
     u32 begin[threads + 1];
-    u32 large[threads];
+    u32 large[threads];        // digits whose sub-buckets are split next
+    u32 first_block[threads];  // of each of those
     u32 larges;
-    u32 bucket, block;  // of a large one
+    u32 bucket, block;  // of the first
 };
 
 // The first digit behind `digit` that is marked; `threads` if there is none.
@@ -52,30 +53,50 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const Sh
     return (own - first) / merged != (before - first) / merged;
 }
 
-static __device__ __forceinline__ void add_part(const Lists& lists, Counts& counts, const Part& part) {
-    const u32 size_class = part.count <= lists.tiny_part ? 0 : part.count <= lists.little_part ? 1 : 2;
-    *part_of(lists, size_class, atomicAdd(&counts.parts[size_class], 1u)) = part;
+// A part of each lane, if it has keys: one addition a class and warp finds room for them.
+static __device__ __forceinline__ void add_parts(const Lists& lists, Counts& counts, const Part& part) {
+    const u32 own = part.count <= lists.tiny_part ? 0 : part.count <= lists.little_part ? 1 : 2;
+#pragma unroll
+    for (u32 size_class = 0; size_class < size_classes; ++size_class) {
+        const u32 alike = __ballot_sync(tile::all_lanes, part.count != 0 && own == size_class);
+        if (alike == 0) continue;
+        u32 first = 0;
+        if (tile::lane() == 0) first = atomicAdd(&counts.parts[size_class], static_cast<u32>(__popc(alike)));
+        first = tile::shuffle(first, 0) + static_cast<u32>(__popc(alike & ((1u << tile::lane()) - 1)));
+        if ((alike >> tile::lane() & 1) != 0) *part_of(lists, size_class, first) = part;
+    }
 }
 
-// The buckets that are split next, one after the other; all threads write their blocks' records.
+// The buckets that are split next, of which `shared.large` has the digits: a thread each finds room for them, a warp
+// each writes their blocks' records. All threads.
 static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, Shared& shared) {
-    Counts& counts = lists.counts[number + 1];
-    for (u32 i = 0; i < shared.larges; ++i) {
-        const u32 begin = shared.begin[shared.large[i]];
-        const u32 count = shared.begin[shared.large[i] + 1] - begin;
-        const u32 blocks = (count - 1) / lists.keys_of_block + 1;
-        if (threadIdx.x == 0) {
-            shared.bucket = atomicAdd(&counts.buckets, 1u);
-            shared.block = atomicAdd(&counts.blocks, blocks);
-            bucket_begins_of(lists, number + 1)[shared.bucket] = begin;
+    const u32 i = threadIdx.x, larges = shared.larges;
+    const u32 digit = i < larges ? shared.large[i] : 0;
+    const u32 begin = i < larges ? shared.begin[digit] : 0;
+    const u32 count = i < larges ? shared.begin[digit + 1] - begin : 0;
+    const u32 blocks = count == 0 ? 0 : (count - 1) / lists.keys_of_block + 1;
+    const u32 upto = tile::scan_warp<Sum<u32>>(blocks);
+    const auto all = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
+    if (i == 0) {
+        Counts& counts = lists.counts[number + 1];
+        shared.bucket = atomicAdd(&counts.buckets, larges);
+        shared.block = atomicAdd(&counts.blocks, all.total);
+    }
+    __syncthreads();
+    if (i < larges) {
+        shared.first_block[i] = shared.block + all.before + upto - blocks;
+        buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit};
+    }
+    __syncthreads();
+    Block* const records = blocks_of(lists, number + 1);
+    for (u32 large = tile::warp(); large < larges; large += warps) {
+        const u32 first = shared.first_block[large], its_begin = shared.begin[shared.large[large]];
+        const u32 its_count = shared.begin[shared.large[large] + 1] - its_begin;
+        for (u32 block = tile::lane(); block <= (its_count - 1) / lists.keys_of_block; block += tile::lanes) {
+            const u32 past = block * lists.keys_of_block, left = its_count - past;
+            const u32 here = left < lists.keys_of_block ? left : lists.keys_of_block;
+            records[first + block] = {its_begin + past, here, shared.bucket + large, first};
         }
-        __syncthreads();
-        for (u32 block = threadIdx.x; block < blocks; block += threads) {
-            const u32 past = block * lists.keys_of_block;
-            const u32 here = count - past < lists.keys_of_block ? count - past : lists.keys_of_block;
-            blocks_of(lists, number + 1)[shared.block + block] = {begin + past, here, shared.bucket, shared.block};
-        }
-        __syncthreads();
     }
 }
 
@@ -85,7 +106,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
     const Step step = lists.plan->step[number];
     u32* const cursors = lists.cursors + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
-    const u32 first = bucket_begins_of(lists, number)[bucket];
+    const u32 first = buckets_of(lists, number)[bucket].begin;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before;
     const u32 begin = first + before + upto - count;
@@ -102,6 +123,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
+    Part part = {begin, 0, 0, step.to};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
@@ -110,9 +132,11 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = key_bits - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
-            add_part(lists, lists.counts[number], {begin, size, shift + own, step.to});
+            part.count = size;
+            part.bits = shift + own;
         }
     }
+    add_parts(lists, lists.counts[number], part);
     __syncthreads();
     add_buckets(lists, number, shared);
     __syncthreads();
@@ -135,11 +159,18 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
         lists.blocks[i] = {begin, count - begin < lists.keys_of_block ? count - begin : lists.keys_of_block, 0, 0};
     }
     if (blockIdx.x != 0) return;
-    if (totals != nullptr && threadIdx.x < digits) {
-        lists.cursors[threadIdx.x] = static_cast<u32>(totals[lists.plan->step[0].digit * digits + threadIdx.x]);
+    if (threadIdx.x < digits) {
+        const u32 at = lists.plan->step[0].digit * digits + threadIdx.x;
+        lists.cursors[threadIdx.x] = totals == nullptr ? 0 : static_cast<u32>(totals[at]);
     }
     if (threadIdx.x != 0) return;
-    lists.bucket_begin[0] = 0;
+    lists.buckets[0] = {0, 0};
     lists.counts[0].blocks = blocks;
     lists.counts[0].buckets = 1;
+}
+
+// Counts of a later step's buckets, of which there may be many fewer than there is room for.
+extern "C" __global__ void __launch_bounds__(threads) parts_clear(Lists lists, u32 number) {
+    const u32 all = lists.counts[number].buckets * digits;
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads) lists.cursors[i] = 0;
 }

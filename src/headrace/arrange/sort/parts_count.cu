@@ -18,10 +18,11 @@ HR_TABLE u8 network[25][2] = {{0, 3}, {1, 7}, {2, 5}, {4, 8}, {0, 7}, {2, 4}, {3
                               {1, 3}, {4, 5}, {7, 8}, {1, 4}, {3, 6}, {5, 7}, {0, 1}, {2, 4}, {3, 5},
                               {6, 8}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {3, 4}, {5, 6}};
 
+template <bool whole>
 static __device__ __forceinline__ void add_alone(const u32 (&digit)[items], u32* counters) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (digit[j] != none) atomicAdd(&counters[digit[j]], 1u);
+        if (whole || digit[j] != none) atomicAdd(&counters[digit[j]], 1u);
     }
 }
 
@@ -52,35 +53,58 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[items], u3
     }
 }
 
+// Digits of keys from `in` on, those behind `count` none.
+template <bool whole>
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, bool makes_codes,
+                                                  bool reduces, u32* counters) {
+    Key key[items] = {};
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || j * threads + threadIdx.x < count) key[j] = in[j * threads + threadIdx.x];
+    }
+    if (makes_codes) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) key[j] = digit.rule.moved(key[j]);
+    }
+    u32 own[items];
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : none;
+    }
+    if (reduces) {
+        add_reduced(own, counters);
+    } else {
+        add_alone<whole>(own, counters);
+    }
+}
+
+// The second step's buckets by what heads of keys told, with nothing to read.
+static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 buckets) {
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < buckets * digits; i += gridDim.x * threads) {
+        lists.cursors[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
+    }
+}
+
 // Step `number` of the plan.
 extern "C" __global__ void __launch_bounds__(threads)
     parts_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     __shared__ u32 counters[digits];
     const Counts& counts = lists.counts[number];
     if (counts.blocks == 0) return;
+    if (number == 1 && lists.plan->has_heads != 0) return take_from_heads(lists, counts.buckets);
     const Step step = lists.plan->step[number];
     const Digit digit = digit_by_number(rule, step.digit);
+    const bool reduces = lists.reduces != 0;
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
         const Block block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
         __syncthreads();
         const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;
-        for (u32 at = 0; at < block.count; at += threads * items) {
-            u32 own[items];
-#pragma unroll
-            for (u32 j = 0; j < items; ++j) {
-                const u32 place = at + j * threads + threadIdx.x;
-                own[j] = none;
-                if (place >= block.count) continue;
-                const Key key = number == 0 ? digit.rule.moved(in[place]) : in[place];
-                own[j] = digit.of(key);
-            }
-            if (lists.reduces != 0) {
-                add_reduced(own, counters);
-            } else {
-                add_alone(own, counters);
-            }
+        u32 at = 0;
+        for (; block.count - at >= threads * items; at += threads * items) {
+            count_some<true>(in + at, threads * items, digit, number == 0, reduces, counters);
         }
+        if (at < block.count) count_some<false>(in + at, block.count - at, digit, number == 0, reduces, counters);
         __syncthreads();
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             const u32 count = counters[d];

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits_gpu import Plan, Tiles
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
@@ -15,7 +16,7 @@ from headrace.core.gpu.launcher import Entry, Room, Shape
 MOST_KEYS = (1 << 32) - 1
 """Positions have 32 bits."""
 CLASSES = 3
-_COUNTS_BYTES, _RECORD_BYTES = 32, 16
+_COUNTS_BYTES, _RECORD_BYTES, _BUCKET_BYTES = 32, 16, 8
 _BEGIN_BLOCKS = 64
 
 
@@ -69,7 +70,7 @@ class PartOptions:
     Parameters
     ----------
     keeps_counts
-        Whether blocks' counts are kept for the scatter; otherwise one addition a key counts and ranks.
+        Whether blocks' counts are kept for the scatter; otherwise, of keys alone, one addition a key counts and ranks.
     reduces, looks_ahead
         A thread adds equal digits at once; it takes up to three places at once in skewed blocks.
     merges
@@ -128,7 +129,7 @@ class Bounds:
         if self.options.stable:
             kept = 16 + 8 * digits * self.blocks  # states of look-back
         records = 2 * self.blocks + self.parts + self.large_parts
-        return 4 * digits * self.buckets + kept + _RECORD_BYTES * records + 8 * self.buckets
+        return 4 * digits * self.buckets + kept + _RECORD_BYTES * records + 2 * _BUCKET_BYTES * self.buckets
 
 
 class PartSort:
@@ -145,7 +146,7 @@ class PartSort:
         digits = 1 << shapes.bits
         self._counts = room((self._steps + 1) * _COUNTS_BYTES, fill=0)
         self._blocks = [room(bounds.blocks * _RECORD_BYTES) for _ in range(2)]
-        self._begins = [room(bounds.buckets * 4) for _ in range(2)]
+        self._buckets = [room(bounds.buckets * _BUCKET_BYTES) for _ in range(2)]
         self._cursors = room(bounds.buckets * digits * 4)
         keeps = options.keeps_counts and not options.stable
         self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
@@ -157,7 +158,7 @@ class PartSort:
         """Sort, if the plan is to go by parts."""
         moved, columns = arrays
         has_values = bool(columns)
-        lists, packed = self._lists(plan.plan), packed_arrays(moved, columns)
+        lists, packed = self._lists(plan), packed_arrays(moved, columns)
         self._begin(lists, plan)
         width = max([self._keys.width, *(min(8, column.width) for column in columns)])
         for step in range(self._steps):
@@ -171,18 +172,17 @@ class PartSort:
             for size_class in range(CLASSES):
                 self._local(step, size_class, packed, writes=(has_values, writes_keys))
 
-    def _lists(self, plan: Room) -> bytes:
+    def _lists(self, plan: Plan) -> bytes:
         shapes, options, bounds = self._shapes, self._options, self._bounds
-        rooms = (plan, self._counts, *self._blocks, *self._begins, self._cursors, self._block_counts, self._parts)
-        places = [0 if room is None else room.address for room in (*rooms, self._large_parts)]
+        rooms = (plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors, self._block_counts, self._parts)
+        places = [0 if room is None else room.address for room in (*rooms, self._large_parts, plan.heads)]
         below = shapes.merged_below if options.merges else 0
         classes = [shape.keys if options.by_size else 0 for shape in shapes.local[:2]]
         flags = int(options.reduces), int(options.looks_ahead)
         sizes = bounds.parts, shapes.block_keys, shapes.most_in_one, below, *classes, *flags
-        return struct.pack("<10Q8I", *places, *sizes)
+        return struct.pack("<11Q8I", *places, *sizes)
 
     def _begin(self, lists: bytes, plan: Plan) -> None:
-        self._common.launcher.fill(self._cursors, 0)
         totals = plan.totals if self._block_counts is None else None
         shape = Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
         self._common.launcher.launch(_BEGIN, shape, (lists, self._common.count, totals))
@@ -196,7 +196,8 @@ class PartSort:
 
     def _count(self, lists: bytes, step: int, arrays: bytes) -> None:
         if step > 0:
-            self._common.launcher.fill(self._cursors, 0)
+            shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
+            self._common.launcher.launch(_CLEAR, shape, (lists, step))
         threads, items = self._shapes.counting
         defines = self._keys.defines(("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items))
         shape = Shape(defines, self._resident(self._bounds.blocks, 2048 // threads), threads)
@@ -210,12 +211,20 @@ class PartSort:
     def _scatter(self, lists: bytes, step: int, arrays: bytes, widths: tuple[bool, int]) -> None:
         has_values, width = widths
         threads, items, resident = self._shapes.splitting
-        sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        kept = ("HR_VALUES", int(has_values)), ("HR_KEPT", int(self._options.keeps_counts))
+        sizes = [("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)]
+        digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
+        if reserves:
+            room = bin_keys(threads * items, digits)
+            sizes.append(("HR_BIN", room))
+            shared = bins_bytes(room, digits, width)
+        else:
+            sizes.append(("HR_VALUES", int(has_values)))
+            shared = -(-threads * items * width // 16) * 16
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(self._keys.defines(*sizes, *kept), blocks, threads, -(-threads * items * width // 16) * 16)
+        shape = Shape(self._keys.defines(*sizes), blocks, threads, shared)
         args = (lists, step, self._keys.rule, arrays)
-        self._common.launcher.launch(_entry("parts_scatter", len(self._keys.rule)), shape, args)
+        name = "parts_reserve" if reserves else "parts_scatter"
+        self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
 
     def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
         keys, tiles, bits = self._keys, self._shapes.tiles, self._shapes.bits
@@ -240,8 +249,9 @@ class PartSort:
         self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "112sIP")
-_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "112sII")
+_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "120sIP")
+_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "120sI")
+_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "120sII")
 
 
 @lru_cache(8)
@@ -251,9 +261,9 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/{name}.cu", name, f"112sI{rule}s296s")
+    return Entry(f"arrange/sort/{name}.cu", name, f"120sI{rule}s296s")
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"112sI{rule}s296sPI")
+    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"120sI{rule}s296sPI")

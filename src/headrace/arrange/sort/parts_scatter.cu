@@ -2,9 +2,9 @@
 // takes room in each by one addition, puts its keys side by side in shared memory, and writes runs. (Stehle and
 // Jacobsen 2017, section 4.4.) Values then take the same shared memory.
 //
-// HR_KEPT: as the paper has it, the block's counts were kept, each key's place is an addition, and where a digit has
-// more than half of the block's keys a thread looks two keys ahead and takes up to three places at once. Otherwise the
-// same addition counts and ranks, and nothing is kept; a warp of equal digits adds once.
+// The block's counts were kept, so each key's place is an addition; where a digit has more than half of the block's
+// keys a thread looks two keys ahead and takes up to three places at once. Keys alone, whose counts are not kept:
+// parts_reserve.cu.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/digit.cuh"
@@ -15,7 +15,7 @@
 using namespace headrace;
 
 struct Runs {
-    u32 next[digits];  // where the block's next key of a digit goes in its tile; with nothing kept, where they begin
+    u32 next[digits];  // where the block's next key of a digit goes in its tile
     u32 to[digits];    // where place 0 of the tile would go, were it of this digit
     u32 totals[warps];
 };
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void place_ahead(const Key (&key)[items], cons
     }
 }
 
-static __device__ __forceinline__ void place_kept(const Key (&key)[items], const Lists& lists, const Block& block,
+static __device__ __forceinline__ void place_keys(const Key (&key)[items], const Lists& lists, const Block& block,
                                                   u32 i, const Digit& digit, Runs& runs, u32 (&place)[items]) {
     const u32 d = threadIdx.x;
     const u32 count = d < digits ? lists.block_counts[static_cast<u64>(i) * digits + d] : 0;
@@ -69,34 +69,6 @@ static __device__ __forceinline__ void place_kept(const Key (&key)[items], const
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (place_in_block(j) < block.count) place[j] = atomicAdd(&runs.next[digit.of(key[j])], 1u);
-    }
-}
-
-static __device__ __forceinline__ void place_anyhow(const Key (&key)[items], const Lists& lists, const Block& block,
-                                                    const Digit& digit, Runs& runs, u32 (&place)[items]) {
-    const u32 d = threadIdx.x;
-    if (d < digits) runs.next[d] = 0;
-    __syncthreads();
-    const bool whole = block.count == tile_keys;
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        const bool is_there = place_in_block(j) < block.count;
-        const u32 own = is_there ? digit.of(key[j]) : 0;
-        if (whole && __all_sync(tile::all_lanes, own == tile::shuffle(own, 0))) {
-            u32 first = 0;
-            if (tile::lane() == 0) first = atomicAdd(&runs.next[own], tile::lanes);
-            place[j] = tile::shuffle(first, 0) + tile::lane();
-        } else if (is_there) {
-            place[j] = atomicAdd(&runs.next[own], 1u);
-        }
-    }
-    __syncthreads();
-    const u32 count = d < digits ? runs.next[d] : 0;
-    take_room(lists, block, count, runs);
-    __syncthreads();
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        if (place_in_block(j) < block.count) place[j] += runs.next[digit.of(key[j])];
     }
 }
 
@@ -147,11 +119,7 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
         key[j] = in[place_in_block(j)];
         if (number == 0) key[j] = digit.rule.moved(key[j]);
     }
-    if constexpr (HR_KEPT != 0) {
-        place_kept(key, lists, block, i, digit, runs, place);
-    } else {
-        place_anyhow(key, lists, block, digit, runs, place);
-    }
+    place_keys(key, lists, block, i, digit, runs, place);
     Key* const room = static_cast<Key*>(memory);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {

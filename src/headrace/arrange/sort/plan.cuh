@@ -7,7 +7,7 @@ namespace headrace {
 
 constexpr u32 most_steps = 16;
 
-enum class How : u32 { straight, reversed, by_digits, by_parts };
+enum class How : u32 { undecided, straight, reversed, by_digits, by_parts };
 
 struct Disorder {
     u32 falls;  // whether a key comes before a lower one
@@ -26,7 +26,8 @@ struct Step {
 struct Plan {
     How how;
     u32 steps;
-    u32 unused[2];
+    u32 takes_heads;  // whether to count heads of keys first
+    u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
     Step step[most_steps];
 };
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.task import SortTask
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import LARGE_BLOCKS, gpu
 from headrace.core.gpu.launcher import GpuLauncher, Room
 from headrace.core.gpu.scratch import COUNTERS, scratch
 from headrace.core.placement import in_stream_of
@@ -49,13 +49,22 @@ def _sorter(task: SortTask) -> Iterator[Sorter]:
         def counters() -> Room:
             return scratch(card, COUNTERS, launcher.stream, 0)[0]
 
-        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors), counters)
+        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors, card.capability), counters)
+
+
+_OF_SMALL = 512, 14, 2
+"""Of keys of 8 bytes that are split by parts on a card whose blocks have less room."""
 
 
 @cache
-def shapes_of(multiprocessors: int) -> SortShapes:
-    """Of a card with so many."""
-    return replace(SortShapes(), multiprocessors=multiprocessors)
+def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
+    """Of a card with so many, of a compute capability."""
+    shapes = replace(SortShapes(), multiprocessors=multiprocessors)
+    if capability in LARGE_BLOCKS:
+        return shapes
+    counted = dict(shapes.counted)
+    counted[8] = replace(counted[8], counting=_OF_SMALL[:2], splitting=_OF_SMALL)
+    return replace(shapes, digits=replace(shapes.digits, heads=None), counted=tuple(counted.items()))
 
 
 def _given(task: SortTask) -> Given:

@@ -1,8 +1,7 @@
 // What is to be done, from the counts of all digits: steps for the digits that differ, and for no others; a straight
 // copy where keys are in order; from the highest digit down where that moves less. Also where each digit's keys begin.
 // A block; nothing is moved.
-#include "arrange/sort/digit.cuh"
-#include "arrange/sort/plan.cuh"
+#include "arrange/sort/plan_steps.cuh"
 #include "core/tile/block.cuh"
 
 using namespace headrace;
@@ -10,14 +9,6 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 static_assert(threads >= digits && key_digits <= most_steps);
-
-struct Case {
-    u64 count;
-    u32 in_place;  // then the number of steps must be even
-    u32 parts;     // whether the sort may go by parts, from the highest digit down: 0 no, 1 where it moves less, 2 yes
-    u32 most_in_one;  // keys that one block sorts alone
-    u32 value_bytes;  // of what goes with a key
-};
 
 struct PlanShared {
     u64 totals[warps];
@@ -52,41 +43,20 @@ static __device__ __forceinline__ void large_shares(const Case& task, PlanShared
     }
 }
 
-// Whether a sort by parts moves less: keys are read once more for each digit they are counted by, and parts that a
-// block sorts are read and written once, whatever digits they have left.
-static __device__ __forceinline__ bool parts_move_less(const Case& task, PlanShared& shared, u32 differing) {
+// Whether a sort by parts takes less.
+static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanShared& shared, u32 differing) {
     if (differing < 3) return false;
     float share[2];
     large_shares(task, shared, share);
-    const float left = static_cast<float>(differing - 2), values = static_cast<float>(task.value_bytes) / sizeof(Key);
-    const float split = share[0] + share[1] * left;  // times that a key is split again
-    const float by_parts = 1 + 2 + 3 * split + 2 + values * (2 + 2 * split + 2);
-    return by_parts < 1 + (1 + values) * 2 * static_cast<float>(differing);
+    const float splits = share[0] + share[1] * static_cast<float>(differing - 2);
+    return is_better(cost_by_parts(task, splits, false), cost_by_digits(task, differing));
 }
 
-// The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.
-static __device__ __forceinline__ void write_steps(Plan& plan, u32 differ, const Case& task, How how) {
-    u32 order[most_steps], steps = 0;
-    for (u32 d = 0; d < key_digits; ++d) {
-        const u32 digit = how == How::by_parts ? key_digits - 1 - d : d;
-        if ((differ >> digit & 1) != 0) order[steps++] = digit;
-    }
-    for (u32 d = 0; d < key_digits && task.in_place != 0 && steps % 2 != 0; ++d) {
-        if ((differ >> d & 1) == 0) order[steps++] = d;
-    }
-    for (u32 s = 0; s < steps; ++s) {
-        const Place to = (steps - 1 - s) % 2 == 0 ? Place::target : Place::between;
-        const Place from = s == 0 ? Place::source : to == Place::target ? Place::between : Place::target;
-        plan.step[s] = {order[s], from, to, 0};
-    }
-    plan.how = how;
-    plan.steps = steps;
-}
-
-// `totals`, `starts`: for each digit and value.
+// `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_plan(const u64* totals, const Disorder* disorder, Case task, u64* starts, Plan* plan) {
     __shared__ PlanShared shared;
+    if (plan->how != How::undecided) return;
     u32 differ = 0, differing = 0;
     const u32 d = threadIdx.x;
     for (u32 digit = key_digits; digit-- != 0;) {
@@ -103,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     How how = How::by_digits;
-    if (task.parts == 2 || (task.parts == 1 && parts_move_less(task, shared, differing))) how = How::by_parts;
+    if (task.parts == 2 || (task.parts == 1 && parts_are_better(task, shared, differing))) how = How::by_parts;
     if (disorder->falls == 0)
         how = How::straight;
     else if (disorder->rises == 0)

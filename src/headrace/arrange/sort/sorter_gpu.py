@@ -46,14 +46,14 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (512, 20, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (512, 15), (512, 30, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
+        (8, PartShapes(8, (512, 16), (512, 16, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
         (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
     )
-    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 24), (8, 1 << 22))
+    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8
     multiprocessors: int = 132
 
@@ -230,7 +230,7 @@ class Sorter:
         widths = [column.width for column in columns]
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
-        plan = Plan(common, keys, shapes)
+        plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
         digits = DigitSort(common, keys, shapes, widths) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
@@ -256,14 +256,18 @@ class Sorter:
     def _parts(self, given: Given, widths: Sequence[int]) -> tuple[PartShapes, PartOptions, int] | None:
         """Shapes and options of a sort by parts, and whether it may be done or must."""
         if given.strategy == "hybrid":
-            return dict(self._shapes.kept)[given.width], given.options, MUST
+            shapes = dict(self._shapes.kept)[given.width]
+            options = replace(given.options, keeps_counts=given.options.keeps_counts or bool(widths))
+            if not options.keeps_counts:
+                shapes = replace(shapes, splitting=dict(self._shapes.counted)[given.width].splitting)
+            return shapes, options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
         if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
         if widths:
             shapes = dict(self._shapes.stable)[given.width].stably(self._shapes.digits.of(given.width, widths))
-            return shapes, replace(given.options, stable=True), MAY
-        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False), MAY
+            return shapes, replace(given.options, reduces=False, stable=True), MAY
+        return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 
     def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
         """With the room that steps take: none for one step."""

@@ -1,0 +1,63 @@
+// What a plan is made of, however digits were counted: whether to go by parts, and the steps.
+#pragma once
+#include "arrange/sort/digit.cuh"
+#include "arrange/sort/plan.cuh"
+
+namespace headrace {
+
+static_assert(key_digits <= most_steps);
+
+struct Case {
+    u64 count;
+    u32 in_place;  // then the number of steps must be even
+    u32 parts;     // whether the sort may go by parts, from the highest digit down: 0 no, 1 where it moves less, 2 yes
+    u32 most_in_one;  // keys that one block sorts alone
+    u32 value_bytes;  // of what goes with a key
+};
+
+// What a key alone costs in picoseconds, measured on an H200 with 2^27 to 2^29 of them (docs/decisions/0023): to count
+// its head, or all its digits, or a digit of its part; in a pass of a sort by digits; to be scattered by parts, twice
+// as much where buckets are small or digits skewed; and at the end to be sorted in its part.
+struct Costs {
+    float heads, digits, again, pass, scatter, local;
+};
+constexpr Costs costs =
+    sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 4.3f, 2.8f, 5.0f} : Costs{2.0f, 3.9f, 2.4f, 6.1f, 5.3f, 7.0f};
+
+static __device__ __forceinline__ float moved_with(const Case& task) {
+    return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
+}
+static __device__ __forceinline__ float cost_by_digits(const Case& task, u32 differing) {
+    return costs.pass * moved_with(task) * static_cast<float>(differing);
+}
+// `splits`: how often a key is split behind its first digit. What heads told is not counted again.
+static __device__ __forceinline__ float cost_by_parts(const Case& task, float splits, bool has_heads) {
+    const float second = splits < 1 ? splits : 1, later = splits - second;
+    const float counting = costs.again * (has_heads ? later : splits);
+    return moved_with(task) * (costs.scatter * (1 + second + 2 * later) + costs.local) + counting;
+}
+// By a fifth at least, since parts are counted upon to divide as the digits before did.
+static __device__ __forceinline__ bool is_better(float by_parts, float by_digits) {
+    return by_parts < 0.8f * by_digits;
+}
+
+// The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.
+static __device__ __forceinline__ void write_steps(Plan& plan, u32 differ, const Case& task, How how) {
+    u32 order[most_steps], steps = 0;
+    for (u32 d = 0; d < key_digits; ++d) {
+        const u32 digit = how == How::by_parts ? key_digits - 1 - d : d;
+        if ((differ >> digit & 1) != 0) order[steps++] = digit;
+    }
+    for (u32 d = 0; d < key_digits && task.in_place != 0 && steps % 2 != 0; ++d) {
+        if ((differ >> d & 1) == 0) order[steps++] = d;
+    }
+    for (u32 s = 0; s < steps; ++s) {
+        const Place to = (steps - 1 - s) % 2 == 0 ? Place::target : Place::between;
+        const Place from = s == 0 ? Place::source : to == Place::target ? Place::between : Place::target;
+        plan.step[s] = {order[s], from, to, 0};
+    }
+    plan.how = how;
+    plan.steps = steps;
+}
+
+}  // namespace headrace
