@@ -26,7 +26,7 @@ public:
             base_ = base_of_chunk();
         } else {
             end_ = work.count;
-            if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
+            if (d < digits) shared.base[d] = work.places.starts[d];
             ask();
             take();
             __syncthreads();
@@ -52,24 +52,18 @@ public:
         if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
     }
 
-    // Tells others what the tile has of a digit, or takes room for it in the result.
-    __device__ __forceinline__ u64 announce(const Tile& tile, const Found& found) {
-        const u32 d = threadIdx.x;
-        if (d >= digits) return 0;
-        if constexpr (HR_PLACES == by_look_back) look_back_.post(number(tile), d, found.count);
-        if constexpr (HR_PLACES == by_reserving) {
-            if (found.count != 0) return atomicAdd(&work_.places.starts[d], static_cast<u64>(found.count));
-        }
-        return 0;
+    // Tells others what the tile has of a digit.
+    __device__ __forceinline__ void announce(const Tile& tile, const Found& found) {
+        if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, found.count);
     }
-    // Where the tile's keys of a digit go; `taken` is what announce gave.
-    __device__ __forceinline__ void find(const Tile& tile, const Found& found, u64 taken) {
+    // Where the tile's keys of a digit go.
+    __device__ __forceinline__ void find(const Tile& tile, const Found& found) {
         const u32 d = threadIdx.x;
         if (d >= digits) return;
+        u64 taken = base_;
         if constexpr (HR_PLACES == by_chunks) {
-            taken = base_;
             base_ = static_cast<To>(taken + found.count);
-        } else if constexpr (HR_PLACES == by_look_back) {
+        } else {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
         work_.shared.to[d] = target(taken, found.start);
@@ -93,58 +87,22 @@ private:
     To base_ = 0;  // of the chunk's next key of the thread's digit
 };
 
-// Keys to their places in the tile; `place` has their ranks, where they are known, and then those places.
-template <bool whole>
-static __device__ __forceinline__ void put_keys(const Loaded& loaded, const Work& work, const Tile& tile,
-                                                u32 (&place)[items / 2]) {
-    const Key(&key)[items] = loaded.key;
-    u32* const next = work.shared.next[HR_PLACES == by_reserving ? 0 : tile::warp()];
-    const auto digit_of = [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); };
-    const auto put = [&](u32 j, u32 at, u32 digit) {
-        if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
-        if constexpr (!together) work.room[at] = key[j];
-        if constexpr (with_values && !together) work.digit_bytes()[at] = static_cast<u8>(digit);
-    };
-    if constexpr (HR_PLACES == by_reserving) {
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            if (!whole && item_place(j) >= tile.count) continue;
-            const u32 digit = digit_of(j);
-            place[j / 2] += next[digit] << (j % 2 * 16);
-            put(j, half_of(place, j), digit);
-        }
-    } else {
-        u32 digit = 0;
-        rank_items<items, HR_RANK>(
-            next, [&](u32 j) { return digit = digit_of(j); },
-            [&](u32 j, u32 at) {
-                put(j, at, digit);
-                if constexpr (with_values && !together) place[j / 2] |= at << (j % 2 * 16);
-            },
-            work.shared.spare);
-    }
-}
-
 // One tile, which is loaded; the next one may follow while it goes out.
 template <bool whole>
 static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
-    Key(&key)[items] = loaded.key;
     tiles.ask();
     u32 place[items / 2] = {};
-    const Found found =
-        HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place) : count_digits<whole>(key, work, tile);
-    const u64 taken = tiles.announce(tile, found);
+    const Found found = count_digits<whole>(loaded.key, work, tile);
+    tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) forget(key[j]);
-    put_keys<whole>(loaded, work, tile, place);
+    put_items<whole>(loaded, work, tile, place);
     tiles.step();
     if (whole && loads_ahead && tiles.current().count == tile_keys) {
         load_tile<true>(loaded, work, tiles.current());
     }
-    tiles.find(tile, found, taken);
+    tiles.find(tile, found);
     __syncthreads();
     if constexpr (together) {
         write_pairs<whole>(work, tile, [](Key key) { return key; });

@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
-BY_CHUNKS, BY_LOOK_BACK, BY_RESERVING = 0, 1, 2
+BY_CHUNKS, BY_LOOK_BACK = 0, 1
 """As split_place.cuh has them."""
 MOST_BY_U32 = (1 << 32) - (1 << 17)
 """Keys whose places have 32 bits (split_tile.cuh)."""
@@ -117,8 +117,6 @@ class Shapes:
 
     def split(self, by: Pass, how: int, widths: Sequence[int] = ()) -> tuple[int, int, int]:
         """Threads of a block, keys of a thread, and blocks of a multiprocessor; `widths` of what goes with keys."""
-        if how == BY_RESERVING:
-            return self.reserving_long if by.key == "u64" else self.reserving
         if by.key == "u64":
             return self.long_keys_with_values if widths else self.long_keys
         if how == BY_CHUNKS and (by.key, by.rule) == ("u32", "BitsOf"):
@@ -178,20 +176,14 @@ class Splitter:
 
     def run_by_reserving(self, by: Pass, keys: Column, cursors: Room) -> None:
         """In no order within a digit: each tile takes room at `cursors`, where each digit's next key goes."""
-        threads, items, resident = self.shapes.split(by, BY_RESERVING)
+        threads, items, resident = self.shapes.reserving_long if by.key == "u64" else self.shapes.reserving
         tiles = -(-self.count // (threads * items))
-        if self.shapes.ways is None:
-            to = "u32" if self.count < 1 << 32 else "u64"
-            room = bin_keys(threads * items, by.digits)
-            tile = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-            sizes = *tile, ("HR_BIN", room), ("HR_TO", to)
-            blocks = min(tiles, self.shapes.multiprocessors * resident)
-            shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
-            self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
-            return
-        memory = self.launcher.room(16, fill=0)
-        places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
-        self._split(by, BY_RESERVING, min(tiles, self.shapes.multiprocessors * resident), places, [keys])
+        to = "u32" if self.count < 1 << 32 else "u64"
+        room = bin_keys(threads * items, by.digits)
+        sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident), ("HR_BIN", room), ("HR_TO", to)
+        blocks = min(tiles, self.shapes.multiprocessors * resident)
+        shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
+        self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
 
     def run_by_warps(self, by: Pass, columns: Sequence[Column], offsets: Room | None, *, reorders: bool) -> Room:
         """As `run` with a chunk for each warp, directly or reordered; up to 32 digits."""

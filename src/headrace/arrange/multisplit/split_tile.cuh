@@ -47,8 +47,7 @@ constexpr bool loads_ahead = !with_values || together;
 using To = HR_TO;
 constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
 static_assert(!together || only == 4 || only == 8);
-static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
-              tile_keys <= 1 << 16);
+static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
 
 struct Shared {
     To to[digits];            // `bias` behind where place 0 of the tile would go, were it of this digit
@@ -188,34 +187,6 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
     }
     __syncthreads();
     return scan_digits(work, tile);
-}
-
-// The same where order does not matter: an addition a key tells its rank in its digit, and one for all of a warp's if
-// they are alike. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on GPUs", section 4.)
-template <bool whole>
-static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], const Work& work, const Tile& tile,
-                                                    u32 (&rank)[items / 2]) {
-    u32* const counters = work.shared.next[0];
-    const u32 d = threadIdx.x;
-    if (d < digits) counters[d] = 0;
-    __syncthreads();
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) {
-        const u32 digit = digit_at<whole>(key, j, work.digit, tile);
-        u32 own = 0;
-        if (whole && __all_sync(tile::all_lanes, digit == tile::shuffle(digit, 0))) {
-            if (tile::lane() == 0) own = atomicAdd(&counters[digit], tile::lanes);
-            own = tile::shuffle(own, 0) + tile::lane();
-        } else if (whole || item_place(j) < tile.count) {
-            own = atomicAdd(&counters[digit], 1u);
-        }
-        rank[j / 2] |= own << (j % 2 * 16);
-    }
-    __syncthreads();
-    const u32 count = d < digits ? counters[d] : 0;
-    const u32 start = start_of(count, work.shared);
-    if (d < digits) counters[d] = start;
-    return {start, count};
 }
 
 // Item j of those that a thread writes, every `threads`-th of the tile. `to`: of its digit. `which` array it is: with

@@ -5,14 +5,16 @@
 
 namespace headrace {
 
-// A tile's keys, which lie at their places, to where they belong.
+// A tile's keys, which lie at their places, to where they belong; and if values follow, the digit of each place.
 template <bool whole>
 static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (!whole && j * threads + threadIdx.x >= tile.count) continue;
         const Key key = read(work.room, j);
-        write(work.out, work.shared.to[work.digit.of(key)], j, key);
+        const u32 digit = work.digit.of(key);
+        if constexpr (with_values) work.digit_bytes()[j * threads + threadIdx.x] = static_cast<u8>(digit);
+        write(work.out, work.shared.to[digit], j, key);
     }
 }
 

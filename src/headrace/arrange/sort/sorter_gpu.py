@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
+from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
 from headrace.arrange.sort.small_gpu import BlockShape, Meeting, SmallShapes, sort_alone
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
@@ -17,7 +18,8 @@ from headrace.core.gpu.launcher import Launcher, Room
 _TINY = BlockShape(6, 64, 8, 16)
 _LITTLE = BlockShape(8, 256, 8, 4)
 _U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
-_SPLIT_U32, _SPLIT_U64 = replace(_U32, splits=True), replace(_U64, splits=True)
+_SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
+_SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,12 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (512, 15), (512, 30, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (512, 16), (512, 16, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
+        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8
@@ -217,7 +219,9 @@ class Sorter:
         writes_keys = given.target is not None
         alone = dict(self._shapes.small.alone)[given.width]
         if given.strategy == "hybrid":
-            alone = dict(self._shapes.kept)[given.width].local[-1]
+            largest = dict(self._shapes.kept)[given.width].local[-1]
+            assert isinstance(largest, BlockShape)
+            alone = largest
         if self._count <= alone.keys:
             return sort_alone(self._launcher, keys, alone, (moved, columns), self._count, writes_keys=writes_keys)
         meeting = Meeting(self._launcher, keys, self._shapes.small.meeting, self._count, self._counters())
