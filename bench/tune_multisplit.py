@@ -5,7 +5,7 @@ stable sort before it is timed. A row: threads of a block, keys of a thread, blo
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
         [--out FILE] [--harness]
 """
 
@@ -34,22 +34,19 @@ CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
 _KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1)]
 _PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
-_RESERVING = [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)]
 SETS: dict[str, tuple[int, bool, list[Shape]]] = {
     "keys": (4, False, _KEYS),
     "pairs": (4, True, _PAIRS),
     "long": (8, False, [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]),
     "long_pairs": (8, True, [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2)]),
-    "reserving": (4, False, _RESERVING),
-    "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)]),
 }
-"""Bytes of a key, whether with values as wide, and shapes. Reserving: by 8 bits in no order, its counting with it."""
+"""Bytes of a key, whether with values as wide, and shapes."""
 
 
 def shapes_with(base: Shapes, shape: Shape) -> Shapes:
     """One shape for all."""
     return replace(
-        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, reserving=shape, reserving_long=shape,
+        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
         of_many=shape, together=shape, alone=shape,
     )  # fmt: skip
 
@@ -103,33 +100,6 @@ class Tuner:
         split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets, "block")
         return made[0].owner, made[-1].owner if values is not None else None
 
-    def reserved(self, keys: Any, shapes: Shapes) -> Any:
-        from headrace.arrange.multisplit.split_gpu import Column, Splitter
-        from headrace.core.arrays import take
-        from headrace.core.gpu.launcher import GpuLauncher
-        from headrace.core.placement import empty_like
-
-        context, given = headrace.Context(), take(keys)
-        launcher = GpuLauncher(self.card, stream=given.stream, budget=context.new_budget(), crossings=context.crossings)
-        made, splitter = empty_like(given, given.length), Splitter(launcher, given.length, shapes)
-        starts, _ = splitter.starts(highest(given.width, BITS[-1]), given)
-        splitter.run_by_reserving(highest(given.width, BITS[-1]), Column(given, made, given.width), starts)
-        return made.owner
-
-    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
-        torch = __import__("torch")
-        dtype = torch.int32 if width == 4 else torch.int64
-        keys = self.keys(width, "uniform", CHECKED)
-        found = self.reserved(keys, shapes).view(dtype)
-        digits = found >> (8 * width - 8) & 255
-        if not torch.equal(torch.sort(found)[0], torch.sort(keys.view(dtype))[0]) or not (digits[1:] >= digits[:-1]).all():
-            raise RuntimeError("by reserving: wrong")
-        rates, count = [], self.place.n * 4 // width
-        for kind in ("uniform", "constant"):
-            keys = self.keys(width, kind, count)
-            rates.append(f"{self.place.rate(partial(self.reserved, keys, shapes), count):.0f}")
-        return [" ".join(rates)]
-
     def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
         torch = __import__("torch")
         keys = self.keys(width, "uniform", CHECKED)
@@ -178,10 +148,7 @@ class Tuner:
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
                 columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
-                if name.startswith("reserving"):
-                    splitter.run_by_reserving(highest(width, BITS[-1]), columns[0], columns[0].source)
-                else:
-                    splitter.run(highest(width, bits), columns, None)
+                splitter.run(highest(width, bits), columns, None)
         own = "sm_{}{}".format(*self.card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -211,10 +178,6 @@ class SmallTuner:
             raise RuntimeError("wrong")
         return ["right"]
 
-    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
-        self.place.unordered(8 * width, "uniform", SMALL)
-        return ["right"]
-
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -238,8 +201,7 @@ def main() -> None:
             try:
                 base = SMALL if isinstance(tuner, SmallTuner) else tuner.base
                 wanted = shapes_with(base, shape)
-                by_reserving = name.startswith("reserving")
-                found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
+                found = "; ".join(tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
             lines.append(f"| {', '.join(map(str, shape))} | {found} |")
