@@ -10,6 +10,7 @@ import numpy as np
 
 from headrace.arrange.sort.digits_gpu import DigitShapes
 from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import PartShapes
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
@@ -21,7 +22,7 @@ RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
-_SPLITTING = replace(_PARTS, local=(_PARTS.local[0], replace(_PARTS.local[1], splits=True), replace(_BLOCK, splits=True)))
+_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK)
 COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
 
 
@@ -39,8 +40,8 @@ SHAPES = SortShapes(
     small_shapes(COMPARED, MET),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
-    ((4, _SPLITTING), (8, _SPLITTING)),
-    ((4, _SPLITTING), (8, _SPLITTING)),
+    ((4, _SPREADING), (8, _SPREADING)),
+    ((4, _SPREADING), (8, _SPREADING)),
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
     4,

@@ -23,12 +23,21 @@ struct Bucket {
     u32 digit;
 };
 
-// A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`.
+// A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`. For example, of digits
+// 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9.
 struct Part {
     u32 begin;
     u32 count;
-    u32 bits;
+    u32 digits;  // a byte each: bits, shift, first, last
     Place place;
+
+    static __device__ __forceinline__ u32 packed(u32 bits, u32 shift, u32 first, u32 last) {
+        return bits | shift << 8 | first << 16 | last << 24;
+    }
+    __device__ __forceinline__ u32 bits() const { return digits & 0xFF; }
+    __device__ __forceinline__ u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
+    __device__ __forceinline__ u32 first() const { return digits >> 16 & 0xFF; }
+    __device__ __forceinline__ u32 span() const { return (digits >> 24) - first() + 1; }
 };
 
 // Parts number `first`, first + `stride`, and so on of a list, of which there are *number; or, without one, `only`.
@@ -40,14 +49,14 @@ struct List {
     Part only;
 };
 
-constexpr u32 size_classes = 3;
+constexpr u32 most_classes = 6;
+constexpr u32 part_lists = 3;
 
-// Of one step.
+// Of one step; parts, of all steps, are counted in the first.
 struct Counts {
     u32 blocks;
     u32 buckets;
-    u32 parts[size_classes];
-    u32 unused[3];
+    u32 parts[most_classes];
 };
 
 // Lists of even steps and of odd ones are apart, since one step makes those of the next.
@@ -60,15 +69,14 @@ struct Lists {
     Bucket* odd_buckets;
     u32* cursors;       // for each bucket and digit: how many keys; then where the next one goes
     u32* block_counts;  // for each block and digit; null: not kept
-    Part* parts;        // those of class 0 from the front, of class 1 from the back
-    Part* large_parts;  // of class 2
     const u32* heads;   // for each two highest digits how many keys, where the plan has them
-    u32 most_parts;
+    Part* parts[part_lists];  // two classes of size each: even ones from the front, odd ones from the back
+    u32 most_parts[part_lists];
+    u32 part_keys[most_classes];  // keys of a part of each class at most
+    u32 classes;
     u32 keys_of_block;
     u32 most_in_one;   // keys of a part
     u32 merged_below;  // neighbours are put together below this, and then have less than twice as many keys
-    u32 tiny_part;     // keys of a part of class 0 at most
-    u32 little_part;   // of class 1
     u32 reduces;       // whether equal digits of a thread are added at once
     u32 looks_ahead;   // whether a thread takes up to three places at once, where a block's keys are skewed
 };
@@ -82,8 +90,8 @@ static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 ste
 
 // Part `i` of a class.
 static __device__ __forceinline__ Part* part_of(const Lists& lists, u32 size_class, u32 i) {
-    if (size_class == 2) return lists.large_parts + i;
-    return lists.parts + (size_class == 0 ? i : lists.most_parts - 1 - i);
+    const u32 list = size_class / 2;
+    return lists.parts[list] + (size_class % 2 == 0 ? i : lists.most_parts[list] - 1 - i);
 }
 
 }  // namespace headrace

@@ -53,15 +53,15 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const Sh
     return (own - first) / merged != (before - first) / merged;
 }
 
-// A part of each lane, if it has keys: one addition a class and warp finds room for them.
-static __device__ __forceinline__ void add_parts(const Lists& lists, Counts& counts, const Part& part) {
-    const u32 own = part.count <= lists.tiny_part ? 0 : part.count <= lists.little_part ? 1 : 2;
-#pragma unroll
-    for (u32 size_class = 0; size_class < size_classes; ++size_class) {
+// A part of each lane, if it has keys, to the smallest class that it fits: one addition a class and warp finds room.
+static __device__ __forceinline__ void add_parts(const Lists& lists, const Part& part) {
+    u32 own = 0;
+    while (own + 1 < lists.classes && part.count > lists.part_keys[own]) ++own;
+    for (u32 size_class = 0; size_class < lists.classes; ++size_class) {
         const u32 alike = __ballot_sync(tile::all_lanes, part.count != 0 && own == size_class);
         if (alike == 0) continue;
         u32 first = 0;
-        if (tile::lane() == 0) first = atomicAdd(&counts.parts[size_class], static_cast<u32>(__popc(alike)));
+        if (tile::lane() == 0) first = atomicAdd(&lists.counts->parts[size_class], static_cast<u32>(__popc(alike)));
         first = tile::shuffle(first, 0) + static_cast<u32>(__popc(alike & ((1u << tile::lane()) - 1)));
         if ((alike >> tile::lane() & 1) != 0) *part_of(lists, size_class, first) = part;
     }
@@ -133,10 +133,10 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
             const u32 shift = step.digit * bits, left = key_bits - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
             part.count = size;
-            part.bits = shift + own;
+            part.digits = Part::packed(shift + own, shift, d, end - 1 < digits ? end - 1 : digits - 1);
         }
     }
-    add_parts(lists, lists.counts[number], part);
+    add_parts(lists, part);
     __syncthreads();
     add_buckets(lists, number, shared);
     __syncthreads();

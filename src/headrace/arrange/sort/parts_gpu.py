@@ -10,13 +10,17 @@ from functools import lru_cache
 from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
-from headrace.core.gpu.launcher import Entry, Room, Shape
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 MOST_KEYS = (1 << 32) - 1
 """Positions have 32 bits."""
-CLASSES = 3
+MOST_CLASSES, LISTS = 6, 3
+"""Of sizes of parts, and lists of two classes each; as parts.cuh has them."""
 _COUNTS_BYTES, _RECORD_BYTES, _BUCKET_BYTES = 32, 16, 8
+_LEFT = MOST_CLASSES - 1
+"""Whose count is of parts that sort_spread.cu leaves to others."""
 _BEGIN_BLOCKS = 64
 
 
@@ -36,13 +40,16 @@ class PartShapes:
         Blocks that sort parts, the smallest first; the last one's keys are the most that a part may have.
     merged_below
         Neighbours are put together below this, at most half of that; 0: never.
+    left
+        A block for parts that the others leave.
     """
 
     bits: int
     counting: tuple[int, int]
     splitting: tuple[int, int, int]
-    local: tuple[BlockShape, BlockShape, BlockShape]
+    local: tuple[BlockShape | SpreadShape, ...]
     merged_below: int
+    left: BlockShape | None = None
 
     @property
     def block_keys(self) -> int:
@@ -89,6 +96,7 @@ class Bounds:
     count: int
     shapes: PartShapes
     options: PartOptions
+    steps: int
 
     @property
     def buckets(self) -> int:
@@ -100,19 +108,22 @@ class Bounds:
         """Of one step (I4)."""
         return self.count // self.shapes.block_keys + self.buckets + 1
 
-    @property
-    def parts(self) -> int:
-        """Of one step (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple of the threshold."""
-        most = self.buckets << self.shapes.bits
+    def parts(self, number: int) -> int:
+        """Of all steps, in one of the lists (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple
+        of the threshold. The second list and the third have parts that are too large for the classes before.
+        """
+        most = (1 + (self.steps - 2) * self.buckets) << self.shapes.bits
         below = self.shapes.merged_below if self.options.merges else 0
-        return min(most, 2 * self.count // below + 2 * self.buckets) if below else most
+        if below:
+            most = min(most, 2 * self.count // below + (3 * self.steps - 5) * self.buckets + 2)
+        if number == 0 or not self.options.by_size:
+            return most
+        return min(most, self.count // self.shapes.local[2 * number - 1].keys + 1)
 
     @property
-    def large_parts(self) -> int:
-        """Of one step, of the last size class."""
-        if not self.options.by_size:
-            return self.parts
-        return min(self.parts, self.count // self.shapes.local[1].keys + 1)
+    def lists(self) -> int:
+        """Of parts, and of those that are left."""
+        return -(-len(self.shapes.local) // 2)
 
     @property
     def nbytes(self) -> int:
@@ -121,7 +132,9 @@ class Bounds:
         kept = 4 * digits * self.blocks if self.options.keeps_counts else 0
         if self.options.stable:
             kept = 16 + 8 * digits * self.blocks  # states of look-back
-        records = 2 * self.blocks + self.parts + self.large_parts
+        records = 2 * self.blocks + sum(self.parts(number) for number in range(self.lists))
+        if self.shapes.left is not None:
+            records += self.parts(0)
         return 4 * digits * self.buckets + kept + _RECORD_BYTES * records + 2 * _BUCKET_BYTES * self.buckets
 
 
@@ -133,8 +146,8 @@ class PartSort:
 
     def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions) -> None:
         self._common, self._keys, self._shapes, self._options = common, keys, shapes, options
-        self._bounds = bounds = Bounds(common.count, shapes, options)
         self._steps = keys.digits(shapes.bits)
+        self._bounds = bounds = Bounds(common.count, shapes, options, self._steps)
         room = common.launcher.room
         digits = 1 << shapes.bits
         self._counts = room((self._steps + 1) * _COUNTS_BYTES, fill=0)
@@ -144,8 +157,8 @@ class PartSort:
         keeps = options.keeps_counts and not options.stable
         self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
         self._states = room(16 + bounds.blocks * digits * 8, fill=0) if options.stable else None
-        self._parts = room(bounds.parts * _RECORD_BYTES)
-        self._large_parts = room(bounds.large_parts * _RECORD_BYTES)
+        self._parts = [room(bounds.parts(number) * _RECORD_BYTES) for number in range(bounds.lists)]
+        self._left = room(bounds.parts(0) * _RECORD_BYTES) if shapes.left is not None else None
 
     def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Sort, if the plan is to go by parts."""
@@ -162,18 +175,22 @@ class PartSort:
                 self._scatter(lists, step, packed, (has_values, width))
             else:
                 self._split_stably(lists, step, packed, self._states)
-            for size_class in range(CLASSES):
-                self._local(step, size_class, packed, writes=(has_values, writes_keys))
+        for size_class in range(len(self._shapes.local)):
+            self._local(size_class, packed, writes=(has_values, writes_keys))
+        if self._left is not None:
+            self._sort_left(packed, writes=(has_values, writes_keys))
 
     def _lists(self, plan: Plan) -> bytes:
         shapes, options, bounds = self._shapes, self._options, self._bounds
-        rooms = (plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors, self._block_counts, self._parts)
-        places = [0 if room is None else room.address for room in (*rooms, self._large_parts, plan.heads)]
+        rooms = (plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors, self._block_counts, plan.heads)
+        none = [None] * (LISTS - len(self._parts))
+        places = [0 if room is None else room.address for room in (*rooms, *self._parts, *none)]
+        most = [bounds.parts(number) for number in range(bounds.lists)] + [0] * len(none)
         below = shapes.merged_below if options.merges else 0
-        classes = [shape.keys if options.by_size else 0 for shape in shapes.local[:2]]
+        keys = [shape.keys if options.by_size else 0 for shape in shapes.local] + [0] * (MOST_CLASSES - len(shapes.local))
         flags = int(options.reduces), int(options.looks_ahead)
-        sizes = bounds.parts, shapes.block_keys, shapes.most_in_one, below, *classes, *flags
-        return struct.pack("<11Q8I", *places, *sizes)
+        sizes = *most, *keys, len(shapes.local), shapes.block_keys, shapes.most_in_one, below, *flags
+        return struct.pack("<12Q15I4x", *places, *sizes)
 
     def _begin(self, lists: bytes, plan: Plan) -> None:
         totals = plan.totals if self._block_counts is None else None
@@ -229,23 +246,38 @@ class PartSort:
         args = (lists, step, keys.rule, arrays, states, step + 1)
         self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
 
-    def _local(self, step: int, size_class: int, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
+    def _number(self, size_class: int) -> int:
+        return self._counts.address + 8 + 4 * size_class
+
+    def _local(self, size_class: int, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
         has_values, writes_keys = writes
-        block = self._shapes.local[size_class]
-        most = self._bounds.large_parts if size_class == CLASSES - 1 else self._bounds.parts
-        number = self._counts.address + step * _COUNTS_BYTES + 8 + 4 * size_class
-        parts, first, stride = [
-            (self._parts, 0, 1), (self._parts, self._bounds.parts - 1, -1), (self._large_parts, 0, 1)
-        ][size_class]  # fmt: skip
-        part = struct.pack("<2Q2q4I", parts.address, number, first, stride, 0, 0, 0, 0)
-        shape = block.local(self._keys, self._resident(most, max(1, 2048 // block.threads)), has_values=has_values)
+        block, parts, most = self._shapes.local[size_class], self._parts[size_class // 2], self._bounds.parts(size_class // 2)
+        first, stride = (most - 1, -1) if size_class % 2 else (0, 1)
+        part = struct.pack("<2Q2q4I", parts.address, self._number(size_class), first, stride, 0, 0, 0, 0)
         args = (part, self._keys.rule, arrays, int(writes_keys))
-        self._common.launcher.launch(local_entry(block.kernel, len(self._keys.rule)), shape, args)
+        resident = block.resident if isinstance(block, SpreadShape) else max(1, 2048 // block.threads)
+        shape = block.local(self._keys, self._resident(most, resident), has_values=has_values)
+        launch, rule = self._common.launcher.launch, len(self._keys.rule)
+        if isinstance(block, SpreadShape):
+            assert self._left is not None
+            launch(spread_entry(rule), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
+        else:
+            launch(local_entry(rule), shape, args)
+
+    def _sort_left(self, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
+        has_values, writes_keys = writes
+        block, parts = self._shapes.left, self._left
+        assert block is not None and parts is not None
+        part = struct.pack("<2Q2q4I", parts.address, self._number(_LEFT), 0, 1, 0, 0, 0, 0)
+        blocks = self._resident(self._bounds.parts(0), max(1, 2048 // block.threads))
+        shape = block.local(self._keys, blocks, has_values=has_values)
+        args = (part, self._keys.rule, arrays, int(writes_keys))
+        self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "120sIP")
-_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "120sI")
-_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "120sII")
+_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "160sIP")
+_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "160sI")
+_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "160sII")
 
 
 @lru_cache(8)
@@ -255,9 +287,9 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/{name}.cu", name, f"120sI{rule}s296s")
+    return Entry(f"arrange/sort/{name}.cu", name, f"160sI{rule}s296s")
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"120sI{rule}s296sPI")
+    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"160sI{rule}s296sPI")

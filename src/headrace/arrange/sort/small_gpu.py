@@ -23,22 +23,15 @@ SOURCE, TARGET, BETWEEN = 0, 1, 2
 class BlockShape:
     """A block that sorts: bits of a digit, threads, keys of a thread, blocks of a multiprocessor.
 
-    Where it `splits`, keys alone are split by their highest bits before they are sorted (sort_split.cu). Where it `meets`
-    others, they sort together; and if there are `bins`, they try to without meeting (sort_bins.cuh).
+    Where it `meets` others, they sort together; and if there are `bins`, they try to without meeting (sort_bins.cuh).
     """
 
     bits: int
     threads: int
     items: int
     resident: int
-    splits: bool = False
     meets: bool = False
     bins: bool = False
-
-    @property
-    def kernel(self) -> str:
-        """That sorts parts."""
-        return "sort_split" if self.splits else "sort_local"
 
     @property
     def keys(self) -> int:
@@ -157,7 +150,7 @@ def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[
     moved, columns = arrays
     only = struct.pack("<4Q4I", 0, 0, 0, 0, 0, count, 8 * keys.width, SOURCE)
     args = (only, keys.rule, packed_arrays(moved, columns), int(writes_keys))
-    launcher.launch(local_entry("sort_local", len(keys.rule)), shape.local(keys, 1, has_values=bool(columns)), args)
+    launcher.launch(local_entry(len(keys.rule)), shape.local(keys, 1, has_values=bool(columns)), args)
 
 
 def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
@@ -185,9 +178,9 @@ def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tup
 
 
 @lru_cache(8)
-def local_entry(name: str, rule: int) -> Entry:
-    """Of sort_local.cu or sort_split.cu, for a ``KeyRule`` of so many bytes."""
-    return Entry(f"arrange/sort/{name}.cu", name, f"48s{rule}s296sI")
+def local_entry(rule: int) -> Entry:
+    """Of sort_local.cu, for a ``KeyRule`` of so many bytes."""
+    return Entry("arrange/sort/sort_local.cu", "sort_local", f"48s{rule}s296sI")
 
 
 @lru_cache(8)

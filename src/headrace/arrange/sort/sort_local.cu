@@ -23,7 +23,7 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
         key[j] = in[item_place(j)];
         if (is_given) key[j] = digit.rule.moved(key[j]);
     }
-    sort_block(key, row, room, rule, part.count, part.bits);
+    sort_block(key, row, room, rule, part.count, part.bits());
     __syncthreads();  // in place, all are read
     if (writes_keys != 0) {
         Key* const out = static_cast<Key*>(arrays.keys.target) + part.begin;

@@ -9,6 +9,7 @@ from headrace.arrange.sort.chunks_gpu import ChunkShape, sort_in_chunks
 from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
+from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
@@ -18,7 +19,8 @@ from headrace.core.gpu.launcher import Launcher, Room
 _TINY = BlockShape(6, 64, 8, 16)
 _LITTLE = BlockShape(8, 256, 8, 4)
 _U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
-_SPLIT_U32, _SPLIT_U64 = replace(_U32, splits=True), replace(_U64, splits=True)
+_SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
+_SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,12 @@ class SortShapes:
         (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (512, 15), (512, 30, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (512, 16), (512, 16, 2), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
+        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 16, 2), (_TINY, _LITTLE, _SPLIT_U32), 4096)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), (_TINY, _LITTLE, _SPLIT_U64), 2048)),
+        (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8
@@ -174,7 +176,9 @@ class Sorter:
         """How one launch sorts it, if it does; the hybrid has a block for what fits one."""
         if given.strategy == "hybrid":
             shapes = dict(self._shapes.kept)[given.width]
-            return shapes.local[-1] if self._count <= shapes.most_in_one else None
+            largest = shapes.local[-1]
+            assert isinstance(largest, BlockShape)
+            return largest if self._count <= shapes.most_in_one else None
         carries = bool(given.values) or given.indices is not None
         return self._shapes.small.way(given.width, self._count, self._shapes.multiprocessors, has_values=carries)
 

@@ -1,0 +1,104 @@
+"""Blocks that sort parts in one pass (sort_spread.cu) under the fiber harness, against NumPy, part by part."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
+from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
+from headrace.arrange.sort.small_gpu import BETWEEN, TARGET
+from headrace.core.gpu.launcher import Part
+from headrace.testing.fibers.launcher import FiberLauncher
+
+pytestmark = pytest.mark.fibers
+
+SHAPES = [SpreadShape(32, 3, 1), SpreadShape(64, 8, 1), SpreadShape(32, 18, 2)]
+KINDS = ["uniform", "equal", "few", "crowded", "low", "ends"]
+
+
+def drawn(kind: str, count: int, low: int, first: int, last: int) -> Any:
+    """Keys of digits `first` to `last` above `low` bits, as numbers of 64 bits."""
+    random = np.random.default_rng(zlib.crc32(f"{kind} {count} {low} {first}".encode()))
+    digits = random.integers(first, last + 1, count, np.uint64) << np.uint64(low)
+    whole = random.integers(0, 1 << low, count, np.uint64, endpoint=False)
+    some = {
+        "uniform": whole,
+        "equal": whole * np.uint64(0) + np.uint64(5),
+        "few": random.choice(whole[:3], count),
+        "crowded": np.where(np.arange(count) % 9 == 0, whole, random.integers(0, 7, count, np.uint64)),
+        "low": random.integers(0, min(1 << low, 40), count, np.uint64),
+        "ends": random.choice(np.array([0, (1 << low) - 1], np.uint64), count),
+    }[kind]
+    if kind == "equal":
+        digits[:] = first << low
+    return digits | some
+
+
+def parts_of(kind: str, sizes: list[int], width: int) -> tuple[Any, Any]:
+    """Keys side by side, and a record for each part, as parts.cuh has them: of one digit, or of several neighbours."""
+    keys, records, begin = [], [], 0
+    low = 8 * width - 16
+    for number, size in enumerate(sizes):
+        first, last = (number * 37 % 200, number * 37 % 200) if number % 2 == 0 else (16, 16 + number % 23)
+        bits = low if first == last else low + 8
+        prefix = np.uint64((0xA5 + number) << (low + 8))
+        keys.append(prefix | drawn(kind, size, low, first, last))
+        records.append((begin, size, bits | low << 8 | first << 16 | last << 24, BETWEEN if number % 3 else TARGET))
+        begin += size
+    return np.concatenate(keys).astype(f"u{width}"), np.array(records, np.uint32)
+
+
+def sort_parts(shape: SpreadShape, keys: Any, records: Any, values: Any, how: tuple[str, int]) -> tuple[Any, Any, list[int]]:
+    """Keys and values, and where parts that are left begin."""
+    launcher, width = FiberLauncher(*how), keys.itemsize
+    placed = [launcher.put(keys), launcher.put(keys)]  # between, and target: each has all parts
+    moved = [Moved(None, placed[1], placed[0], width)]
+    if values is not None:
+        moved.append(Moved(None, launcher.put(values), launcher.put(values), values.itemsize))
+    given = Keys(width, KeyOrder.of(f"<u{width}").packed)
+    lists, left = launcher.put(records), launcher.room(records.nbytes)
+    counts = launcher.put(np.array([len(records), 0], np.uint32))
+    packed = struct.pack("<2Q2q4I", lists.address, counts.address, 0, 1, 0, 0, 0, 0)
+    args = packed, given.rule, packed_arrays(moved[0], moved[1:]), 1, left, Part(counts, 4)
+    launcher.launch(spread_entry(len(given.rule)), shape.local(given, 2, has_values=values is not None), args)
+    number = int(counts.array.view("u4")[1])
+    begins = left.array.view("u4").reshape(-1, 4)[:number, 0].tolist()
+    return moved[0].target.array.view(keys.dtype), values is not None and moved[1].target.array.view(values.dtype), begins
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", [4, 8])
+@pytest.mark.parametrize("value", ["", "u1", "u4", "u8", "c16"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_parts_are_in_order_and_stable_or_left(shape: SpreadShape, kind: str, width: int, value: str) -> None:
+    most = shape.keys
+    sizes = [1, 2, most, most - 1, most // 2, most // 2 + 1, 33 if most > 33 else 3, most * 3 // 4]
+    keys, records = parts_of(kind, sizes, width)
+    values = np.arange(len(keys)).astype(value) if value else None
+    for how in (("forward", 0), ("random", len(value))):
+        found, moved, left = sort_parts(shape, keys, records, values, how)
+        assert kind != "uniform" or (width == 4 and value) or not left
+        for begin, size, _, _ in records.tolist():
+            own = slice(begin, begin + size)
+            if begin in left:
+                continue
+            order = np.argsort(keys[own], kind="stable")
+            np.testing.assert_array_equal(found[own], keys[own][order])
+            if value:
+                np.testing.assert_array_equal(moved[own], values[own][order])
+
+
+@pytest.mark.parametrize("kind", ["equal", "few", "low", "ends"])
+@pytest.mark.parametrize("width", [4, 8])
+def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
+    """Where each value has a bin of its own, any number of equal keys is in order."""
+    shape = SHAPES[2]
+    keys, records = parts_of(kind, [shape.keys, 300], width)
+    left = sort_parts(shape, keys, records[:1], None, ("random", 1))[2]
+    assert not left or kind in {"few", "ends"}
