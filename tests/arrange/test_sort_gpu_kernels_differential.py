@@ -308,3 +308,27 @@ def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: 
     Sorter(launcher, count, SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values))
     assert launcher.way == way
     np.testing.assert_array_equal(rooms[1].array.view(dtype), np.sort(keys))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [0, 1, 3])
+def test_floats_by_parts(dtype: str, columns: int) -> None:
+    """Where -0 and 0, and all NaN, are equal and keep their order, though keys go by parts."""
+    keys = entropy_keys(f"u{dtype[1]}", 2000, 0).view(dtype)
+    keys[::61], keys[7::67], keys[3::71] = 0.0, -0.0, np.nan
+    check(keys, columns_of(len(keys), columns))
+    check(-keys, columns_of(len(keys), columns), in_place=True)
+    launcher = Watching("random", 1)
+    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
+    Sorter(launcher, len(keys), SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1]))
+    assert launcher.way >= 3
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("columns", [0, 1])
+def test_parts_with_many_keys_alike(dtype: str, columns: int) -> None:
+    """A bin takes no more than 32 of those that others come between."""
+    keys = entropy_keys(dtype, 2000, 0)
+    keys[::40], keys[1::39] = keys[5], keys[5] + 1
+    check(keys, columns_of(len(keys), columns))
+    check(keys, columns_of(len(keys), columns), in_place=True)

@@ -67,9 +67,9 @@ struct Lists {
     Block* odd_blocks;
     Bucket* buckets;
     Bucket* odd_buckets;
-    u32* cursors;       // for each bucket and digit: how many keys; then where the next one goes
-    u32* block_counts;  // for each block and digit; null: not kept
-    const u32* heads;   // for each two highest digits how many keys, where the plan has them
+    u32* cursors;             // for each bucket and digit: how many keys; then where the next one goes
+    u32* block_counts;        // for each block and digit; null: not kept
+    const u32* heads;         // for each two highest digits how many keys, where the plan has them
     Part* parts[part_lists];  // two classes of size each: even ones from the front, odd ones from the back
     u32 most_parts[part_lists];
     u32 part_keys[most_classes];  // keys of a part of each class at most

@@ -117,10 +117,11 @@ static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, co
     }
 }
 
-static __device__ __forceinline__ Key of_all_lanes(Key some) {
-    Key all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
-    if constexpr (sizeof(Key) == 8) {
-        all |= static_cast<Key>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
+template <class Word>
+static __device__ __forceinline__ Word of_all_lanes(Word some) {
+    Word all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
+    if constexpr (sizeof(Word) == 8) {
+        all |= static_cast<Word>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
     }
     return all;
 }

@@ -59,7 +59,9 @@ struct Run {
     u32 place[rounds];
 
     // Of the part; keys that are not there have high ones.
-    __device__ __forceinline__ u32 item_place(u32 j) const { return j * threads + threadIdx.x - part.begin % line_keys; }
+    __device__ __forceinline__ u32 item_place(u32 j) const {
+        return j * threads + threadIdx.x - part.begin % line_keys;
+    }
     __device__ __forceinline__ bool is_there(u32 j) const {
         return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
     }
@@ -144,7 +146,8 @@ struct Run {
         }
     }
     __device__ __forceinline__ void write(const Spread& spread) {
-        Key* const out = static_cast<Key*>(task.arrays.keys.target) + (part.begin / line_keys * line_keys + threadIdx.x);
+        Key* const out =
+            static_cast<Key*>(task.arrays.keys.target) + (part.begin / line_keys * line_keys + threadIdx.x);
         const bool writes = !(with_values && with_equals) && task.writes_keys != 0;
         if (writes && task.keeps_keys()) {
             write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
@@ -167,13 +170,14 @@ struct Run {
 };
 
 // An array's items of a part are asked of the second cache.
-static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there, [[maybe_unused]] const Part& part,
-                                               [[maybe_unused]] u32 width) {
+static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
+                                               [[maybe_unused]] const Part& part, [[maybe_unused]] u32 width) {
 #if defined(__CUDACC__)
     if (items_there == nullptr) return;
     const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
     const u64 begin = first / 16 * 16, end = (first + u64{part.count} * width + 15) / 16 * 16;
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin)) : "memory");
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin))
+                 : "memory");
 #endif
 }
 
@@ -246,7 +250,8 @@ static __device__ __forceinline__ void move_values(const Task& task, const Part&
     __syncthreads();
     if (with_equals && task.writes_keys != 0) move_column(task.arrays.keys, part.place, rows);
 #pragma unroll 1
-    for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c) move_column(task.arrays.column[c], part.place, rows);
+    for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c)
+        move_column(task.arrays.column[c], part.place, rows);
     __syncthreads();
 }
 

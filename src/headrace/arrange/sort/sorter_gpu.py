@@ -175,10 +175,9 @@ class Sorter:
     def _small_way(self, given: Given) -> Way | None:
         """How one launch sorts it, if it does; the hybrid has a block for what fits one."""
         if given.strategy == "hybrid":
-            shapes = dict(self._shapes.kept)[given.width]
-            largest = shapes.local[-1]
+            largest = dict(self._shapes.kept)[given.width].local[-1]
             assert isinstance(largest, BlockShape)
-            return largest if self._count <= shapes.most_in_one else None
+            return largest if self._count <= largest.keys else None
         carries = bool(given.values) or given.indices is not None
         return self._shapes.small.way(given.width, self._count, self._shapes.multiprocessors, has_values=carries)
 

@@ -130,7 +130,7 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
     }
     return sum;
 #else
-    return tile::scan_warp<Sum<u32>>(sum);
+    return tile::scan_warp<Sum<u32> >(sum);
 #endif
 }
 
@@ -151,13 +151,22 @@ static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, Sprea
     }
 }
 
-// Which of a thread's bins have several keys: of its n words, word i has bit 16 - n + i and, of its high half, bit
-// 32 - n + i.
+// Which of a thread's bins have two keys and more, and which three and more: of its n words, word i has bit 16 - n + i
+// and, of its high half, bit 32 - n + i.
 struct Several {
-    u32 mask;
+    u32 two, three;
     u32 past;  // the ends of the last word's two
 
-    __device__ __forceinline__ void add(u32 count) { mask = mask >> 1 | ((count + 0x7FFE7FFE) & 0x80008000); }
+    __device__ __forceinline__ void add(u32 count) {
+        two = two >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
+        three = three >> 1 | ((count + 0x7FFD7FFD) & 0x80008000);
+    }
+    // A bin that one of these bits stands for, which is taken away: where the thread's counters have it, in bytes.
+    static __device__ __forceinline__ u32 take(u32& left) {
+        const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
+        left ^= 1u << bit;
+        return bit * 4 - (bit >> 4) * 62 - 4 * (16 - own_words);
+    }
 };
 
 // Counts become where bins begin.
@@ -188,7 +197,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
         bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
     }
     several.past = begin + sum;
-    if (is_exact) several.mask = 0;
+    if (is_exact) several.two = several.three = 0;
     return several;
 }
 
@@ -198,17 +207,9 @@ static __device__ __forceinline__ void exchange(Key& low, Key& high) {
     low = least;
 }
 
-// Keys that lie together: two, seldom three or four, which a network puts in order, and hardly ever more.
+// Three keys or four that lie together are put in order by a network; hardly ever there are more.
 static __device__ __forceinline__ void order_run(Key* run, u32 count) {
-    Key first = run[0], second = run[1];
-    if (count == 2) {
-        if (second < first) {
-            run[0] = second;
-            run[1] = first;
-        }
-        return;
-    }
-    Key third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
+    Key first = run[0], second = run[1], third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
     exchange(first, second);
     exchange(third, fourth);
     exchange(first, third);
@@ -232,14 +233,20 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
 
 // A thread looks at no counters but its own.
 static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
-    const u32 own = threadIdx.x * (4 * own_words), last = own + 4 * own_words - 4;
-    for (u32 left = several.mask; left != 0;) {
-        const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
-        left ^= 1u << bit;
-        const u32 at = own - 4 * (16 - own_words) + bit * 4 - (bit >> 4) * 62;
-        const u32 past = bit < 16 ? several.past & 0xFFFF : several.past >> 16;
-        const u32 begin = *bins.half_at(at), end = at >= last ? past : *bins.half_at(at + 4);
-        order_run(bins.room + begin, end - begin);
+    const u32 own = threadIdx.x * (4 * own_words);
+    for (u32 left = several.two & ~several.three; left != 0;) {
+        Key* const pair = bins.room + *bins.half_at(own + Several::take(left));
+        const Key first = pair[0], second = pair[1];
+        if (second < first) {
+            pair[0] = second;
+            pair[1] = first;
+        }
+    }
+    for (u32 left = several.three; left != 0;) {
+        const u32 at = Several::take(left), high = at & 2;
+        const u32 past = high == 0 ? several.past & 0xFFFF : several.past >> 16;
+        const u32 begin = *bins.half_at(own + at);
+        order_run(bins.room + begin, (at >= 4 * own_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
     }
 }
 
