@@ -1,12 +1,12 @@
-"""Multisplit in all shapes and ways that its kernel has (split_tile.cuh), beside CUB: which are to be the listed ones.
+"""Multisplit in several shapes (split_tile.cuh), beside CUB: which are to be the listed ones.
 
 Needs what bench.gpu_multisplit needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
-stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor, and the way; 10^9 items a
+stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor; 10^9 items a
 second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
 says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
 
-    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs,reserving,reserving_long] [--bits 1,5,8] [--out FILE]
-        [--harness]
+    python -m bench.tune_multisplit [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
+        [--out FILE] [--harness]
 """
 
 from __future__ import annotations
@@ -26,57 +26,28 @@ import headrace
 from bench.split_places import SMALL, Card, Harness
 from headrace import buckets
 from headrace.arrange.multisplit.multisplit_gpu import shapes_of
-from headrace.arrange.multisplit.split_gpu import Shapes, Ways
+from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.core.errors import HeadraceError
 
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (512, 20, 2), (512, 16, 2), (384, 20, 3), (384, 16, 3), (256, 24, 4), (256, 20, 4), (256, 16, 5)]
-_PAIRS = [
-    (384, 16, 2),
-    (384, 12, 3),
-    (384, 16, 3),
-    (256, 16, 4),
-    (256, 12, 5),
-    (256, 20, 3),
-    (512, 16, 2),
-    (512, 12, 2),
-    (512, 20, 2),
-    (512, 24, 2),
-]
-_OF_KEYS = [Ways(), Ways(to="u32"), Ways(rank=1, to="u32"), Ways(ahead=2, to="u32"), Ways(rank=1, ahead=2, to="u32")]
-_OF_PAIRS = [
-    Ways(),
-    Ways(alone=True),
-    Ways(alone=True, to="u32"),
-    Ways(alone=True, to="u32", ahead=2),
-    *(
-        Ways(alone=True, to="u32", keep=keep, ahead=ahead)
-        for keep, ahead in ((1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (3, 0), (3, 3))
-    ),
-    Ways(alone=True, to="u32", keep=2, ahead=2, rank=1),
-]
-_LONG = [(512, 12, 2), (384, 12, 2), (256, 12, 4), (256, 8, 5)]
-_ANY_ORDER = [Ways(), Ways(to="u32"), Ways(to="u32", ahead=2)]
-SETS: dict[str, tuple[int, bool, list[Shape], list[Ways]]] = {
-    "keys": (4, False, _KEYS, _OF_KEYS),
-    "pairs": (4, True, _PAIRS, _OF_PAIRS),
-    "long": (8, False, _LONG, _OF_KEYS),
-    "long_pairs": (8, True, [(512, 12, 1), *_LONG], _OF_PAIRS),
-    "reserving": (4, False, [(512, 20, 2), (512, 16, 2), (384, 20, 3), (256, 20, 4), (256, 16, 5), (512, 24, 2)], _ANY_ORDER),
-    "reserving_long": (8, False, [(512, 12, 2), (384, 12, 3), (256, 12, 4), (256, 16, 4), (256, 8, 6)], _ANY_ORDER),
+_KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1)]
+_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
+SETS: dict[str, tuple[int, bool, list[Shape]]] = {
+    "keys": (4, False, _KEYS),
+    "pairs": (4, True, _PAIRS),
+    "long": (8, False, [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]),
+    "long_pairs": (8, True, [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2)]),
 }
-"""Bytes of a key, whether with values of 4 bytes, shapes and ways. Reserving: by 8 bits in no order, its counting with it."""
+"""Bytes of a key, whether with values as wide, and shapes."""
 
 
-def shapes_with(base: Shapes, shape: Shape, ways: Ways) -> Shapes:
-    """One shape for all, and chunks of as many keys as those that were measured."""
-    tile = shape[0] * shape[1]
-    tiles = tuple(max(1, round(3 * 4096 * each / tile)) for each in (3, 4, 1))
+def shapes_with(base: Shapes, shape: Shape) -> Shapes:
+    """One shape for all."""
     return replace(
-        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape, reserving=shape, reserving_long=shape,
-        ways=ways, tiles_of_chunk=tiles,
+        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
+        of_many=shape, together=shape, alone=shape,
     )  # fmt: skip
 
 
@@ -105,6 +76,9 @@ class Tuner:
         torch = __import__("torch")
         return (words.view(torch.int32).long() << 32).view(torch.uint64)
 
+    def values(self, width: int, count: int) -> Any:
+        return self.place.values(count) if width == 4 else self.place.values(count).long()
+
     def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
         from headrace.arrange.bucket.functions import rule_for
         from headrace.arrange.bucket.key_types import key_type
@@ -126,37 +100,10 @@ class Tuner:
         split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets, "block")
         return made[0].owner, made[-1].owner if values is not None else None
 
-    def reserved(self, keys: Any, shapes: Shapes) -> Any:
-        from headrace.arrange.multisplit.split_gpu import Column, Splitter
-        from headrace.core.arrays import take
-        from headrace.core.gpu.launcher import GpuLauncher
-        from headrace.core.placement import empty_like
-
-        context, given = headrace.Context(), take(keys)
-        launcher = GpuLauncher(self.card, stream=given.stream, budget=context.new_budget(), crossings=context.crossings)
-        made, splitter = empty_like(given, given.length), Splitter(launcher, given.length, shapes)
-        starts, _ = splitter.starts(highest(given.width, BITS[-1]), given)
-        splitter.run_by_reserving(highest(given.width, BITS[-1]), Column(given, made, given.width), starts)
-        return made.owner
-
-    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
-        torch = __import__("torch")
-        dtype = torch.int32 if width == 4 else torch.int64
-        keys = self.keys(width, "uniform", CHECKED)
-        found = self.reserved(keys, shapes).view(dtype)
-        digits = found >> (8 * width - 8) & 255
-        if not torch.equal(torch.sort(found)[0], torch.sort(keys.view(dtype))[0]) or not (digits[1:] >= digits[:-1]).all():
-            raise RuntimeError("by reserving: wrong")
-        rates, count = [], self.place.n * 4 // width
-        for kind in ("uniform", "constant"):
-            keys = self.keys(width, kind, count)
-            rates.append(f"{self.place.rate(partial(self.reserved, keys, shapes), count):.0f}")
-        return [" ".join(rates)]
-
     def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
         torch = __import__("torch")
         keys = self.keys(width, "uniform", CHECKED)
-        values = self.place.values(CHECKED) if pairs else None
+        values = self.values(width, CHECKED) if pairs else None
         found, moved = self.launched(keys, values, bits, shapes)
         words = keys.view(torch.int32 if width == 4 else torch.int64)
         _, order = torch.sort(((words >> (8 * width - bits)) & ((1 << bits) - 1)).to(torch.uint8), stable=True)
@@ -165,7 +112,7 @@ class Tuner:
 
     def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
         found, count = [], self.place.n * 4 // width
-        values = self.place.values(count) if pairs else None
+        values = self.values(width, count) if pairs else None
         for bits in self.bits if width == 4 else BITS[-1:]:
             self.check(width, pairs, bits, shapes)
             rates = []
@@ -196,15 +143,12 @@ class Tuner:
                 wanted[Variant.of(entry.file, shape.defines)] = None
 
         for name in sets:
-            width, pairs, shapes, ways = SETS[name]
-            for shape, way, bits in itertools.product(shapes, ways, self.bits if width == 4 else BITS[-1:]):
+            width, pairs, shapes = SETS[name]
+            for shape, bits in itertools.product(shapes, self.bits if width == 4 else BITS[-1:]):
                 lister: Any = Lister()
-                splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape, way))
-                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), 4)] * pairs)]
-                if name.startswith("reserving"):
-                    splitter.run_by_reserving(highest(width, BITS[-1]), columns[0], columns[0].source)
-                else:
-                    splitter.run(highest(width, bits), columns, None)
+                splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
+                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
+                splitter.run(highest(width, bits), columns, None)
         own = "sm_{}{}".format(*self.card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -224,19 +168,14 @@ class SmallTuner:
         from bench.split_places import split_with
         from headrace.testing.fibers.launcher import FiberLauncher
 
-        small = replace(SMALL, ways=shapes.ways)
         launcher = FiberLauncher()
         keys = self.place.keys("uniform", 256, 1500)
         values = self.place.values(1500) if pairs else None
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, small, arrays, buckets.bits(24, 32), "block")
+        rooms = split_with(launcher, SMALL, arrays, buckets.bits(24, 32), "block")
         order = np.argsort(keys >> 24, kind="stable")
         if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
             raise RuntimeError("wrong")
-        return ["right"]
-
-    def row_by_reserving(self, width: int, shapes: Shapes) -> list[str]:
-        self.place.unordered(8 * width, "uniform", replace(SMALL, ways=shapes.ways))
         return ["right"]
 
 
@@ -252,22 +191,20 @@ def main() -> None:
     tuner.compile(names)
     lines = [f"# Shapes and ways of multisplit\n\n`python -m bench.tune_multisplit`; {tuner.place.about()}\n"]
     for name in names:
-        width, pairs, all_shapes, all_ways = SETS[name]
+        width, pairs, all_shapes = SETS[name]
         shapes = all_shapes[:1] if options.harness else all_shapes
         theirs = tuner.place.cub([("digit", "pairs" if pairs else "keys", bits, 0, tuner.place.n) for bits in BITS])
         title = f"{name}; CUB's sort of keys of 4 bytes by 1, 5 and 8 bits: {theirs}"
-        lines.append(f"\n## {title}\n\n| shape | way | rates |\n| --- | --- | --- |")
+        lines.append(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
         print(lines[-1], flush=True)
-        for ways, shape in itertools.product(all_ways, shapes):
+        for shape in shapes:
             try:
                 base = SMALL if isinstance(tuner, SmallTuner) else tuner.base
-                wanted = shapes_with(base, shape, ways)
-                by_reserving = name.startswith("reserving")
-                found = "; ".join(tuner.row_by_reserving(width, wanted) if by_reserving else tuner.row(width, pairs, wanted))
+                wanted = shapes_with(base, shape)
+                found = "; ".join(tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
-            told = f"rank {ways.rank}, keep {ways.keep}, ahead {ways.ahead}, {ways.to}{', alone' * ways.alone}"
-            lines.append(f"| {', '.join(map(str, shape))} | {told} | {found} |")
+            lines.append(f"| {', '.join(map(str, shape))} | {found} |")
             print(lines[-1], flush=True)
             if options.out:
                 Path(options.out).write_text("\n".join(lines) + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
 from headrace.arrange.multisplit.multisplit_gpu import split_any
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
+from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
@@ -21,9 +20,39 @@ from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, od
 pytestmark = pytest.mark.fibers
 
 LARGE = Shapes(
-    (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 4, 1), (256, 1), (64, 2), 2, 2, 3, (2, 2, 1)
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 1),
+    (64, 2),
+    2,
+    2,
+    3,
+    (2048, 2048, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
 )
-SMALL = Shapes((64, 6, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 2, 1), (64, 1), (64, 1), 1, 2, 5, (3, 1, 1))
+SMALL = Shapes(
+    (64, 6, 1),
+    (64, 2, 1),
+    (64, 2, 1),
+    (64, 2, 1),
+    (64, 2, 1),
+    (64, 2, 1),
+    (64, 1),
+    (64, 1),
+    1,
+    2,
+    5,
+    (1152, 1, 1),
+    (256, 4, 1),
+    (64, 2, 1),
+    (64, 2, 1),
+)
 """For 32 digits at most: a block has a thread for each."""
 
 
@@ -131,14 +160,13 @@ def test_more_columns_than_a_launch_takes() -> None:
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
-@pytest.mark.parametrize("ways", [None, Ways(to="u32", ahead=2)], ids=str)
-def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str, ways: Ways | None) -> None:
+def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
     for count in (1, 1023, 1024, 1025, 9001):
         keys = keys_of(dtype, kind, count)
         launcher = FiberLauncher("random", count)
         given, made = launcher.put(keys), launcher.room(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
-        splitter = Splitter(launcher, count, replace(LARGE, ways=ways))
+        splitter = Splitter(launcher, count, LARGE)
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

@@ -6,7 +6,6 @@ import pytest
 
 from bench import gpu_multisplit, tune_multisplit
 from bench.split_places import SMALL, Harness
-from headrace.arrange.multisplit.split_gpu import Ways
 
 pytestmark = pytest.mark.fibers
 
@@ -25,6 +24,6 @@ def test_wrong_answers_are_found() -> None:
         place.check(gpu_multisplit.prepared(place, keys, None, 4, None)(), keys[::-1], None, 30, 4)
 
 
-def test_chunks_of_other_shapes_have_as_many_keys() -> None:
-    shapes = tune_multisplit.shapes_with(SMALL, (512, 12, 2), Ways(keep=2))
-    assert shapes.with_values == (512, 12, 2) and shapes.tiles_of_chunk == (6, 8, 2)
+def test_a_shape_is_taken_for_all_keys() -> None:
+    shapes = tune_multisplit.shapes_with(SMALL, (512, 12, 2))
+    assert {shapes.with_values, shapes.of_many, shapes.together, shapes.long_keys} == {(512, 12, 2)}

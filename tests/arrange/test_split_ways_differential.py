@@ -1,4 +1,4 @@
-"""Every way to split a tile that bench.tune_multisplit measures, under the fiber harness, against NumPy's stable sort."""
+"""Every way to split a tile: keys alone, values together with them, alone or following, places of 32 and of 64 bits."""
 
 from __future__ import annotations
 
@@ -7,36 +7,41 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, Ways, bits_pass
+from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit_cases import columns_of, keys_of
 
 pytestmark = pytest.mark.fibers
 
 SHAPES = Shapes(
-    (256, 4, 1), (256, 6, 1), (256, 4, 1), (256, 2, 1), (256, 4, 1), (256, 4, 1), (256, 1), (64, 2), 2, 2, 3, (2, 2, 1)
+    (256, 4, 1),
+    (256, 6, 1),
+    (256, 4, 1),
+    (256, 2, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 1),
+    (64, 2),
+    2,
+    2,
+    3,
+    (2048, 2048, 1),
+    (256, 4, 1),
+    (256, 4, 1),
+    (256, 4, 1),
 )
-WAYS = [
-    Ways(rank=1),
-    Ways(rank=1, ahead=2, to="u32"),
-    Ways(keep=1, to="u32", alone=True),
-    Ways(keep=2, ahead=1),
-    Ways(keep=3, ahead=3, to="u32", alone=True),
-    Ways(rank=1, keep=1, ahead=1),
-    Ways(rank=1, keep=2, ahead=3, alone=True),
-    Ways(rank=1, keep=3, to="u32"),
-]
 
 
-@pytest.mark.parametrize("ways", WAYS, ids=str)
+@pytest.mark.parametrize("most_by_u32", [0, 1 << 20], ids=["u64", "u32"])
 @pytest.mark.parametrize(("dtype", "bits"), [("u4", 5), ("u4", 8), ("u8", 8)])
-def test_ways(ways: Ways, dtype: str, bits: int) -> None:
+def test_ways(most_by_u32: int, dtype: str, bits: int) -> None:
     for count in (1, 1535, 1537, 5001):
         keys = keys_of(dtype, "skewed", count)
-        for values in ([], columns_of(count)[:1], columns_of(count)[3:4], columns_of(count)):
+        columns_here = columns_of(count)
+        for values in ([], columns_here[:1], columns_here[3:4], columns_here, [keys], [keys, keys]):
             launcher = FiberLauncher("random", count)
             columns = [Column(launcher.put(array), launcher.room(array.nbytes), array.itemsize) for array in (keys, *values)]
-            splitter = Splitter(launcher, count, replace(SHAPES, ways=ways))
+            splitter = Splitter(launcher, count, replace(SHAPES, most_by_u32=most_by_u32))
             splitter.run(bits_pass(f"u{8 * keys.itemsize}", 3, 3 + bits), columns, None)
             own = np.argsort(keys >> 3 & ((1 << bits) - 1), kind="stable")
             for column, array in zip(columns, (keys, *values), strict=True):

@@ -37,6 +37,9 @@ struct Wide {
 
 HR_FN bool is_below(const Wide& a, const Wide& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 
+// Each bit `by` places lower, modulo 32.
+HR_FN u32 turned(u32 word, u32 by) { return word >> (by & 31) | word << ((0 - by) & 31); }
+
 // (key >> shift) & mask: 0x1234 with shift 4 and mask 0xFF is in bucket 0x23.
 template <class Key>
 struct BitsOf {
@@ -44,6 +47,8 @@ struct BitsOf {
     u32 shift;
     u32 mask;
     HR_MEMBER u32 of(Key key) const { return static_cast<u32>(BitsAs<Key>::of(key) >> shift) & mask; }
+    // Four times that, of keys of 4 bytes.
+    HR_MEMBER u32 offset_of(u32 key) const { return turned(key, shift - 2) & mask << 2; }
 };
 
 template <>

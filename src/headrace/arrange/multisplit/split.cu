@@ -7,11 +7,14 @@
 // multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#include "arrange/multisplit/split_pairs.cuh"
 #include "arrange/multisplit/split_write.cuh"
 
 using namespace headrace;
 
-// The tiles of a block, one after the other.
+// The tiles of a block, one after the other. By chunks a block takes one: blocks begin in the order of their numbers,
+// so those that run at the same time write near each other, and what is left of a sector at the end of a run is written
+// soon. (Blocks that stay and take every so many chunks drift apart, and lose a quarter.)
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
@@ -20,10 +23,11 @@ public:
         if constexpr (HR_PLACES == by_chunks) {
             at_ = blockIdx.x * work.places.chunk;
             end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
-            if (d < digits) shared.base[d] = base_of_chunk(work.places, d);
+            base_ = base_of_chunk();
         } else {
             end_ = work.count;
-            if (HR_PLACES == by_look_back && d < digits) shared.base[d] = work.places.starts[d];
+            if (d < digits) shared.base[d] = work.places.starts[d];
+            ask();
             take();
             __syncthreads();
             step();
@@ -34,9 +38,12 @@ public:
         const u64 left = at_ < end_ ? end_ - at_ : 0;
         return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
     }
-    // Asks for the next one, which `step` goes to behind a barrier.
+    // Asks for the next one, takes what was asked for, and goes there, behind a barrier.
+    __device__ __forceinline__ void ask() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) ticket_ = look_back_.take_tile();
+    }
     __device__ __forceinline__ void take() {
-        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = look_back_.take_tile();
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = ticket_;
     }
     __device__ __forceinline__ void step() {
         at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
@@ -45,123 +52,71 @@ public:
         if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
     }
 
-    // Tells others what the tile has of a digit, or takes room for it in the result.
-    __device__ __forceinline__ u64 announce(const Tile& tile, const Found& found) {
-        const u32 d = threadIdx.x;
-        if (d >= digits) return 0;
-        if constexpr (HR_PLACES == by_look_back) look_back_.post(number(tile), d, found.count);
-        if constexpr (HR_PLACES == by_reserving) {
-            if (found.count != 0) return atomicAdd(&work_.places.starts[d], static_cast<u64>(found.count));
-        }
-        return 0;
+    // Tells others what the tile has of a digit.
+    __device__ __forceinline__ void announce(const Tile& tile, const Found& found) {
+        if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, found.count);
     }
-    // Where the tile's keys of a digit go; `taken` is what announce gave.
-    __device__ __forceinline__ void find(const Tile& tile, const Found& found, u64 taken) {
+    // Where the tile's keys of a digit go.
+    __device__ __forceinline__ void find(const Tile& tile, const Found& found) {
         const u32 d = threadIdx.x;
         if (d >= digits) return;
+        u64 taken = base_;
         if constexpr (HR_PLACES == by_chunks) {
-            taken = work_.shared.base[d];
-            work_.shared.base[d] = taken + found.count;
-        } else if constexpr (HR_PLACES == by_look_back) {
+            base_ = static_cast<To>(taken + found.count);
+        } else {
             taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
         }
-        work_.shared.to[d] = static_cast<To>(taken - found.start);
+        work_.shared.to[d] = target(taken, found.start);
     }
 
 private:
-    static __device__ __forceinline__ u64 base_of_chunk(const Places& places, u32 d) {
-        const u32 group = blockIdx.x / places.group;
-        u64 base = places.starts[static_cast<u64>(group) * digits + d];
-        for (u32 chunk = group * places.group; chunk < blockIdx.x; ++chunk) {
-            base += places.counts[static_cast<u64>(chunk) * digits + d];
-        }
-        return base;
+    // Of the thread's digit. `counts` are those of the chunks before in the group.
+    __device__ __forceinline__ To base_of_chunk() const {
+        const u32 d = threadIdx.x;
+        if (d >= digits) return 0;
+        const Places& places = work_.places;
+        const u64 chunk = blockIdx.x, group = blockIdx.x / places.group;
+        return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk * digits + d]);
     }
     static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
 
     const Work& work_;
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
+    u32 ticket_ = 0;
+    To base_ = 0;  // of the chunk's next key of the thread's digit
 };
 
-// What a tile needs later, and the next one's keys, asked of the second cache by one thread.
-static __device__ __forceinline__ void prefetch_tile([[maybe_unused]] const Work& work,
-                                                     [[maybe_unused]] const Tile& tile) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-    const auto ask = [](const void* from, u64 begin, u32 width) {
-        const u8* const at = static_cast<const u8*>(from) + begin * width;
-        if (reinterpret_cast<u64>(at) % 16 != 0) return;
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(at), "r"(tile_keys * width) : "memory");
-    };
-    if (threadIdx.x != 0) return;
-    if constexpr (with_values) {
-        for (u32 c = 0; c < work.columns.count; ++c) {
-            ask(work.columns.from[c], tile.begin, work.columns.width[c]);
-        }
-    }
-    if (tile.begin + 2 * tile_keys <= work.count) ask(work.in, tile.begin + tile_keys, sizeof(Key));
-#endif
-}
-
-// Keys to their places in the tile; `place` has their ranks, where they are known, and then those places.
+// One tile, which is loaded; the next one may follow while it goes out.
 template <bool whole>
-static __device__ __forceinline__ void put_keys(const Key (&key)[items], const Work& work, const Tile& tile,
-                                                u32 (&place)[items / 2]) {
-    u32* const next = work.shared.next[HR_PLACES == by_reserving ? 0 : tile::warp()];
-    const auto digit_of = [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); };
-    const auto put = [&](u32 j, u32 at, u32 digit) {
-        work.room[at] = key[j];
-        if constexpr (keep == by_bytes) work.digit_bytes()[at] = static_cast<u8>(digit);
-    };
-    if constexpr (HR_PLACES == by_reserving || counts_late) {
-#pragma unroll
-        for (u32 j = 0; j < items; ++j) {
-            if (HR_PLACES == by_reserving && !whole && item_place(j) >= tile.count) continue;
-            const u32 digit = digit_of(j);
-            place[j / 2] += next[digit] << (j % 2 * 16);
-            put(j, half_of(place, j), digit);
-        }
-    } else {
-        u32 digit = 0;
-        rank_items<items>(
-            next, [&](u32 j) { return digit = digit_of(j); },
-            [&](u32 j, u32 at) {
-                put(j, at, digit);
-                if constexpr (with_values) place[j / 2] |= at << (j % 2 * 16);
-            });
-    }
-}
-
-// One tile, whose keys are loaded; the next one's may follow while these go out.
-template <bool whole>
-static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, Tiles& tiles) {
+static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
-    if constexpr (whole && prefetches) prefetch_tile(work, tile);
+    tiles.ask();
     u32 place[items / 2] = {};
-    const Found found = HR_PLACES == by_reserving ? rank_anyhow<whole>(key, work, tile, place)
-                        : counts_late             ? rank_and_count<whole>(key, work, tile, place)
-                                                  : count_digits<whole>(key, work, tile);
-    const u64 taken = tiles.announce(tile, found);
+    const Found found = count_digits<whole>(loaded.key, work, tile);
+    tiles.announce(tile, found);
     tiles.take();
     __syncthreads();
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) forget(key[j]);
-    put_keys<whole>(key, work, tile, place);
+    put_items<whole>(loaded, work, tile, place);
     tiles.step();
-    if constexpr (whole && loads_ahead) load_keys(key, work.in, tiles.current());
-    tiles.find(tile, found, taken);
+    if (whole && loads_ahead && tiles.current().count == tile_keys) {
+        load_tile<true>(loaded, work, tiles.current());
+    }
+    tiles.find(tile, found);
     __syncthreads();
-    Kept kept;
-    write_keys<whole>(work, tile, kept);
-    if constexpr (with_values) move_columns<whole>(work, tile, place, kept);
-    __syncthreads();
+    if constexpr (together) {
+        write_pairs<whole>(work, tile, [](Key key) { return key; });
+    } else {
+        write_keys<whole>(work, tile);
+        if constexpr (with_values) move_columns<whole>(work, tile, place);
+    }
 }
 
 template <bool whole>
 static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& tiles) {
-    Key key[items] = {};
-    load_items<whole>(key, work.in, tiles.current());
-    split_tile<whole>(key, work, tiles);
+    Loaded loaded = {};
+    load_tile<whole>(loaded, work, tiles.current());
+    split_tile<whole>(loaded, work, tiles);
 }
 
 // Blocks of `threads`; dynamic shared memory: `item_bytes` for each of a tile's keys, and Shared.
@@ -171,11 +126,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
     const Work work{in, out, count, digit, places, columns, shared, room};
+    clear_spare(shared);
     Tiles tiles(work);
     if constexpr (loads_ahead) {
-        Key key[items] = {};
-        load_keys(key, in, tiles.current());
-        while (tiles.current().count == tile_keys) split_tile<true>(key, work, tiles);
+        Loaded loaded = {};
+        if (tiles.current().count == tile_keys) load_tile<true>(loaded, work, tiles.current());
+        while (tiles.current().count == tile_keys) split_tile<true>(loaded, work, tiles);
     } else {
         while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
     }

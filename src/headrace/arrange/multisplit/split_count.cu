@@ -23,30 +23,45 @@ struct Chunks {
     u32 unused;
 };
 
-// Adds the keys of a chunk to this thread's replicas; returns how many are in no bucket.
-static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, const Digit& digit, u32* mine) {
-    const bool aligned = tile::aligned(keys);
+// Adds some rows of keys to this thread's replicas; returns how many are in no bucket.
+template <u32 some, bool whole>
+static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, const Digit& digit, u32* mine) {
+    tile::Rows<Key, some> loaded;
+    tile::load_rows(loaded, keys, count, whole, Key{});
     u32 outside = 0;
-    for (u64 at = 0; at < count; at += tile_keys) {
-        const i64 more = static_cast<i64>(count - at);
-        tile::Rows<Key, rows> some;
-        tile::load_rows(some, keys + at, more, aligned && more >= tile_keys, Key{});
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
+    for (u32 row = 0; row < some; ++row) {
 #pragma unroll
-            for (u32 k = 0; k < per; ++k) {
-                if (more < tile_keys && tile::row_begin<Key, rows>(row) + k >= more) continue;
-                const Key key = some.row[row].item[k];
-                atomicAdd(&mine[digit.of(key) * replicas], 1u);
-                outside += digit.is_stray(key);
-            }
+        for (u32 k = 0; k < per; ++k) {
+            if (!whole && tile::row_begin<Key, some>(row) + k >= count) continue;
+            const Key key = loaded.row[row].item[k];
+            atomicAdd(&mine[digit.of(key) * replicas], 1u);
+            outside += digit.is_stray(key);
         }
     }
     return outside;
 }
 
-// `counts`: u32 for each chunk and digit, chunk after chunk, and `of_groups` likewise; null: nobody asks for them.
-// `totals`: for each digit, and behind them for keys in no bucket; all added to. A block a group.
+// The same of a chunk, which is seldom a multiple of `rows` rows and often one of a row.
+static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, const Digit& digit, u32* mine) {
+    const bool aligned = tile::aligned(keys);
+    u32 outside = 0;
+    u64 at = 0;
+    for (; aligned && at + tile_keys <= count; at += tile_keys) {
+        outside += count_rows<rows, true>(keys + at, tile_keys, digit, mine);
+    }
+    for (; aligned && at + tile_keys / rows <= count; at += tile_keys / rows) {
+        outside += count_rows<1, true>(keys + at, tile_keys / rows, digit, mine);
+    }
+    for (; at < count; at += tile_keys) {
+        outside += count_rows<rows, false>(keys + at, static_cast<i64>(count - at), digit, mine);
+    }
+    return outside;
+}
+
+// `counts`: u32 for each chunk and digit, chunk after chunk, what its group has of the digit before it; and
+// `of_groups`, what a group has in all. Null: nobody asks for them. `totals`: for each digit, and behind them for keys
+// in no bucket; all added to. A block a group.
 extern "C" __global__ void __launch_bounds__(threads)
     split_count(const Key* keys, Chunks chunks, Digit digit, u32* counts, u32* of_groups, u64* totals) {
     __shared__ u32 counters[digits * replicas];
@@ -72,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 sum += counter;
                 counter = 0;
             }
-            if (counts != nullptr) counts[chunk * digits + d] = sum;
+            if (counts != nullptr) counts[chunk * digits + d] = sum_of_group;
             sum_of_group += sum;
         }
         __syncthreads();

@@ -11,10 +11,10 @@ from typing import Any
 
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
-BY_CHUNKS, BY_LOOK_BACK, BY_RESERVING = 0, 1, 2
+BY_CHUNKS, BY_LOOK_BACK = 0, 1
 """As split_place.cuh has them."""
-KEPT_IN_BYTES = 1
-"""As split_tile.cuh has it."""
+MOST_BY_U32 = (1 << 32) - (1 << 17)
+"""Keys whose places have 32 bits (split_tile.cuh)."""
 MOST_COLUMNS = 8
 DIGIT_BITS = 8
 VALUE_BYTES = 4
@@ -90,38 +90,6 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How a tile is split, as split_tile.cuh has it: what `bench.tune_multisplit` measures.
-
-    Parameters
-    ----------
-    rank
-        1: digits are counted while they are ranked.
-    keep
-        What is known of a place when values come: 0 its key, 1 a byte in shared memory, 2 a byte in a register, 3 its target.
-        But for 0 values take the room of keys.
-    ahead
-        1: the next tile's keys are loaded before values; 2: what is to come is asked of the second cache; 3: both.
-    to
-        ``"u32"`` for fewer than 2**32 keys, or ``"u64"``.
-    alone
-        Whether columns of one width, 4 or 8 bytes, have kernels of their own.
-    """
-
-    rank: int = 0
-    keep: int = 0
-    ahead: int = 0
-    to: str = "u64"
-    alone: bool = False
-
-    def defines(self, how: int, *, has_values: bool) -> tuple[tuple[str, Any], ...]:
-        """Macros, as far as they have a meaning for what is done."""
-        keep, ahead = (self.keep, self.ahead) if has_values else (0, self.ahead & 2)
-        rank = self.rank if how == BY_CHUNKS else 0
-        return ("HR_RANK", rank), ("HR_KEEP", keep), ("HR_AHEAD", ahead), ("HR_TO", self.to)
-
-
-@dataclass(frozen=True, slots=True)
 class Shapes:
     """Sizes that kernels are compiled for, as core/variants.toml lists them, and how keys are cut; tests have smaller ones."""
 
@@ -136,18 +104,33 @@ class Shapes:
     multiprocessors: int = 132
     groups_of_multiprocessor: int = 4
     warps_of_multiprocessor: int = 64
-    tiles_of_chunk: tuple[int, int, int] = (3, 4, 1)
-    """By bits of a digit: 1, 5, 8. Keys of one digit should go where those of chunks do that are split at the same time."""
-    ways: Ways | None = None
-    """How tiles are split by chunks and by reserving; None for the programs that are listed."""
+    keys_of_chunk: tuple[int, int, int] = (36864, 49152, 1)
+    """By bits of a digit: 1, 5, 8; a tile at least. Keys of one digit should go where those of chunks do that are split at the
+    same time."""
+    of_many: tuple[int, int, int] = (384, 24, 2)
+    """For keys of 4 bytes by their bits, if these are more than 5."""
+    together: tuple[int, int, int] = (512, 16, 2)
+    """For those by at most 5 bits, with one column of 4 bytes that moves together with them."""
+    alone: tuple[int, int, int] = (512, 16, 2)
+    """For those by more, with columns of 4 bytes."""
+    most_by_u32: int = MOST_BY_U32
 
-    def split(self, by: Pass, how: int, *, has_values: bool) -> tuple[int, int, int]:
-        """Threads of a block, keys of a thread, and blocks of a multiprocessor."""
-        if how == BY_RESERVING:
-            return self.reserving_long if by.key == "u64" else self.reserving
+    def split(self, by: Pass, how: int, widths: Sequence[int] = ()) -> tuple[int, int, int]:
+        """Threads of a block, keys of a thread, and blocks of a multiprocessor; `widths` of what goes with keys."""
         if by.key == "u64":
-            return self.long_keys_with_values if has_values else self.long_keys
-        return self.with_values if has_values else self.keys
+            return self.long_keys_with_values if widths else self.long_keys
+        if how == BY_CHUNKS and (by.key, by.rule) == ("u32", "BitsOf"):
+            if not widths:
+                return self.of_many if by.bits == DIGIT_BITS else self.keys
+            if self.moves_together(by, widths):
+                return self.together
+            if set(widths) == {4}:
+                return self.alone
+        return self.with_values if widths else self.keys
+
+    def moves_together(self, by: Pass, widths: Sequence[int]) -> bool:
+        """Whether values move together with their keys by chunks, and do not follow them."""
+        return (by.key, by.rule, list(widths)) == ("u32", "BitsOf", [4]) and by.bits < DIGIT_BITS
 
 
 class Splitter:
@@ -166,8 +149,9 @@ class Splitter:
         Room
             Of each digit how many there are, and last how many keys are in none, 64 bits each.
         """
-        threads, items, _ = self.shapes.split(by, BY_CHUNKS, has_values=len(columns) > 1)
-        length = threads * items * self.shapes.tiles_of_chunk[(1, 5, 8).index(by.bits)]
+        threads, items, _ = self.shapes.split(by, BY_CHUNKS, [column.width for column in columns[1:]])
+        tile = threads * items
+        length = tile * max(1, self.shapes.keys_of_chunk[(1, 5, 8).index(by.bits)] // tile)
         chunks = -(-self.count // length)
         group = -(-chunks // (self.shapes.multiprocessors * self.shapes.groups_of_multiprocessor))
         groups = -(-chunks // group)
@@ -183,7 +167,7 @@ class Splitter:
     def run_by_look_back(self, by: Pass, columns: Sequence[Column], offsets: Room | None) -> Room:
         """The same by decoupled look-back, of 2**30 keys at most."""
         starts, totals = self.starts(by, columns[0].source, offsets)
-        threads, items, resident = self.shapes.split(by, BY_LOOK_BACK, has_values=len(columns) > 1)
+        threads, items, resident = self.shapes.split(by, BY_LOOK_BACK, [column.width for column in columns[1:]])
         tiles = -(-self.count // (threads * items))
         memory = self.launcher.room(16 + tiles * by.digits * 8, fill=0)
         places = struct.pack("<4Q2I", starts.address, 0, 0, memory.address, 1, 1)
@@ -192,20 +176,14 @@ class Splitter:
 
     def run_by_reserving(self, by: Pass, keys: Column, cursors: Room) -> None:
         """In no order within a digit: each tile takes room at `cursors`, where each digit's next key goes."""
-        threads, items, resident = self.shapes.split(by, BY_RESERVING, has_values=False)
+        threads, items, resident = self.shapes.reserving_long if by.key == "u64" else self.shapes.reserving
         tiles = -(-self.count // (threads * items))
-        if self.shapes.ways is None:
-            to = "u32" if self.count < 1 << 32 else "u64"
-            room = bin_keys(threads * items, by.digits)
-            tile = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-            sizes = *tile, ("HR_BIN", room), ("HR_TO", to)
-            blocks = min(tiles, self.shapes.multiprocessors * resident)
-            shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
-            self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
-            return
-        memory = self.launcher.room(16, fill=0)
-        places = struct.pack("<4Q2I", cursors.address, 0, 0, memory.address, 1, 1)
-        self._split(by, BY_RESERVING, min(tiles, self.shapes.multiprocessors * resident), places, [keys])
+        to = "u32" if self.count < 1 << 32 else "u64"
+        room = bin_keys(threads * items, by.digits)
+        sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident), ("HR_BIN", room), ("HR_TO", to)
+        blocks = min(tiles, self.shapes.multiprocessors * resident)
+        shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(room, by.digits, KEY_BYTES[by.key]))
+        self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
 
     def run_by_warps(self, by: Pass, columns: Sequence[Column], offsets: Room | None, *, reorders: bool) -> Room:
         """As `run` with a chunk for each warp, directly or reordered; up to 32 digits."""
@@ -258,20 +236,21 @@ class Splitter:
 
     def _split(self, by: Pass, how: int, blocks: int, places: bytes, columns: Sequence[Column]) -> None:
         keys, moved = columns[0], columns[1:]
-        threads, items, resident = self.shapes.split(by, how, has_values=bool(moved))
+        widths = [column.width for column in moved]
+        threads, items, resident = self.shapes.split(by, how, widths)
         sizes: tuple[tuple[str, Any], ...] = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        item_bytes, values = KEY_BYTES[by.key] + VALUE_BYTES * bool(moved), int(bool(moved))
-        ways = self.shapes.ways if how != BY_LOOK_BACK else None
-        if ways is not None:
-            sizes += ways.defines(how, has_values=bool(moved))
-            widths = {column.width for column in moved}
-            if ways.alone and widths in ({4}, {8}):
-                values = widths.pop()
-            if moved and ways.keep:
-                item_bytes = max(KEY_BYTES[by.key], VALUE_BYTES) + (ways.keep == KEPT_IN_BYTES)
+        item_bytes, values = KEY_BYTES[by.key], int(bool(moved))
+        if moved:
+            item_bytes = max(item_bytes, VALUE_BYTES) + 1
+        if how == BY_CHUNKS and by.rule == "BitsOf" and by.key in {"u32", "u64"}:
+            together = self.shapes.moves_together(by, widths)
+            values = widths[0] if set(widths) in ({4}, {8}) else values
+            item_bytes = KEY_BYTES[by.key] + values if together else item_bytes
+            to = "u32" if self.count <= self.shapes.most_by_u32 else "u64"
+            sizes += ("HR_TOGETHER", int(together)), ("HR_TO", to)
         defines = _defines(by, (("HR_VALUES", values), ("HR_PLACES", how), *sizes))
         room = threads * items * item_bytes
-        shared = room + by.digits * (16 + threads // 8) + threads // 8 + 8
+        shared = room + by.digits * (16 + threads // 8) + threads // 8 + 136
         shape = Shape(defines, blocks, threads, -(-shared // 16) * 16)
         for first in range(0, max(1, len(moved)), MOST_COLUMNS):
             some = packed(moved[first : first + MOST_COLUMNS])

@@ -1,16 +1,16 @@
-// Where a tile's digits begin in the result, three ways: after the chunk's own beginnings, which were counted before;
-// behind what the tiles before come to, by decoupled look-back; or wherever there is room, in no order.
+// Where a tile's digits begin in the result, two ways: after the chunk's own beginnings, which were counted before; or
+// behind what the tiles before come to, by decoupled look-back.
 #pragma once
 #include "arrange/multisplit/split_rule.cuh"
 #include "core/tile/look_back.cuh"
 
 namespace headrace {
 
-constexpr u32 by_chunks = 0, by_look_back = 1, by_reserving = 2;
+constexpr u32 by_chunks = 0, by_look_back = 1;
 
 struct Places {
-    u64* starts;        // of each digit: `digits` for each group of chunks; or for all, moved on by who reserves
-    const u32* counts;  // of each chunk and digit
+    u64* starts;        // of each digit: `digits` for each group of chunks; or for all
+    const u32* counts;  // of each chunk and digit, in the chunks before in its group
     u64 chunk;          // keys of a chunk, a multiple of a tile
     void* memory;       // tile::Counters; of look-back also a state for each tile and digit, in which `epoch` was never
     u32 epoch;

@@ -64,10 +64,36 @@ static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own
     return same;
 }
 
+// Which lanes have this lane's digit, five of its bits by shared work.
+static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& own) {
+    u32 same = tile::shuffle(lanes_of_own<5>(digit, own), digit);
+    if constexpr (bits > 5) same &= lanes_alike<5>(digit);
+    if constexpr (bits > 6) same &= lanes_alike<6>(digit);
+    if constexpr (bits > 7) same &= lanes_alike<7>(digit);
+    return same;
+}
+
+static __device__ __forceinline__ u32 highest_lane(u32 some) {
+#if defined(__CUDACC__)
+    u32 place;
+    asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(some));
+    return place;
+#else
+    return static_cast<u32>(31 - __clz(static_cast<int>(some)));
+#endif
+}
+
+// How counters of more than 32 digits move, by the highest lane of each: by a load of all and a store; or by one
+// addition whose result it hands to the others by a shuffle, two wavefronts of shared memory less. The others add to a
+// spare word of their own, since an addition of some lanes is a branch.
+constexpr u32 by_stores = 0, by_additions = 1;
+
 // Calls put(j, place) for item j of each lane, j < items. `digit_of(j)` is called once for each. `next`: the warp's
-// own counters, one a digit, where its first key of that digit goes, and then where its next one would.
-template <u32 items, class DigitOf, class Put>
-static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digit_of, const Put& put) {
+// own counters, one a digit, where its first key of that digit goes, and then where its next one would. `spare`: a word
+// for each lane, whatever is in them.
+template <u32 items, u32 how = by_stores, class DigitOf, class Put>
+static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digit_of, const Put& put,
+                                                  [[maybe_unused]] u32* spare = nullptr) {
     const OwnBits own;
     const u32 before = (1u << tile::lane()) - 1;
     if constexpr (bits <= 5) {
@@ -84,20 +110,22 @@ static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digi
         __syncwarp();
         if (tile::lane() < digits) next[tile::lane()] = at;
     } else {
+        const u32 above = ~before << 1;
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             const u32 digit = digit_of(j);
-            const u32 mine = lanes_of_own<5>(digit, own);
-            u32 same = tile::shuffle(mine, digit % tile::lanes);
-            same &= lanes_alike<5>(digit);
-            if constexpr (bits > 6) same &= lanes_alike<6>(digit);
-            if constexpr (bits > 7) same &= lanes_alike<7>(digit);
-            const u32 first = next[digit];
+            const u32 same = lanes_of_digit(digit, own);
             const u32 rank = static_cast<u32>(__popc(same & before));
-            __syncwarp();
-            // The last of them adds them all.
-            if ((same & ~before) == 1u << tile::lane()) next[digit] = first + rank + 1;
-            __syncwarp();
+            u32 first;
+            if constexpr (how == by_additions) {
+                u32* const counter = (same & above) == 0 ? next + digit : spare + tile::lane();
+                first = tile::shuffle(atomicAdd(counter, rank + 1), highest_lane(same));
+            } else {
+                first = next[digit];
+                __syncwarp();
+                if ((same & above) == 0) next[digit] = first + rank + 1;
+                __syncwarp();
+            }
             put(j, first + rank);
         }
     }

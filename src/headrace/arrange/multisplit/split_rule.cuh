@@ -37,6 +37,23 @@ struct Digit {
         const u32 bucket = rule.of(key);
         return Rule::total ? bucket : at_most(bucket, last);
     }
+    // Four times that, where a rule knows how by other instructions: then the compiler does not keep each key's digit
+    // from when it is counted to when it is ranked, for which there are no registers.
+    template <class Word>
+    __device__ __forceinline__ u32 offset_of(Word key) const {
+        return offset_by(rule, key);
+    }
+
+private:
+    template <class Rule>
+        requires requires(const Rule& rule, u32 key) { rule.offset_of(key); }
+    __device__ __forceinline__ u32 offset_by(const Rule& rule, u32 key) const {
+        return rule.offset_of(key);
+    }
+    template <class Rule, class Word>
+    __device__ __forceinline__ u32 offset_by(const Rule&, Word key) const {
+        return 4 * of(key);
+    }
 };
 
 }  // namespace headrace

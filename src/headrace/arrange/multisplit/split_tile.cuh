@@ -6,12 +6,15 @@
 #include "arrange/multisplit/split_rank.cuh"
 #include "core/tile/block.cuh"
 
-// Ways to do it that are to be measured (bench/tune_multisplit.py); what is not told is as it was.
-#if !defined(HR_RANK)
-#define HR_RANK 0
-#define HR_KEEP 0
-#define HR_AHEAD 0
+// What is not told: values follow their keys, places have 64 bits, and counters move by stores.
+#if !defined(HR_TO)
 #define HR_TO u64
+#endif
+#if !defined(HR_TOGETHER)
+#define HR_TOGETHER 0
+#endif
+#if !defined(HR_RANK)
+#define HR_RANK by_stores
 #endif
 
 namespace headrace {
@@ -28,34 +31,30 @@ template <u32 width>
 constexpr bool may_be = only == 0 || only == width;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
 
-// Whether a warp counts its digits while it ranks them, not before: an addition in shared memory less for each key, and
-// a load more. Who looks back wants to tell his counts early.
-constexpr bool counts_late = HR_RANK == 1;
+// The values of one column are loaded with the keys and move with them: nothing has to be known later, and a pair of
+// equal widths is one word in shared memory. Otherwise values follow, take the keys' room, and find the digit of each
+// place in a byte beside it.
+constexpr bool together = HR_TOGETHER != 0;
+constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
+constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
 
-// What is known of a place of the tile when values come there. By keys: what its key, which stays, says. Else values
-// take the keys' room, and their digits are bytes in shared memory, or in registers four to a word; or what `to` has of
-// them is in registers.
-constexpr u32 by_keys = 0, by_bytes = 1, by_registers = 2, by_targets = 3;
-constexpr u32 keep = HR_KEEP;
-constexpr u32 room_bytes = keep == by_keys || sizeof(Key) > value_bytes ? sizeof(Key) : value_bytes;
-constexpr u32 item_bytes = room_bytes + (keep == by_bytes ? 1 : 0) + (with_values && keep == by_keys ? value_bytes : 0);
+// The next tile is loaded while this one goes out.
+constexpr bool loads_ahead = !with_values || together;
 
-// The next tile's keys are loaded before the values of this one; and what is to come is asked of the second cache.
-constexpr bool loads_ahead = !with_values || (HR_AHEAD & 1) != 0;
-constexpr bool prefetches = (HR_AHEAD & 2) != 0;
-
-// Numbers of keys: of 32 bits where there are fewer than 2^32, which saves half the loads of `to`.
+// Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
+// of what addresses cost: `bias` keeps sums from going below 0.
 using To = HR_TO;
-static_assert(keep == by_keys || with_values);
-static_assert(!counts_late || HR_PLACES == by_chunks);
-static_assert(threads >= digits && (HR_VALUES == 0 || HR_PLACES != by_reserving) && items % 2 == 0 &&
-              tile_keys <= 1 << 16);
+constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
+static_assert(!together || only == 4 || only == 8);
+static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
 
 struct Shared {
-    To to[digits];            // where place 0 of the tile would go, were it of this digit
+    To to[digits];            // `bias` behind where place 0 of the tile would go, were it of this digit
     u64 base[digits];         // where the chunk's next key of a digit goes in the result
     u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
     u32 totals[warps];
+    u32 spare[tile::lanes];  // as rank_items has it
     u32 tile;
 };
 
@@ -69,6 +68,11 @@ struct Work {
     Shared& shared;
     Key* room;
 
+    // Of the values' type; what stands beside keys that are not alone.
+    template <class Value>
+    __device__ __forceinline__ Value* value_room() const {
+        return reinterpret_cast<Value*>(room + tile_keys);
+    }
     __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
 };
 
@@ -81,6 +85,9 @@ static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
     if constexpr (sizeof(Word) == 8) asm volatile("" : "+l"(word));
 #endif
 }
+
+// Of a digit that begins at `start` in the tile and goes to `at`.
+static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
 
 struct Tile {
     u64 begin;
@@ -102,11 +109,6 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     }
 }
 
-// Of a whole tile; the last one has its own code, which loads them itself.
-static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, const Tile& tile) {
-    if (tile.count == tile_keys) load_items<true>(key, in, tile);
-}
-
 // Of keys that are not there the last, so they go behind all.
 template <bool whole>
 static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
@@ -119,11 +121,13 @@ struct Found {
     u32 count;
 };
 
-// Where a thread's digit begins, of which there are `count`.
+// Where a thread's digit begins, of which there are `count`: those of the threads before it added up.
 static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
-    const u32 warp_total = tile::shuffle(upto, tile::lanes - 1);
-    return tile::scan_warps<Sum<u32>, threads>(warp_total, shared.totals).before + upto - count;
+    if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
+    __syncthreads();
+    const u32 before = tile::lane() < tile::warp() ? shared.totals[tile::lane()] : 0;
+    return __reduce_add_sync(tile::all_lanes, before) + upto - count;
 }
 
 // For each thread below `digits`, its digit: how many the tile has, from those of each warp. Then `next` is where each
@@ -131,17 +135,21 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
 static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
     Shared& shared = work.shared;
     const u32 d = threadIdx.x;
-    u32 count = 0;
+    // What a thread has room for besides its items, of 65,536 registers.
+    constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
+    u32 count = 0, of_warp[warps] = {};
     if (d < digits) {
 #pragma unroll
-        for (u32 w = 0; w < warps; ++w) count += shared.next[w][d];
+        for (u32 w = 0; w < warps; ++w) count += of_warp[w] = shared.next[w][d];
     }
     const u32 start = start_of(count, shared);
-    if (d < digits) {
+    u32 own = d;
+    forget(own);  // or the compiler makes two of all that follows, for threads with a digit and without
+    if (own < digits) {
         u32 at = start;
 #pragma unroll
         for (u32 w = 0; w < warps; ++w) {
-            const u32 some = shared.next[w][d];
+            const u32 some = keeps_counts ? of_warp[w] : shared.next[w][d];
             shared.next[w][d] = at;
             at += some;
         }
@@ -149,9 +157,21 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
 }
 
+// Once, before a barrier.
+static __device__ __forceinline__ void clear_spare(Shared& shared) {
+    if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
+}
+
 static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
     u32* const own = work.shared.next[tile::warp()];
-    for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    if constexpr (digits % (4 * tile::lanes) == 0) {
+#pragma unroll
+        for (u32 d = 0; d < digits; d += 4 * tile::lanes) {
+            *reinterpret_cast<uint4*>(own + d + 4 * tile::lane()) = uint4{0, 0, 0, 0};
+        }
+    } else {
+        for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    }
     __syncwarp();
     return own;
 }
@@ -160,49 +180,27 @@ template <bool whole>
 static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
     u32* const own = cleared_counters(work);
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) atomicAdd(&own[digit_at<whole>(key, j, work.digit, tile)], 1u);
-    __syncthreads();
-    return scan_digits(work, tile);
-}
-
-// The same, and each key's rank among the warp's of its digit.
-template <bool whole>
-static __device__ __forceinline__ Found rank_and_count(const Key (&key)[items], const Work& work, const Tile& tile,
-                                                       u32 (&rank)[items / 2]) {
-    u32* const own = cleared_counters(work);
-    rank_items<items>(
-        own, [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) { rank[j / 2] |= at << (j % 2 * 16); });
-    __syncthreads();
-    return scan_digits(work, tile);
-}
-
-// The same where order does not matter: an addition a key tells its rank in its digit, and one for all of a warp's if
-// they are alike. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on GPUs", section 4.)
-template <bool whole>
-static __device__ __forceinline__ Found rank_anyhow(const Key (&key)[items], const Work& work, const Tile& tile,
-                                                    u32 (&rank)[items / 2]) {
-    u32* const counters = work.shared.next[0];
-    const u32 d = threadIdx.x;
-    if (d < digits) counters[d] = 0;
-    __syncthreads();
-#pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const u32 digit = digit_at<whole>(key, j, work.digit, tile);
-        u32 own = 0;
-        if (whole && __all_sync(tile::all_lanes, digit == tile::shuffle(digit, 0))) {
-            if (tile::lane() == 0) own = atomicAdd(&counters[digit], tile::lanes);
-            own = tile::shuffle(own, 0) + tile::lane();
-        } else if (whole || item_place(j) < tile.count) {
-            own = atomicAdd(&counters[digit], 1u);
-        }
-        rank[j / 2] |= own << (j % 2 * 16);
+        const bool is_there = whole || item_place(j) < tile.count;
+        const u32 offset = is_there ? work.digit.offset_of(key[j]) : 4 * (digits - 1);
+        atomicAdd(reinterpret_cast<u32*>(reinterpret_cast<u8*>(own) + offset), 1u);
     }
     __syncthreads();
-    const u32 count = d < digits ? counters[d] : 0;
-    const u32 start = start_of(count, work.shared);
-    if (d < digits) counters[d] = start;
-    return {start, count};
+    return scan_digits(work, tile);
+}
+
+// Item j of those that a thread writes, every `threads`-th of the tile. `to`: of its digit. `which` array it is: with
+// one index for two arrays the compiler would share the product and add it to both, in four instructions and not in
+// two.
+template <u32 which = 0, class Item>
+static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
+    (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
+}
+
+// Item j likewise of what lies at the places of the tile.
+template <class Item>
+static __device__ __forceinline__ Item read(const Item* there, u32 j) {
+    return (there + threadIdx.x)[j * threads];
 }
 
 static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {

@@ -5,54 +5,28 @@
 
 namespace headrace {
 
-// What a thread keeps of the places that it writes, every `threads`-th of the tile.
-struct Kept {
-    u32 digits[keep == by_registers ? (items + 3) / 4 : 1] = {};
-    To to[keep == by_targets ? items : 1] = {};
-
-    // Where item j would go, were it at place 0.
-    __device__ __forceinline__ To base(const Work& work, u32 j) const {
-        const u32 at = j * threads + threadIdx.x;
-        if constexpr (keep == by_registers) return work.shared.to[digits[j / 4] >> (j % 4 * 8) & 0xFF];
-        if constexpr (keep == by_bytes) return work.shared.to[work.digit_bytes()[at]];
-        return keep == by_targets ? to[keep == by_targets ? j : 0] : work.shared.to[work.digit.of(work.room[at])];
-    }
-};
-
-template <class Item>
-static __device__ __forceinline__ void write(Item* out, To base, u32 j, Item item) {
-    if constexpr (sizeof(To) == 8) {
-        (out + threadIdx.x + base)[j * threads] = item;
-    } else {
-        out[base + (j * threads + threadIdx.x)] = item;  // modulo 2^32
-    }
-}
-
-// A tile's keys, which lie at their places, to where they belong.
+// A tile's keys, which lie at their places, to where they belong; and if values follow, the digit of each place.
 template <bool whole>
-static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, Kept& kept) {
+static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        const u32 at = j * threads + threadIdx.x;
-        if (!whole && at >= tile.count) continue;
-        const Key key = work.room[at];
+        if (!whole && j * threads + threadIdx.x >= tile.count) continue;
+        const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
-        const To base = work.shared.to[digit];
-        write(work.out, base, j, key);
-        if constexpr (keep == by_registers) kept.digits[j / 4] |= digit << (j % 4 * 8);
-        if constexpr (keep == by_targets) kept.to[j] = base;
+        if constexpr (with_values) work.digit_bytes()[j * threads + threadIdx.x] = static_cast<u8>(digit);
+        write(work.out, work.shared.to[digit], j, key);
     }
 }
 
 // What lies at the places [first, end) of the tile likewise; `values_there` is for place `first`.
 template <bool whole, bool all, class Value>
-static __device__ __forceinline__ void write_values(const Work& work, const Kept& kept, const Value* values_there,
-                                                    Value* out, const Tile& tile, u32 first, u32 end) {
+static __device__ __forceinline__ void write_values(const Work& work, const Value* values_there, Value* out,
+                                                    const Tile& tile, u32 first, u32 end) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
         if ((whole || at < tile.count) && (all || (at >= first && at < end))) {
-            write(out, kept.base(work, j), j, values_there[at - first]);
+            write(out, work.shared.to[work.digit_bytes()[at]], j, values_there[at - first]);
         }
     }
 }
@@ -60,19 +34,18 @@ static __device__ __forceinline__ void write_values(const Work& work, const Kept
 // A column's values, as many at a time as there is room for; each thread holds a few at a time.
 template <bool whole, class Value>
 static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
-                                                   const u32 (&place)[items / 2], const Kept& kept) {
-    constexpr u32 own_bytes = keep == by_keys ? value_bytes : room_bytes;
-    constexpr bool all = sizeof(Value) <= own_bytes;
-    constexpr u32 held = all ? tile_keys : tile_keys * own_bytes / sizeof(Value);
+                                                   const u32 (&place)[items / 2]) {
+    constexpr bool all = sizeof(Value) <= room_bytes;
+    constexpr u32 held = all ? tile_keys : tile_keys * room_bytes / sizeof(Value);
     constexpr u32 group = all ? items : 2;
     u32 own[items / 2];  // made anew for each column: what the compiler would keep of all columns has no room
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
-    Value* const there = reinterpret_cast<Value*>(work.room + (keep == by_keys ? tile_keys : 0));
+    Value* const there = reinterpret_cast<Value*>(work.room);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
-        if (keep != by_keys || !all || column != 0) __syncthreads();  // what was there before is read
+        __syncthreads();  // what was there before is read
 #pragma unroll
         for (u32 j = 0; j < items; j += group) {
             Value value[group];
@@ -89,21 +62,20 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
         }
         __syncthreads();
         Value* const out = static_cast<Value*>(work.columns.to[column]);
-        write_values<whole, all>(work, kept, there, out, tile, first, first + held);
+        write_values<whole, all>(work, there, out, tile, first, first + held);
     }
 }
 
 template <bool whole>
-static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
-                                                    const Kept& kept) {
+static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         const u32 width = only == 0 ? work.columns.width[column] : only;
-        if (may_be<4> && width == 4) move_values<whole, u32>(work, column, tile, place, kept);
-        if (may_be<8> && width == 8) move_values<whole, u64>(work, column, tile, place, kept);
-        if (may_be<1> && width == 1) move_values<whole, u8>(work, column, tile, place, kept);
-        if (may_be<2> && width == 2) move_values<whole, u16>(work, column, tile, place, kept);
-        if (may_be<16> && width == 16) move_values<whole, uint4>(work, column, tile, place, kept);
+        if (may_be<4> && width == 4) move_values<whole, u32>(work, column, tile, place);
+        if (may_be<8> && width == 8) move_values<whole, u64>(work, column, tile, place);
+        if (may_be<1> && width == 1) move_values<whole, u8>(work, column, tile, place);
+        if (may_be<2> && width == 2) move_values<whole, u16>(work, column, tile, place);
+        if (may_be<16> && width == 16) move_values<whole, uint4>(work, column, tile, place);
     }
 }
 

@@ -3,12 +3,20 @@
 // compare equal have different bits and must keep their order (HR_EQUALS), keys move as they are, and their equal code
 // is made wherever a digit is asked for (sort_key.hpp).
 #pragma once
+#include "arrange/bucket/rules.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/primitives/operators.hpp"
 
 namespace headrace {
 
 constexpr bool with_equals = HR_EQUALS != 0;
+
+// Whether digits are bytes, which are taken in one instruction.
+#if defined(HR_DIGITS_OF_KEYS)
+constexpr bool by_bytes_of_keys = HR_BITS == 8;
+#else
+constexpr bool by_bytes_of_keys = false;
+#endif
 
 template <class Word>
 struct SortDigit {
@@ -22,7 +30,14 @@ struct SortDigit {
     __device__ __forceinline__ Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
     // What orders keys that are moved.
     __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
-    __device__ __forceinline__ u32 of(Word moved) const { return static_cast<u32>(bits_of(moved) >> shift) & mask; }
+    __device__ __forceinline__ u32 of(Word moved) const {
+        if constexpr (by_bytes_of_keys && sizeof(Word) == 4) return __byte_perm(bits_of(moved), 0, 0x4440 | shift / 8);
+        return static_cast<u32>(bits_of(moved) >> shift) & mask;
+    }
+    // Four times that, of keys of 4 bytes.
+    __device__ __forceinline__ u32 offset_of(u32 moved) const {
+        return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;
+    }
 };
 
 }  // namespace headrace

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
@@ -16,8 +18,34 @@ MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/sort_straight.cu", "sort_straight", "P296sQI")
 _STRAIGHT_DEFINES: dict[str, int] = {}
-DIGIT_BYTES = 1
-"""Of shared memory for each key of a tile that has values (move_arrays.cuh)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """How tiles of a stable step are compiled (split_tile.cuh), and their shape.
+
+    Parameters
+    ----------
+    shape
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
+    values
+        0: without; 4 or 8: bytes of a value that moves together with its key; 1: whatever moves follows the keys.
+    """
+
+    shape: tuple[int, int, int]
+    values: int = 0
+
+    def defines(self, keys: Keys, bits: int, count: int) -> Mapping[str, Any]:
+        """Macros for `count` keys."""
+        threads, items, resident = self.shape
+        sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+        together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1))
+        return keys.defines(*sizes, *together, ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
+
+    def shared(self, width: int, bits: int) -> int:
+        """Bytes of shared memory for keys of `width`."""
+        threads, items, _ = self.shape
+        return tile_bytes(threads, items, width + self.values, 1 << bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +58,8 @@ class DigitShapes:
         Of a digit.
     keys, with_values
         Threads of a block, keys of a thread, blocks of a multiprocessor.
+    together
+        The same by bytes of a key and of the one value that moves together with it.
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -47,8 +77,8 @@ class DigitShapes:
     keys: tuple[tuple[int, tuple[int, int, int]], ...] = (
         (1, (512, 24, 2)),
         (2, (512, 24, 2)),
-        (4, (512, 24, 2)),
-        (8, (512, 12, 2)),
+        (4, (384, 32, 2)),
+        (8, (512, 16, 2)),
     )
     with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
         (1, (384, 16, 2)),
@@ -61,10 +91,19 @@ class DigitShapes:
     counting_blocks: int = 4
     heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
+    together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (
+        ((4, 4), (384, 20, 2)),
+        ((4, 8), (384, 12, 2)),
+        ((8, 4), (384, 12, 2)),
+        ((8, 8), (384, 12, 2)),
+    )
 
-    def of(self, width: int, *, has_values: bool) -> tuple[int, int, int]:
-        """Of keys of so many bytes."""
-        return dict(self.with_values if has_values else self.keys)[width]
+    def of(self, width: int, widths: Sequence[int]) -> Tiles:
+        """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
+        if not widths:
+            return Tiles(dict(self.keys)[width])
+        together = dict(self.together).get((width, widths[0])) if len(widths) == 1 else None
+        return Tiles(together, widths[0]) if together else Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
@@ -174,11 +213,11 @@ class DigitSort:
     Its memory: 16 bytes, and 8 for each tile of a portion and value of a digit, at most a third of a byte a key.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, has_values: bool) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, widths: Sequence[int]) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
-        self._has_values = has_values
+        self._tiles = shapes.of(keys.width, widths)
         self._portions = shapes.portions(common.count)
-        threads, items, _ = shapes.of(keys.width, has_values=has_values)
+        threads, items, _ = self._tiles.shape
         tiles = -(-min(common.count, shapes.portion) // (threads * items))
         self._states = common.launcher.room(16 + tiles * (8 << shapes.bits), fill=0)
 
@@ -192,7 +231,7 @@ class DigitSort:
     def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
         number, portion = which
         common, shapes, keys = self._common, self._shapes, self._keys
-        threads, items, resident = shapes.of(keys.width, has_values=self._has_values)
+        threads, items, resident = self._tiles.shape
         begin = portion * shapes.portion
         count = min(shapes.portion, common.count - begin)
         table = plan.table_bytes
@@ -200,9 +239,8 @@ class DigitSort:
         follows = starts + table if portion + 1 < self._portions else 0
         epoch = number * self._portions + portion + 1
         packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
-        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        defines = keys.defines(*sizes, ("HR_VALUES", int(self._has_values)))
-        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES * self._has_values, 1 << shapes.bits)
+        defines = self._tiles.defines(keys, shapes.bits, common.count)
+        shared = self._tiles.shared(keys.width, shapes.bits)
         blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
         args = (plan.plan, number, keys.rule, arrays, packed)
         common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
@@ -210,7 +248,7 @@ class DigitSort:
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
     """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/multisplit/split_tile.cuh."""
-    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 8
+    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 136
     return -(-shared // 16) * 16
 
 

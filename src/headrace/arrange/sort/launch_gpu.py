@@ -78,13 +78,13 @@ class Keys:
         """How many digits of so many bits one has."""
         return -(-8 * self.width // bits)
 
-    def defines(self, *sizes: tuple[str, int]) -> Mapping[str, Any]:
+    def defines(self, *sizes: tuple[str, int | str]) -> Mapping[str, Any]:
         """Macros; the same object each time, by which a launcher knows its kernel."""
         return _defines(self.word, self.equals, sizes)
 
 
 @lru_cache(512)
-def _defines(word: str, equals: bool, sizes: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:
+def _defines(word: str, equals: bool, sizes: tuple[tuple[str, int | str], ...]) -> Mapping[str, Any]:
     return {"HR_KEY": word, "HR_EQUALS": int(equals), **dict(sizes)}
 
 

@@ -1,8 +1,9 @@
-// What a step of a sort writes of a tile: keys, at the end as they were given, and what goes with them; or where they
-// came from, which is read from nowhere. Each place's digit is remembered in a byte, so that values take the place of
-// keys in shared memory, and nothing has to look at keys again.
+// What a step of a sort loads and writes of a tile: keys, at the end as they were given, and what goes with them; or
+// where they came from, which is read from nowhere. One column of 4 or 8 bytes moves together with its keys. Of others
+// each place's digit is remembered in a byte, so that values take the place of keys in shared memory, and nothing has
+// to look at keys again.
 #pragma once
-#include "arrange/multisplit/split_tile.cuh"
+#include "arrange/multisplit/split_pairs.cuh"
 #include "arrange/sort/plan.cuh"
 
 namespace headrace {
@@ -22,29 +23,74 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
-// A byte of shared memory for each place of a tile with values.
-constexpr u32 digit_bytes = with_values ? 1 : 0;
+// The column that moves together with its keys: of arguments, so that the compiler knows where it lies.
+static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
+    Columns beside = {};
+    if constexpr (together) {
+        const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
+        beside.from[0] = from == nullptr ? nullptr : from + begin;
+        beside.to[0] = arrays.column[0].to(step.to);
+    }
+    return beside;
+}
+
+// Of shared memory for each place of a tile.
+constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0);
+
+// A tile whose first place is `begin` of all.
+template <bool whole>
+static __device__ __forceinline__ void load_moved(Loaded& loaded, const Work& work, const Tile& tile, u64 begin) {
+    if (!together || work.columns.from[0] != nullptr) return load_tile<whole>(loaded, work, tile);
+    load_items<whole>(loaded.key, work.in, tile);
+    u32 first = static_cast<u32>(begin) + item_place(0);
+    forget(first);  // or the compiler keeps all of a thread's
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) loaded.value[together ? j : 0] = first + j * tile::lanes;
+}
+
+// In the first step keys become their codes.
+static __device__ __forceinline__ void make_codes(Key (&key)[items], const KeyRule<Key>& rule, bool is_first) {
+    if (with_equals || !is_first) return;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
+}
 
 static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
     return reinterpret_cast<u8*>(work.room + tile_keys);
 }
 
-// `out_rule` makes what is moved what is written: the sort's rule in its last step, before that the one that changes
-// nothing. (A test of that for each key, or for all of them, has the compiler keep a tile's words for both cases.)
-template <bool whole>
-static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile, const KeyRule<Key>& out_rule) {
+template <bool whole, class Given>
+static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Given& given) {
     const bool writes = work.out != nullptr;
     if (!with_values && !writes) return;
-    Key* const mine = work.out + threadIdx.x;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
         if (!whole && at >= tile.count) continue;
-        const Key key = work.room[at];
+        const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
-        if (writes) (mine + work.shared.to[digit])[j * threads] = with_equals ? key : out_rule.key(key);
+        if (writes) write(work.out, work.shared.to[digit], j, given(key));
     }
+}
+
+template <bool whole, class Given>
+static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Given& given) {
+    if constexpr (!together) {
+        write_keys_as<whole>(work, tile, given);
+    } else if (work.out != nullptr) {
+        write_pairs<whole>(work, tile, given);
+    } else {
+        write_pairs<whole, false>(work, tile, given);
+    }
+}
+
+// Keys, in the last step as they were given, and values that are beside them.
+template <bool whole>
+static __device__ __forceinline__ void write_moved(const Work& work, const Tile& tile, const KeyRule<Key>& rule,
+                                                   bool is_last) {
+    if (with_equals || !is_last) return write_moved_as<whole>(work, tile, [](Key key) { return key; });
+    write_moved_as<whole>(work, tile, [&](Key key) { return rule.key(key); });
 }
 
 // A column's items, as many at a time as there is room for; without a source, numbers of rows from `begin` on.
@@ -58,7 +104,7 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Item* const in = static_cast<const Item*>(work.columns.from[column]);
-    Item* const out = static_cast<Item*>(work.columns.to[column]) + threadIdx.x;
+    Item* const out = static_cast<Item*>(work.columns.to[column]);
     Item* const there = reinterpret_cast<Item*>(work.room);
     const u8* const digit = digits_of_places(work);
 #pragma unroll 1
@@ -88,8 +134,7 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
         for (u32 j = 0; j < items; ++j) {
             const u32 at = j * threads + threadIdx.x;
             const bool is_here = all || at - first < held;
-            if (is_here && (whole || at < tile.count))
-                (out + work.shared.to[digit[at]])[j * threads] = there[at - first];
+            if (is_here && (whole || at < tile.count)) write(out, work.shared.to[digit[at]], j, there[at - first]);
         }
     }
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
-from headrace.arrange.sort.digits_gpu import DIGIT_BYTES, Plan, tile_bytes
+from headrace.arrange.sort.digits_gpu import Plan, Tiles
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.small_gpu import BlockShape, local_entry
@@ -42,6 +42,8 @@ class PartShapes:
         Neighbours are put together below this, at most half of that; 0: never.
     left
         A block for parts that the others leave.
+    tiles
+        Of a stable step, `splitting` among them.
     """
 
     bits: int
@@ -50,6 +52,11 @@ class PartShapes:
     local: tuple[BlockShape | SpreadShape, ...]
     merged_below: int
     left: BlockShape | None = None
+    tiles: Tiles | None = None
+
+    def stably(self, tiles: Tiles) -> PartShapes:
+        """With tiles of a stable step."""
+        return replace(self, splitting=tiles.shape, tiles=tiles)
 
     @property
     def block_keys(self) -> int:
@@ -237,12 +244,11 @@ class PartSort:
         self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
 
     def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
-        keys = self._keys
-        threads, items, resident = self._shapes.splitting
-        sizes = ("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        shared = tile_bytes(threads, items, keys.width + DIGIT_BYTES, 1 << self._shapes.bits)
+        keys, tiles, bits = self._keys, self._shapes.tiles, self._shapes.bits
+        assert tiles is not None
+        threads, _, resident = tiles.shape
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(keys.defines(*sizes, ("HR_VALUES", 1)), blocks, threads, shared)
+        shape = Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
         args = (lists, step, keys.rule, arrays, states, step + 1)
         self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
 

@@ -3,8 +3,10 @@
 // by decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#define HR_DIGITS_OF_KEYS  // whole ones, by their number
 #include "arrange/sort/digit.cuh"
 #define HR_PLACES by_look_back
+#define HR_RANK by_additions
 #include "arrange/sort/move_arrays.cuh"
 #include "arrange/sort/parts.cuh"
 
@@ -66,72 +68,104 @@ struct Split {
     const Work& work;
     const Lists& lists;
     Chain& chain;
-    const KeyRule<Key>&in_rule, &out_rule;  // in shared memory; which change keys in the first step, and in the last
+    const Block* list;
+    Block& block;  // in shared memory; the one whose number is in work.shared.tile
+    u32 blocks;
+    const KeyRule<Key>& rule;
+    bool is_first, is_last;  // whether keys become codes, and codes keys
 };
 
-// Block `i` of the list; returns the next one's number.
-template <bool whole>
-static __device__ __forceinline__ u32 split_block(const Split& split, const Block& block, u32 i) {
-    const Work& work = split.work;
-    const Tile tile = {block.begin, block.count};
-    const u32 d = threadIdx.x;
-    Key key[items] = {};
-    load_items<whole>(key, work.in, tile);
-#pragma unroll
-    for (u32 j = 0; j < items && !with_equals; ++j) key[j] = split.in_rule.code(key[j]);
-    const Found found = count_digits<whole>(key, work, tile);
-    if (d < digits) split.chain.post(i, block.first, d, found.count);
-    if (d == 0) work.shared.tile = split.chain.take_block();
-    __syncthreads();
-    u32 place[items / 2] = {};
-#pragma unroll
-    for (u32 j = 0; j < items; ++j) forget(key[j]);
-    rank_items<items>(
-        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) {
-            work.room[at] = key[j];
-            place[j / 2] |= at << (j % 2 * 16);
-        });
-    const u32 next = work.shared.tile;
-    if (d < digits) {
-        const u32 start = split.lists.cursors[static_cast<u64>(block.bucket) * digits + d];
-        work.shared.to[d] = static_cast<u64>(start) + split.chain.before(i, block.first, d, found.count) - found.start;
-    }
-    __syncthreads();
-    write_keys<whole>(work, tile, split.out_rule);
-    move_all<whole>(work, tile, place, 0);
-    __syncthreads();
-    return next;
+static __device__ __forceinline__ Tile tile_of(const Block& block) { return {block.begin, block.count}; }
+
+// By one thread; no keys behind the last block.
+static __device__ __forceinline__ Block block_at(const Split& split, u32 i) {
+    return i < split.blocks ? split.list[i] : Block{0, 0, 0, 0};
 }
 
-// Step `number` of the plan. Dynamic shared memory: a tile's keys, `digit_bytes` for each, and Shared.
+// Block `i` of the list, which is loaded; both become the next one's, which is loaded while this one goes out.
+template <bool whole>
+static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& split, Block& block, u32& i) {
+    const Work& work = split.work;
+    const Block own = block;
+    const u32 number = i, d = threadIdx.x;
+    const Tile tile = tile_of(own);
+    u32 ticket = 0;
+    Block next = {};
+    if (d == 0) next = block_at(split, ticket = split.chain.take_block());
+    make_codes(loaded.key, split.rule, split.is_first);
+    const Found found = count_digits<whole>(loaded.key, work, tile);
+    if (d < digits) split.chain.post(number, own.first, d, found.count);
+    if (d == 0) {
+        work.shared.tile = ticket;
+        split.block = next;
+    }
+    __syncthreads();
+    u32 place[items / 2] = {};
+    put_items<whole>(loaded, work, tile, place);
+    i = work.shared.tile;
+    block = split.block;
+    if (whole && loads_ahead && block.count == tile_keys) load_moved<true>(loaded, work, tile_of(block), block.begin);
+    if (d < digits) {
+        const u32 start = split.lists.cursors[static_cast<u64>(own.bucket) * digits + d];
+        const u64 at = static_cast<u64>(start) + split.chain.before(number, own.first, d, found.count);
+        work.shared.to[d] = target(at, found.start);
+    }
+    __syncthreads();
+    write_moved<whole>(work, tile, split.rule, split.is_last);
+    if constexpr (!together) move_all<whole>(work, tile, place, 0);
+}
+
+template <bool whole>
+static __device__ __forceinline__ void load_and_split(const Split& split, Block& block, u32& i) {
+    Loaded loaded = {};
+    load_moved<whole>(loaded, split.work, tile_of(block), block.begin);
+    split_block<whole>(loaded, split, block, i);
+}
+
+// Whole tiles in a row follow each other's loads; a bucket's last block is loaded when it is its turn.
+static __device__ __forceinline__ void split_blocks(const Split& split, Block block, u32 i) {
+    while (i < split.blocks) {
+        if (block.count != tile_keys) {
+            load_and_split<false>(split, block, i);
+        } else if constexpr (loads_ahead) {
+            Loaded loaded = {};
+            load_moved<true>(loaded, split.work, tile_of(block), block.begin);
+            do {
+                split_block<true>(loaded, split, block, i);
+            } while (i < split.blocks && block.count == tile_keys);
+        } else {
+            load_and_split<true>(split, block, i);
+        }
+    }
+}
+
+// Step `number` of the plan. Dynamic shared memory: `place_bytes` for each of a tile's keys, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_stable(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, void* states, u32 epoch) {
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
-    __shared__ KeyRule<Key> rules[2];
+    __shared__ Block block;
     const u32 blocks = lists.counts[number].blocks;
     if (blocks == 0) return;
     const Step step = lists.plan->step[number];
     Key* const room = reinterpret_cast<Key*>(memory);
-    Shared& shared =
-        *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * (sizeof(Key) + digit_bytes));
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     Chain chain(states, epoch);
-    choose_columns(columns, arrays, step, 0);
-    if (threadIdx.x == 0) {
-        shared.tile = chain.take_block();
-        rules[0] = rule_or_none(rule, number == 0);
-        rules[1] = rule_or_none(rule, number + 1 == lists.plan->steps);
-    }
-    __syncthreads();
+    if constexpr (!together) choose_columns(columns, arrays, step, 0);
+    const Columns beside = column_beside(arrays, step, 0);
+    clear_spare(shared);
     const Places places = {};
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from));
-    const Work work{in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, columns, shared, room};
-    const Split split = {work, lists, chain, rules[0], rules[1]};
-    for (u32 i = shared.tile; i < blocks;) {
-        const Block block = blocks_of(lists, number)[i];
-        i = block.count == tile_keys ? split_block<true>(split, block, i) : split_block<false>(split, block, i);
+    const Work work{
+        in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, together ? beside : columns, shared, room};
+    const bool is_last = number + 1 == lists.plan->steps;
+    const Split split = {work, lists, chain, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
+    if (threadIdx.x == 0) {
+        shared.tile = chain.take_block();
+        block = block_at(split, shared.tile);
     }
+    __syncthreads();
+    split_blocks(split, block, shared.tile);
     if (threadIdx.x == 0) chain.end();
 }

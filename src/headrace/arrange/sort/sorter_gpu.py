@@ -237,10 +237,11 @@ class Sorter:
         common, shapes = self._common, self._shapes.digits
         has_values, writes_keys = bool(columns), given.target is not None
         in_place = any(one.in_place for one in (moved, *columns))
-        by_parts = self._parts(given, has_values=has_values)
+        widths = [column.width for column in columns]
+        by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
         plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
-        digits = DigitSort(common, keys, shapes, has_values=has_values) if may < MUST else None
+        digits = DigitSort(common, keys, shapes, widths) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
             moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
@@ -262,19 +263,20 @@ class Sorter:
         self._common.gather(None, moved.source, copy, moved.width)
         return replace(moved, source=copy)
 
-    def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
+    def _parts(self, given: Given, widths: Sequence[int]) -> tuple[PartShapes, PartOptions, int] | None:
         """Shapes and options of a sort by parts, and whether it may be done or must."""
         if given.strategy == "hybrid":
             shapes = dict(self._shapes.kept)[given.width]
-            options = replace(given.options, keeps_counts=given.options.keeps_counts or has_values)
+            options = replace(given.options, keeps_counts=given.options.keeps_counts or bool(widths))
             if not options.keeps_counts:
                 shapes = replace(shapes, splitting=dict(self._shapes.counted)[given.width].splitting)
             return shapes, options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
         if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
-        if has_values:
-            return dict(self._shapes.stable)[given.width], replace(given.options, reduces=False, stable=True), MAY
+        if widths:
+            shapes = dict(self._shapes.stable)[given.width].stably(self._shapes.digits.of(given.width, widths))
+            return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 
     def _moved(self, source: Room, target: Room | None, width: int, keys: Keys) -> Moved:
