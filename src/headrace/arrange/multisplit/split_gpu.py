@@ -107,7 +107,7 @@ class Shapes:
     keys_of_chunk: tuple[int, int, int] = (36864, 49152, 1)
     """By bits of a digit: 1, 5, 8; a tile at least. Keys of one digit should go where those of chunks do that are split at the
     same time."""
-    of_many: tuple[int, int, int] = (384, 24, 2)
+    of_many: tuple[int, int, int] = (256, 32, 3)
     """For keys of 4 bytes by their bits, if these are more than 5."""
     together: tuple[int, int, int] = (512, 16, 2)
     """For those by at most 5 bits, with one column of 4 bytes that moves together with them."""

@@ -91,12 +91,7 @@ class DigitShapes:
     counting_blocks: int = 4
     heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
-    together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (
-        ((4, 4), (384, 20, 2)),
-        ((4, 8), (384, 12, 2)),
-        ((8, 4), (384, 12, 2)),
-        ((8, 8), (384, 12, 2)),
-    )
+    together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (((4, 4), (384, 20, 2)), ((8, 8), (512, 12, 1)))
 
     def of(self, width: int, widths: Sequence[int]) -> Tiles:
         """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
