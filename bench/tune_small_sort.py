@@ -1,7 +1,7 @@
 """Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
 
 Needs what bench.gpu_sort needs, which tells how it is timed and checked. Microseconds. A row: each key compared with all, by
-threads of a block and keys of a lane; one block; blocks that meet, or that stay with a chunk each, by threads and keys of a
+threads of a block and keys of a lane; one block; blocks that meet, and those that try bins before, by threads and keys of a
 thread; many launches, as chosen and by digits; what is chosen of all.
 
     python -m bench.tune_small_sort [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
@@ -15,21 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.gpu_sort_machines import Case, Fibers, Machine
-from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
 RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2))]
 _SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
-CHUNKS = {"u32": ((1024, 8),), "u64": ((1024, 6),), "32+32": ((1024, 6),), "64+64": ((1024, 4),)}
-"""Blocks that stay: threads, and keys of a thread in a tile."""
 NO_WAY = SmallShapes((), (), (), ())
 MOST = 1 << 31
 
 
-def ways(name: str) -> dict[str, SmallShapes]:
-    """One way each, for keys of a type."""
+def ways() -> dict[str, SmallShapes]:
+    """One way each."""
     found = {}
     for rank in RANKING:
         shapes = tuple((width, ((MOST, rank),)) for width in WIDTHS)
@@ -41,16 +38,11 @@ def ways(name: str) -> dict[str, SmallShapes]:
         if block.items < 8:
             binned = tuple((width, ((MOST, replace(block, bins=True)),)) for width in WIDTHS)
             found[f"bins, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=binned, meeting_with_values=binned)
-    for threads, items in CHUNKS[name]:
-        chunks = tuple((width, ((MOST, ChunkShape(8, threads, items)),)) for width in WIDTHS)
-        found[f"chunks, {threads} x {items}"] = replace(NO_WAY, meeting=chunks, meeting_with_values=chunks)
     return found
 
 
 def may(way: Way | None, name: str, count: int) -> bool:
     """Whether it is one that a kernel is listed for, and blocks that meet are two at least."""
-    if isinstance(way, ChunkShape):
-        return way.chunk(count, 132) >= way.threads
     if not isinstance(way, BlockShape) or not way.meets:
         return way is not None
     if way.blocks(count) == 1:
@@ -96,7 +88,7 @@ def main() -> None:
                 return None
 
         case = Case(name, 0, 1, None)
-        for title, small in ways(name).items():
+        for title, small in ways().items():
             taken: list[float | None] = []
             for count in counts:
                 way = small.way(case.width, count, multiprocessors, has_values=case.has_values)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape
@@ -173,23 +172,6 @@ def test_bins_and_what_is_too_skewed_for_them(how: tuple[str, int], dtype: str) 
             check(keys, shapes=shapes, how=how)
             check(keys, columns_of(count, 2), shapes=shapes, how=how)
             check(keys, index_bytes=8, wants_keys=False, shapes=shapes, how=how)
-
-
-@pytest.mark.parametrize("in_place", [False, True])
-@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
-def test_blocks_that_stay_with_a_chunk_each(in_place: bool, how: tuple[str, int]) -> None:
-    """Several tiles of a block and parts of them; digits that all share, the first ones or the last; fewer blocks."""
-    for bits, threads, items in ((4, 32, 6), (6, 64, 2)):
-        shapes = replace(SHAPES, small=small_shapes((), ((5000, ChunkShape(bits, threads, items)),)))
-        tile = threads * items
-        for count in (1, 40, 4 * tile, 9 * tile + 5, 16 * tile - 1):
-            for dtype in ("u1", "f4", "u8"):
-                check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place, how=how)
-                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place, how=how)
-            keys = keys_of("u4", count, "few") << 26
-            check(keys, columns_of(count, 1), shapes=shapes, in_place=in_place, how=how)
-            check(keys, shapes=shapes, in_place=in_place, how=how)
-            check(keys_of("i4", count), index_bytes=8, wants_keys=False, shapes=shapes, how=how)
 
 
 @pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])

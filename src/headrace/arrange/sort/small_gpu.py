@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.arrange.sort.chunks_gpu import ChunkShape
 from headrace.arrange.sort.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
@@ -84,7 +83,7 @@ class RankShape:
         return Shape(defines, self.blocks(count), self.threads)
 
 
-Way = RankShape | BlockShape | ChunkShape
+Way = RankShape | BlockShape
 
 
 def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
@@ -93,8 +92,9 @@ def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
 
 
 _SHORT = ((1 << 19, meeting_block(8)),)
-_BY_COUNT = ((1 << 15, meeting_block(2, bins=True)), (1 << 17, meeting_block(4, bins=True)), (1 << 18, meeting_block(8)))
-_LARGE = ((1 << 20, meeting_block(16)),)
+_BINS, _MEETING = meeting_block(2, bins=True), tuple(meeting_block(items) for items in (2, 4, 8, 16))
+_LONG = ((1 << 15, _BINS), (1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]))
+_WORDS = ((1 << 14, _BINS), (1 << 15, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class SmallShapes:
     alone
         The block that sorts alone, where blocks cannot all be resident.
     meeting, meeting_with_values
-        Blocks that meet, with their keys in registers, or chunk by chunk.
+        Blocks that meet.
     """
 
     ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
@@ -120,17 +120,17 @@ class SmallShapes:
         (4, BlockShape(8, 512, 18, 2)),
         (8, BlockShape(8, 512, 10, 2)),
     )
-    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
+    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 8)))),
-        (8, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 6)))),
+        (4, _WORDS),
+        (8, (*_LONG, (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))),
     )
-    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape | ChunkShape], ...]], ...] = (
+    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
-        (4, (*_BY_COUNT, *_LARGE, (1 << 21, ChunkShape(8, 1024, 6)))),
-        (8, (*_BY_COUNT, (1 << 19, meeting_block(8)), (1 << 21, ChunkShape(8, 1024, 4)))),
+        (4, _WORDS),
+        (8, (*_LONG, (1 << 19, _MEETING[2]))),
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:

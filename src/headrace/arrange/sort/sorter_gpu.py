@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from headrace.arrange.sort.chunks_gpu import ChunkShape, sort_in_chunks
 from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
@@ -226,9 +225,6 @@ class Sorter:
         arrays, writes, launcher, count = (moved, columns), given.target is not None, self._launcher, self._count
         if isinstance(way, RankShape):
             return sort_by_ranks(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
-        if isinstance(way, ChunkShape):
-            return sort_in_chunks(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters,
-                                  multiprocessors=self._shapes.multiprocessors)  # fmt: skip
         if way.meets:
             return sort_together(launcher, keys, way, arrays, count, writes_keys=writes, counters=self._counters)
         return sort_alone(launcher, keys, way, arrays, count, writes_keys=writes)
