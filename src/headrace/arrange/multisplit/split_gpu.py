@@ -244,7 +244,7 @@ class Splitter:
             item_bytes = max(item_bytes, VALUE_BYTES) + 1
         if how == BY_CHUNKS and by.rule == "BitsOf" and by.key in {"u32", "u64"}:
             together = self.shapes.moves_together(by, widths)
-            values = widths[0] if set(widths) in ({4}, {8}) else values
+            values = 4 if set(widths) == {4} else values
             item_bytes = KEY_BYTES[by.key] + values if together else item_bytes
             to = "u32" if self.count <= self.shapes.most_by_u32 else "u64"
             sizes += ("HR_TOGETHER", int(together)), ("HR_TO", to)
