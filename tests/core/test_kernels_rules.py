@@ -1,4 +1,6 @@
-"""What is promised of every program: it compiles for each architecture, without a driver and without a warning."""
+"""What is promised of every program: it compiles, without a driver and without a warning; for the two newest architectures, where
+no code of its own decides, two programs of each file stand for the others.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +26,25 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("cubins")
 
 
+def some_of_each_file():
+    """The first program that is listed of a file, and the last."""
+    of_file = {}
+    for variant in all_variants():
+        of_file.setdefault(variant.file, []).append(variant)
+    return list(dict.fromkeys(variant for listed in of_file.values() for variant in (listed[0], listed[-1])))
+
+
 @pytest.fixture(scope="module")
 def built(folder):
     """All of it, once: this takes minutes of compiling."""
-    return list(build_kernels(folder=folder))
+    newest = build_kernels(ARCHITECTURES[2:], folder=folder, variants=some_of_each_file())
+    return [*build_kernels(ARCHITECTURES[:2], folder=folder), *newest]
 
 
-def test_every_listed_program_compiles_for_every_architecture(built):
-    assert {(each.variant, each.architecture) for each in built} == {
-        (variant, name) for variant in all_variants() for name in ARCHITECTURES
-    }
+def test_every_listed_program_compiles(built):
+    expected = {(variant, name) for variant in all_variants() for name in ("sm_80", "sm_90")}
+    expected |= {(variant, name) for variant in some_of_each_file() for name in ("sm_100", "sm_120")}
+    assert {(each.variant, each.architecture) for each in built} == expected
     assert all(each.nbytes > 0 for each in built)
 
 

@@ -49,10 +49,14 @@ static __device__ __forceinline__ void load_moved(Loaded& loaded, const Work& wo
 }
 
 // In the first step keys become their codes.
-static __device__ __forceinline__ void make_codes(Key (&key)[items], const KeyRule<Key>& rule, bool is_first) {
-    if (with_equals || !is_first) return;
+static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[items],
+                                                  [[maybe_unused]] const KeyRule<Key>& rule,
+                                                  [[maybe_unused]] bool is_first) {
+    if constexpr (!with_equals) {
+        if (!is_first) return;
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
+        for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
+    }
 }
 
 static __device__ __forceinline__ u8* digits_of_places(const Work& work) {

@@ -169,10 +169,10 @@ struct Run {
     }
 };
 
-// An array's items of a part are asked of the second cache.
+// An array's items of a part are asked of the second cache, by cards that can.
 static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
                                                [[maybe_unused]] const Part& part, [[maybe_unused]] u32 width) {
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (items_there == nullptr) return;
     const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
     const u64 begin = first / 16 * 16, end = (first + u64{part.count} * width + 15) / 16 * 16;

@@ -16,9 +16,9 @@ from headrace.core.device import Device
 from headrace.core.errors import HeadraceError, MissingDependencyError, UnsupportedDeviceError
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
+"""What kernels are compiled for; each runs on cards of the same generation, from this one on."""
 LARGE_BLOCKS = frozenset({(8, 0), (9, 0), (10, 0)})
 """Compute capabilities whose blocks may have more than 128 KiB of shared memory; of others it is 99."""
-"""What kernels are compiled for; each runs on cards of the same generation, from this one on."""
 
 
 NAMED_STREAMS = 2

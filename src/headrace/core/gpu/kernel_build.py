@@ -40,9 +40,13 @@ class Built:
 
 
 def build_kernels(
-    architectures: Iterable[str] = ARCHITECTURES, *, folder: str | os.PathLike[str] | None = None, threads: int | None = None
+    architectures: Iterable[str] = ARCHITECTURES,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    variants: Iterable[Variant] | None = None,
 ) -> Iterator[Built]:
-    """Compile every program of the package; no GPU and no driver are needed.
+    """Compile the programs of the package; no GPU and no driver are needed.
 
     Parameters
     ----------
@@ -52,6 +56,8 @@ def build_kernels(
         Where to keep them; None for the user's cache, where kernels are looked for.
     threads
         So many at once; None for all cores.
+    variants
+        Which; None for all.
 
     Raises
     ------
@@ -63,7 +69,7 @@ def build_kernels(
     cuda_core()  # the error of a missing package comes from here
     names = list(dict.fromkeys(_architecture(name) for name in architectures))
     cache = user_cache() if folder is None else KernelCache(Path(folder), most_bytes=None)
-    work = [(variant, name) for variant in all_variants() for name in names]
+    work = [(variant, name) for variant in (all_variants() if variants is None else variants) for name in names]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         yield from pool.map(lambda item: _build(item[0], item[1], cache), work)
 
