@@ -63,6 +63,7 @@ def cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
         found.append((buckets.computed(100, key / 10.5), (keys / dtype.type(10.5)).astype("i8")))
         inside = (keys > dtype.type(3.1)) & (keys <= dtype.type(500)) ^ (keys == 77)
         found.append((buckets.where((key > 3.1) & (key <= 500) ^ (key == 77)), ~inside))
+        found.append((buckets.computed(7, (key < 9) * 5 + (key > 100)), (keys < 9) * 5 + (keys > 100)))
         steps = keys * dtype.type(0.3) - dtype.type(2) + (keys < 9) * dtype.type(5)
         found.append((buckets.computed(301, key * 0.3 - 2 + (key < 9) * 5), steps.astype("i8")))
         return [(function, np.asarray(own, "i8")) for function, own in found]

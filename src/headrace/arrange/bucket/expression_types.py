@@ -151,17 +151,27 @@ def as_c(expression: Expression, keys: str) -> str:
         if isinstance(symbol, str):
             return _LEAVES[keys] if symbol == "key" else f"key.{symbol}"
         return values.as_c(values.check_number(symbol))
+    if expression.is_truth and values is not U32:
+        return f"({truth_as_c(expression, keys)} ? {values.name}(1) : {values.name}(0))"
     left, right = (as_c(part, keys) for part in expression.parts)
     if symbol in COMPARISONS:
-        one, zero = ("1u", "0u") if values is U32 else (f"{values.name}(1)", f"{values.name}(0)")
-        return f"({left} {symbol} {right} ? {one} : {zero})"
+        return f"({left} {symbol} {right} ? 1u : 0u)"
     if values is U32 or symbol == "/":
         return f"({left} {'/' if symbol == '//' else symbol} {right})"
     return f"{_FUNCTIONS[str(symbol)]}<{values.name}>({left}, {right})"
 
 
+def truth_as_c(expression: Expression, keys: str) -> str:
+    """A comparison, or comparisons joined, as a truth: to join values of 0 and 1 would be products of floating point."""
+    of = as_c if expression.is_comparison else truth_as_c
+    left, right = (of(part, keys) for part in expression.parts)
+    return f"({left} {expression.symbol} {right})"
+
+
 def bucket_as_c(expression: Expression, keys: str) -> str:
     """Its bucket for a kernel."""
+    if expression.is_truth:
+        return f"({truth_as_c(expression, keys)} ? 1u : 0u)"
     text = as_c(expression, keys)
     return text if values_of(keys) is U32 else f"bucket_of({text})"
 
