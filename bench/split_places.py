@@ -26,6 +26,7 @@ from headrace.arrange.multisplit.split_gpu import DIGIT_BITS, Column, Shapes, Sp
 from headrace.core.arrays import take
 from headrace.core.gpu.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
 STAGES = {
@@ -33,23 +34,6 @@ STAGES = {
     "split_warps": "post-scan",
 }  # fmt: skip
 """Of the dissertation's table 3.4, by kernels."""
-SMALL = Shapes(
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 1),
-    (64, 2),
-    2,
-    2,
-    3,
-    (2048, 2048, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-)
 """Shapes that the harness is not slow with."""
 Work = Callable[[], Any]
 
@@ -118,11 +102,11 @@ class Harness:
         """A multisplit."""
         launcher = FiberLauncher()
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SMALL, arrays, function, strategy)
+        rooms = split_with(launcher, SPLIT_SHAPES, arrays, function, strategy)
         found = [launcher.fetch(room) for room in rooms]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
-    def unordered(self, width: int, kind: str, shapes: Shapes = SMALL) -> tuple[float, float]:
+    def unordered(self, width: int, kind: str, shapes: Shapes = SPLIT_SHAPES) -> tuple[float, float]:
         """10^9 keys a second that a partition by the highest 8 bits has, twice the call."""
         keys = self.keys(kind, 256, self.n).astype(f"u{width // 8}") << np.uint64(width - 32).astype(f"u{width // 8}")
         begin = perf_counter()
@@ -163,7 +147,7 @@ class Harness:
                 found[stage] = found.get(stage, 0) + (perf_counter() - begin) * 1e3
 
         launcher = Staged()
-        split_with(launcher, SMALL, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
+        split_with(launcher, SPLIT_SHAPES, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
         return found
 
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]:

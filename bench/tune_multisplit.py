@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.split_places import SMALL, Card, Harness
+from bench.split_places import Card, Harness
 from headrace import buckets
 from headrace.arrange.multisplit.multisplit_gpu import shapes_of
 from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.core.errors import HeadraceError
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
@@ -172,7 +173,7 @@ class SmallTuner:
         keys = self.place.keys("uniform", 256, 1500)
         values = self.place.values(1500) if pairs else None
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SMALL, arrays, buckets.bits(24, 32), "block")
+        rooms = split_with(launcher, SPLIT_SHAPES, arrays, buckets.bits(24, 32), "block")
         order = np.argsort(keys >> 24, kind="stable")
         if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
             raise RuntimeError("wrong")
@@ -199,7 +200,7 @@ def main() -> None:
         print(lines[-1], flush=True)
         for shape in shapes:
             try:
-                base = SMALL if isinstance(tuner, SmallTuner) else tuner.base
+                base = SPLIT_SHAPES if isinstance(tuner, SmallTuner) else tuner.base
                 wanted = shapes_with(base, shape)
                 found = "; ".join(tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card

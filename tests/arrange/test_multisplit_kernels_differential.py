@@ -15,48 +15,32 @@ from headrace.arrange.multisplit.multisplit_gpu import split_any
 from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 
 pytestmark = pytest.mark.fibers
 
-LARGE = Shapes(
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 1),
-    (64, 2),
-    2,
-    2,
-    3,
-    (2048, 2048, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-)
 SMALL = Shapes(
-    (64, 6, 1),
-    (64, 2, 1),
-    (64, 2, 1),
-    (64, 2, 1),
-    (64, 2, 1),
-    (64, 2, 1),
-    (64, 1),
-    (64, 1),
-    1,
-    2,
-    5,
-    (1152, 1, 1),
-    (256, 4, 1),
-    (64, 2, 1),
-    (64, 2, 1),
+    keys=(64, 6, 1),
+    with_values=(64, 2, 1),
+    long_keys=(64, 2, 1),
+    long_keys_with_values=(64, 2, 1),
+    reserving=(64, 2, 1),
+    reserving_long=(64, 2, 1),
+    counting=(64, 1),
+    warps=(64, 1),
+    multiprocessors=1,
+    groups_of_multiprocessor=2,
+    warps_of_multiprocessor=5,
+    keys_of_chunk=(1152, 1, 1),
+    of_many=(256, 4, 1),
+    together=(64, 2, 1),
+    alone=(64, 2, 1),
 )
 """For 32 digits at most: a block has a thread for each."""
 
 
-def launched(keys, values, function, *, strategy=None, shapes=LARGE, order="random", seed=0):
+def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0):
     launcher = FiberLauncher(order, seed)
     dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
     rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
@@ -105,7 +89,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
         for low, high in ((31, 32), (2, 5), (0, 5)):
             function = buckets.bits(low, high)
             own = (keys >> low & (function.count - 1)).astype("i8")
-            shapes = LARGE if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
+            shapes = SPLIT_SHAPES if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
             found = launched(keys, values, function, strategy=strategy, shapes=shapes, order=order, seed=count)
             check(keys, values, own, function.count, found)
 
@@ -166,7 +150,7 @@ def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
         launcher = FiberLauncher("random", count)
         given, made = launcher.put(keys), launcher.room(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
-        splitter = Splitter(launcher, count, LARGE)
+        splitter = Splitter(launcher, count, SPLIT_SHAPES)
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench import gpu_multisplit, tune_multisplit
-from bench.split_places import SMALL, Harness
+from bench.split_places import Harness
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 pytestmark = pytest.mark.fibers
 
@@ -25,5 +26,5 @@ def test_wrong_answers_are_found() -> None:
 
 
 def test_a_shape_is_taken_for_all_keys() -> None:
-    shapes = tune_multisplit.shapes_with(SMALL, (512, 12, 2))
+    shapes = tune_multisplit.shapes_with(SPLIT_SHAPES, (512, 12, 2))
     assert {shapes.with_values, shapes.of_many, shapes.together, shapes.long_keys} == {(512, 12, 2)}

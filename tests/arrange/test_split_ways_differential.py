@@ -7,29 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.split_gpu import Column, Splitter, bits_pass
 from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import columns_of, keys_of
 
 pytestmark = pytest.mark.fibers
 
-SHAPES = Shapes(
-    (256, 4, 1),
-    (256, 6, 1),
-    (256, 4, 1),
-    (256, 2, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 1),
-    (64, 2),
-    2,
-    2,
-    3,
-    (2048, 2048, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-)
+SHAPES = replace(SPLIT_SHAPES, with_values=(256, 6, 1), long_keys_with_values=(256, 2, 1))
 
 
 @pytest.mark.parametrize("most_by_u32", [0, 1 << 20], ids=["u64", "u32"])

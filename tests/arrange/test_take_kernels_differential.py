@@ -8,35 +8,18 @@ import pytest
 from headrace import buckets
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_type
-from headrace.arrange.multisplit.split_gpu import Shapes
 from headrace.arrange.rows.rows import take_rows
 from headrace.arrange.rows.rows_gpu import partition_columns, partition_columns_by_hash
 from headrace.arrange.rows.take_gpu import Taker, Texts
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.columns_cases import check_same, fetched, on_fibers, table_of
 
 pytestmark = pytest.mark.fibers
 
 FORMS = ["plain", "view", "dictionary"]
-SHAPES = Shapes(
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 1),
-    (64, 2),
-    2,
-    2,
-    3,
-    (2048, 2048, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-    (256, 4, 1),
-)
 
 
 def taker_of(launcher: FiberLauncher, rows: np.ndarray) -> Taker:
@@ -96,7 +79,7 @@ def test_partition(form: str) -> None:
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
             dtype = part[name].to_numpy().dtype
             rule = rule_for(function, dtype, function.parameters[0] if function.kind == "splitters" else None)
-            found, offsets = partition_columns(launcher, columns, (name, key_type(dtype.str), rule), SHAPES)
+            found, offsets = partition_columns(launcher, columns, (name, key_type(dtype.str), rule), SPLIT_SHAPES)
             expected, places = part.partition(name, function)
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -109,7 +92,7 @@ def test_partition_by_hash(form: str) -> None:
         for names in (["n"], ["x"], ["y", "none"], ["city", "x"], ["ok", "day", "price", "large", "m", "w"]):
             launcher = FiberLauncher("random", len(names))
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
-            found, offsets = partition_columns_by_hash(launcher, columns, (names, buckets.hash(37)), SHAPES)
+            found, offsets = partition_columns_by_hash(launcher, columns, (names, buckets.hash(37)), SPLIT_SHAPES)
             expected, places = part.partition_by_hash(names, 37, context=Context(threads=1))
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -123,7 +106,7 @@ def test_nulls_of_a_slice_are_found() -> None:
     launcher = FiberLauncher()
     columns = {"x": replace(on_fibers(launcher, part["x"]), null_count=-1)}
     with pytest.raises(OptionError, match="has nulls"):
-        partition_columns(launcher, columns, ("x", "double", rule_for(buckets.hash(3), np.dtype("f8"))), SHAPES)
+        partition_columns(launcher, columns, ("x", "double", rule_for(buckets.hash(3), np.dtype("f8"))), SPLIT_SHAPES)
     whole = replace(on_fibers(launcher, part["n"]), null_count=-1, validity=launcher.put(np.full(16, 255, "u1")))
-    _, offsets = partition_columns(launcher, {"n": whole}, ("n", "u32", rule_for(buckets.hash(3), np.dtype("i4"))), SHAPES)
+    _, offsets = partition_columns(launcher, {"n": whole}, ("n", "u32", rule_for(buckets.hash(3), np.dtype("i4"))), SPLIT_SHAPES)
     assert offsets[-1] == 100

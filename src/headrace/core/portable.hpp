@@ -129,6 +129,18 @@ HR_FN u32 whole_part(double x) {
 #endif
 }
 
+// One of two types: Either<sizeof(Key) == 8, u64, u32>.
+template <bool is_first, class First, class Second>
+struct EitherOf {
+    using type = First;
+};
+template <class First, class Second>
+struct EitherOf<false, First, Second> {
+    using type = Second;
+};
+template <bool is_first, class First, class Second>
+using Either = typename EitherOf<is_first, First, Second>::type;
+
 // The item at `p`, which in host memory may lie anywhere.
 template <class T>
 HR_FN T item_at_any(const T* p) {

@@ -6,15 +6,7 @@
 
 namespace headrace {
 
-template <u32 width>
-struct ValueOf {
-    using type = u32;
-};
-template <>
-struct ValueOf<8> {
-    using type = u64;
-};
-using Value = ValueOf<only>::type;
+using Value = Either<only == 8, u64, u32>;
 
 struct Loaded {
     Key key[items];

@@ -18,15 +18,7 @@ constexpr u32 most_of_bin = 256;  // keys of a bin, each of which is compared wi
 constexpr u32 list_keys = tile_keys + most_of_bin;
 static_assert(1u << bin_bits == bins);
 
-template <bool wide>
-struct BinWordOf {
-    using type = u32;
-};
-template <>
-struct BinWordOf<true> {
-    using type = u64;
-};
-using BinWord = BinWordOf<sizeof(Key) == 8>::type;
+using BinWord = Either<sizeof(Key) == 8, u64, u32>;
 
 // Which of the bins a code is in.
 struct BinRule {

@@ -19,16 +19,7 @@ constexpr u32 lanes = tile::lanes;
 constexpr u32 warps = threads / lanes;
 constexpr u32 block_keys = own * lanes;
 
-// What is compared.
-template <bool wide>
-struct CodeOf {
-    using type = u32;
-};
-template <>
-struct CodeOf<true> {
-    using type = u64;
-};
-using Code = CodeOf<sizeof(Key) == 8>::type;
+using Code = Either<sizeof(Key) == 8, u64, u32>;  // what is compared
 
 constexpr u32 per = tile::per_vector<Code>;
 constexpr u32 groups_at_once = 4;  // of a key a lane
@@ -60,9 +51,9 @@ static __device__ __forceinline__ void count_one(float& below, Word other, Word 
 #endif
 }
 
-// 32 others, all of them before a block's own keys, or all behind.
-template <bool upto>
-static __device__ __forceinline__ void count_group(Ranks& ranks, const Code* others) {
+// Calls count(o, other, i) for own key o and each of 32 others, of which `other` is number i.
+template <class Count>
+static __device__ __forceinline__ void for_each_of_group(const Code* others, const Count& count) {
     const auto* const vectors = reinterpret_cast<const tile::Vector<Code>*>(others);
 #pragma unroll
     for (u32 v = 0; v < lanes / per; ++v) {
@@ -70,27 +61,23 @@ static __device__ __forceinline__ void count_group(Ranks& ranks, const Code* oth
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
 #pragma unroll
-            for (u32 o = 0; o < own; ++o) count_one<upto>(ranks.below[o], some.item[k], ranks.code[o]);
+            for (u32 o = 0; o < own; ++o) count(o, some.item[k], v * per + k);
         }
     }
 }
 
-// 32 others among which own keys are: the first of them is key `row`.
+// All others before a block's own keys, or all behind.
+template <bool upto>
+static __device__ __forceinline__ void count_group(Ranks& ranks, const Code* others) {
+    for_each_of_group(others, [&](u32 o, Code other, u32) { count_one<upto>(ranks.below[o], other, ranks.code[o]); });
+}
+
+// Others among which own keys are: the first of them is key `row`.
 static __device__ __forceinline__ void count_among(Ranks& ranks, const Code* others, u32 row) {
-    const auto* const vectors = reinterpret_cast<const tile::Vector<Code>*>(others);
-#pragma unroll
-    for (u32 v = 0; v < lanes / per; ++v) {
-        const tile::Vector<Code> some = vectors[v];
-#pragma unroll
-        for (u32 k = 0; k < per; ++k) {
-#pragma unroll
-            for (u32 o = 0; o < own; ++o) {
-                const bool is_before = row + v * per + k < ranks.row[o];
-                const Code other = some.item[k];
-                if (other < ranks.code[o] || (is_before && other == ranks.code[o])) ranks.below[o] += 1.0f;
-            }
-        }
-    }
+    for_each_of_group(others, [&](u32 o, Code other, u32 i) {
+        const bool is_before = row + i < ranks.row[o];
+        if (other < ranks.code[o] || (is_before && other == ranks.code[o])) ranks.below[o] += 1.0f;
+    });
 }
 
 struct Given {

@@ -114,15 +114,6 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
     return carry;
 }
 
-template <bool quotes>
-struct CountsOf {
-    using type = u64;
-};
-template <>
-struct CountsOf<false> {
-    using type = u32;
-};
-
 // Settles a thread's words by masks; of the staged head what is dropped.
 HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile, OwnMasks& own,
                         u32 (&head_dropped)[head_chunks]) {
@@ -199,7 +190,7 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     __syncthreads();
     constexpr u32 bits = may_quote ? 20 : 16;
     constexpr u32 all = (1u << bits) - 1, third = may_quote ? 2 * bits : 0;
-    using Counts = CountsOf<may_quote>::type;
+    using Counts = Either<may_quote, u64, u32>;
     auto& totals = reinterpret_cast<Counts(&)[threads / tile::lanes]>(memory.totals);
     Counts counts = ends | static_cast<Counts>(records) << bits;
     if constexpr (may_quote) counts |= static_cast<Counts>(dropped) << third;
