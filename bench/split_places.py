@@ -259,7 +259,7 @@ class Card:
             marks.clear()
             self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no other)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
-            split_with(launcher, multisplit_gpu.shapes_of(card.multiprocessors), arrays, function, strategy)
+            split_with(launcher, multisplit_gpu.shapes_of(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()
             rounds.append({})
             for stage, begin, end in marks:

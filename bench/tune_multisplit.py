@@ -33,8 +33,8 @@ from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (384, 24, 2), (384, 32, 2), (768, 24, 1), (768, 32, 1)]
-_PAIRS = [(384, 16, 2), (512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
+_KEYS = [(512, 24, 2), (384, 32, 2), (256, 32, 3), (768, 24, 1), (768, 32, 1)]
+_PAIRS = [(512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
 SETS: dict[str, tuple[int, bool, list[Shape]]] = {
     "keys": (4, False, _KEYS),
     "pairs": (4, True, _PAIRS),
@@ -48,7 +48,7 @@ def shapes_with(base: Shapes, shape: Shape) -> Shapes:
     """One shape for all."""
     return replace(
         base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
-        of_many=shape, together=shape, alone=shape,
+        together=shape, alone=shape,
     )  # fmt: skip
 
 
@@ -68,7 +68,7 @@ class Tuner:
         self.bits = bits
         self.place = Card()
         self.card = gpu(0)
-        self.base = shapes_of(self.card.multiprocessors)
+        self.base = shapes_of(self.card.multiprocessors, self.card.capability)
 
     def keys(self, width: int, kind: str, count: int) -> Any:
         words = self.place.keys(kind, 256, count)

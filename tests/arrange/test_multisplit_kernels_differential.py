@@ -33,7 +33,6 @@ SMALL = Shapes(
     groups_of_multiprocessor=2,
     warps_of_multiprocessor=5,
     keys_of_chunk=(1152, 1, 1),
-    of_many=(256, 4, 1),
     together=(64, 2, 1),
     alone=(64, 2, 1),
 )

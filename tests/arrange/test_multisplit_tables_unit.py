@@ -27,4 +27,4 @@ def test_wrong_answers_are_found() -> None:
 
 def test_a_shape_is_taken_for_all_keys() -> None:
     shapes = tune_multisplit.shapes_with(SPLIT_SHAPES, (512, 12, 2))
-    assert {shapes.with_values, shapes.of_many, shapes.together, shapes.long_keys} == {(512, 12, 2)}
+    assert {shapes.with_values, shapes.together, shapes.long_keys} == {(512, 12, 2)}

@@ -1,4 +1,4 @@
-"""Every program that a multisplit may launch is listed in core/variants.toml, and fits the shared memory of every card."""
+"""Every program that a multisplit may launch is listed in core/variants.toml, and fits the shared memory of its card."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.arrange.multisplit.multisplit_gpu import shapes_of
 from headrace.arrange.multisplit.split_gpu import Column, Pass, Shapes, Splitter, bits_pass
 from headrace.core.gpu.kernel_source import Variant
 
 pytestmark = pytest.mark.pure
 
-OF_EVERY_CARD = 99 << 10
+ROOM = {(8, 0): 163 << 10, (9, 0): 227 << 10, (12, 0): 99 << 10}
+"""Shared memory of a block, by compute capability."""
 RULES = [("u8", "BitsOf"), ("u16", "BitsOf"), ("u32", "BitsOf"), ("u32", "AnyOf"), ("u32", "Computed"), ("u64", "BitsOf"),
          ("u64", "AnyOf")]  # fmt: skip
 
@@ -23,20 +25,24 @@ class Room:
 class Lister:
     """A launcher that looks programs up and runs nothing."""
 
+    def __init__(self, capability=(12, 0)):
+        self.most = ROOM[capability]
+
     def room(self, nbytes, fill=None):
         return Room()
 
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
-        assert shape.shared <= OF_EVERY_CARD
+        assert shape.shared <= self.most
 
 
 @pytest.mark.parametrize(("key", "rule"), RULES)
 @pytest.mark.parametrize("count", [1, 2, 3, 32, 33, 256])
-def test_launches_are_listed(key: str, rule: str, count: int) -> None:
+@pytest.mark.parametrize("capability", ROOM)
+def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[int, int]) -> None:
     size = {"BitsOf": 16, "Computed": 16, "AnyOf": 32 if key == "u32" else 48}[rule]
     by = Pass(key, rule, bytes(size), count, "(key >> 3u)" if rule == "Computed" else "")
-    splitter = Splitter(Lister(), 1_000_000, Shapes())
+    splitter = Splitter(Lister(capability), 1_000_000, shapes_of(132, capability))
     for columns in ([Column(Room(), Room(), 4)], [Column(Room(), Room(), 4)] * 3):
         if len(columns) > 1 or key in {"u32", "u64"}:  # labels never go alone
             splitter.run(by, columns, None)

@@ -31,7 +31,7 @@ from headrace.arrange.rows.take_gpu import Taker
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import LARGE_BLOCKS, gpu
 from headrace.core.gpu.device_memory import Budget
 from headrace.core.gpu.launcher import Entry, GpuLauncher, Part, Room, Shape
 from headrace.core.placement import empty_like, in_stream_of
@@ -55,7 +55,7 @@ def split_on_gpu(
     with in_stream_of(source, *arrays[1:]):
         card = gpu(source.device)
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
-        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors))
+        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors, card.capability))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
         split_any(splitter, (key_type(source.typestr), rule), columns, offsets, strategy)
     return results, offsets
@@ -71,17 +71,22 @@ def partition_on_gpu(
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         if source.length == 0:
             return launcher.fill(offsets, 0)
-        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors))
+        splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors, card.capability))
         low, high = bits
         by = replace(bits_pass(f"u{8 * source.width}", low, high), least_bits=DIGIT_BITS)
         cursors, _ = splitter.starts(by, source, offsets)
         return splitter.run_by_reserving(by, Column(source, made, source.width), cursors)
 
 
+_ALONE_OF_SMALL = 512, 16, 2
+"""For a card whose blocks have less room."""
+
+
 @cache
-def shapes_of(multiprocessors: int) -> Shapes:
-    """Sizes for a card of so many multiprocessors."""
-    return replace(Shapes(), multiprocessors=multiprocessors)
+def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> Shapes:
+    """Sizes for a card with so many, of a compute capability."""
+    shapes = replace(Shapes(), multiprocessors=multiprocessors)
+    return shapes if capability in LARGE_BLOCKS else replace(shapes, alone=_ALONE_OF_SMALL)
 
 
 def split_any(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, strategy: str | None) -> None:

@@ -103,12 +103,15 @@ static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& wo
         load_tile<true>(loaded, work, tiles.current());
     }
     tiles.find(tile, found);
+    [[maybe_unused]] Ahead ahead;
+    if constexpr (alike) ahead.load<whole>(work, tile, 0);
     __syncthreads();
     if constexpr (together) {
         write_pairs<whole>(work, tile, [](Key key) { return key; });
     } else {
         write_keys<whole>(work, tile);
-        if constexpr (with_values) move_columns<whole>(work, tile, place);
+        if constexpr (alike) move_alike<whole>(work, tile, place, ahead);
+        if constexpr (with_values && !alike) move_columns<whole>(work, tile, place);
     }
 }
 

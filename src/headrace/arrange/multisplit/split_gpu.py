@@ -107,25 +107,20 @@ class Shapes:
     keys_of_chunk: tuple[int, int, int] = (36864, 49152, 1)
     """By bits of a digit: 1, 5, 8; a tile at least. Keys of one digit should go where those of chunks do that are split at the
     same time."""
-    of_many: tuple[int, int, int] = (256, 32, 3)
-    """For keys of 4 bytes by their bits, if these are more than 5."""
-    together: tuple[int, int, int] = (512, 16, 2)
+    together: tuple[int, int, int] = (512, 20, 2)
     """For those by at most 5 bits, with one column of 4 bytes that moves together with them."""
-    alone: tuple[int, int, int] = (512, 16, 2)
-    """For those by more, with columns of 4 bytes."""
+    alone: tuple[int, int, int] = (768, 24, 1)
+    """For those by more, or with more columns of 4 bytes."""
     most_by_u32: int = MOST_BY_U32
 
     def split(self, by: Pass, how: int, widths: Sequence[int] = ()) -> tuple[int, int, int]:
         """Threads of a block, keys of a thread, and blocks of a multiprocessor; `widths` of what goes with keys."""
         if by.key == "u64":
             return self.long_keys_with_values if widths else self.long_keys
-        if how == BY_CHUNKS and (by.key, by.rule) == ("u32", "BitsOf"):
-            if not widths:
-                return self.of_many if by.bits == DIGIT_BITS else self.keys
-            if self.moves_together(by, widths):
-                return self.together
-            if set(widths) == {4}:
-                return self.alone
+        if how == BY_CHUNKS and self.moves_together(by, widths):
+            return self.together
+        if how == BY_CHUNKS and (by.key, by.rule, set(widths)) == ("u32", "BitsOf", {4}):
+            return self.alone
         return self.with_values if widths else self.keys
 
     def moves_together(self, by: Pass, widths: Sequence[int]) -> bool:
@@ -244,7 +239,7 @@ class Splitter:
             item_bytes = max(item_bytes, VALUE_BYTES) + 1
         if how == BY_CHUNKS and by.rule == "BitsOf" and by.key in {"u32", "u64"}:
             together = self.shapes.moves_together(by, widths)
-            values = 4 if set(widths) == {4} else values
+            values = widths[0] if len(set(widths)) == 1 and widths[0] in {4, KEY_BYTES[by.key]} else values
             item_bytes = KEY_BYTES[by.key] + values if together else item_bytes
             to = "u32" if self.count <= self.shapes.most_by_u32 else "u64"
             sizes += ("HR_TOGETHER", int(together)), ("HR_TO", to)

@@ -27,8 +27,6 @@ constexpr u32 tile_keys = threads * items;
 // loads and stores of local memory a tile.
 constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
-template <u32 width>
-constexpr bool may_be = only == 0 || only == width;
 constexpr u32 value_bytes = 4;  // of shared memory for each key
 
 // The values of one column are loaded with the keys and move with them: nothing has to be known later, and a pair of

@@ -66,16 +66,48 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
     }
 }
 
+// Columns of one width that the room takes at once: a thread's values of one are on their way while what comes before
+// them is written, the keys or the column before.
+constexpr bool alike = only != 0 && !together;
+static_assert(only <= room_bytes || together);
+
+struct Ahead {
+    Value value[items];
+
+    template <bool whole>
+    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u32 column) {
+        load_items<whole>(value, static_cast<const Value*>(work.columns.from[column]), tile);
+    }
+};
+
+// Column 0 is on its way.
+template <bool whole>
+static __device__ __forceinline__ void move_alike(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
+                                                  Ahead& ahead) {
+    Value* const there = reinterpret_cast<Value*>(work.room);
+#pragma unroll 1
+    for (u32 column = 0; column < work.columns.count; ++column) {
+        __syncthreads();  // what was there before is read
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = ahead.value[j];
+        }
+        if (column + 1 < work.columns.count) ahead.load<whole>(work, tile, column + 1);
+        __syncthreads();
+        write_values<whole, true>(work, there, static_cast<Value*>(work.columns.to[column]), tile, 0, tile_keys);
+    }
+}
+
 template <bool whole>
 static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
-        const u32 width = only == 0 ? work.columns.width[column] : only;
-        if (may_be<4> && width == 4) move_values<whole, u32>(work, column, tile, place);
-        if (may_be<8> && width == 8) move_values<whole, u64>(work, column, tile, place);
-        if (may_be<1> && width == 1) move_values<whole, u8>(work, column, tile, place);
-        if (may_be<2> && width == 2) move_values<whole, u16>(work, column, tile, place);
-        if (may_be<16> && width == 16) move_values<whole, uint4>(work, column, tile, place);
+        const u32 width = work.columns.width[column];
+        if (width == 4) move_values<whole, u32>(work, column, tile, place);
+        if (width == 8) move_values<whole, u64>(work, column, tile, place);
+        if (width == 1) move_values<whole, u8>(work, column, tile, place);
+        if (width == 2) move_values<whole, u16>(work, column, tile, place);
+        if (width == 16) move_values<whole, uint4>(work, column, tile, place);
     }
 }
 

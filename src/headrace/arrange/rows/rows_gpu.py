@@ -64,7 +64,7 @@ def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple
         Event(card).record(other).hold(stream)
     yield (
         GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
-        shapes_of(card.multiprocessors),
+        shapes_of(card.multiprocessors, card.capability),
     )
     for buffer in buffers:
         buffer.used_by(stream)

@@ -15,7 +15,6 @@ SPLIT_SHAPES = Shapes(
     groups_of_multiprocessor=2,
     warps_of_multiprocessor=3,
     keys_of_chunk=(2048, 2048, 1),
-    of_many=(256, 4, 1),
     together=(256, 4, 1),
     alone=(256, 4, 1),
 )
