@@ -49,12 +49,31 @@ def check_nulls(nulls: str) -> None:
         raise OptionError.unknown("nulls", nulls, ("first", "last"))
 
 
+def check_strategy(strategy: str | None) -> None:
+    """It is one, or None."""
+    if strategy is not None and strategy not in STRATEGIES:
+        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+
+
+def check_places(dtype: str, count: int) -> None:
+    """So many keys can be counted by places of a type."""
+    if dtype not in INDEX_TYPES:
+        raise OptionError.unknown("dtype", dtype, INDEX_TYPES)
+    if count > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
+        raise OptionError(f"dtype {dtype!r} cannot count {count:_} keys; int64 can")
+
+
+def check_k(k: Any, count: int) -> None:
+    """It is a number, and there are so many keys."""
+    if not isinstance(k, int) or isinstance(k, bool) or not 0 <= k <= count:
+        raise OptionError(f"k must be a number from 0 to how many keys there are ({count:_}), not {k!r}")
+
+
 def begin(
     keys: Any, descending: bool, total_order: bool, strategy: str | None, context: Context | None
 ) -> tuple[Context, Budget, Array, KeyOrder]:
     """What every call begins with."""
-    if strategy is not None and strategy not in STRATEGIES:
-        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    check_strategy(strategy)
     context = context or Context()
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)

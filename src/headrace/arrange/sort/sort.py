@@ -9,7 +9,9 @@ from headrace.arrange.sort.arguments import (
     KeysOptions,
     begin,
     check_apart,
+    check_k,
     check_nulls,
+    check_places,
     check_values,
     is_column,
     no_out,
@@ -19,7 +21,6 @@ from headrace.arrange.sort.arguments import (
 )
 from headrace.arrange.sort.task import Moved, SortTask
 from headrace.core.context import Context
-from headrace.core.errors import OptionError
 from headrace.core.placement import empty_like, placed, same_device
 
 
@@ -166,8 +167,7 @@ def argsort(
     array([1, 3, 2, 0])
     """
     check_nulls(nulls)
-    if dtype not in INDEX_TYPES:
-        raise OptionError.unknown("dtype", dtype, INDEX_TYPES)
+    check_places(dtype, 0)
     if is_column(keys):
         from headrace.arrange.sort.columns import argsort_column
 
@@ -175,8 +175,7 @@ def argsort(
         options = KeysOptions(descending, total_order, nulls, stable=stable, dtype=dtype)
         return argsort_column(keys, options, strategy, context)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
-    if source.length > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
-        raise OptionError(f"dtype {dtype!r} cannot count {source.length:_} keys; int64 can")
+    check_places(dtype, source.length)
     target = target_of(source, source.length, INDEX_TYPES[dtype], out, budget)
     check_apart([(source, None), (None, target)])
     run("argsort", SortTask(source, order, None, (), target, stable, strategy, context, budget))
@@ -332,19 +331,13 @@ def top_k(
     >>> top_k(np.array([3.0, np.nan, 7.0, 5.0]), 2)
     TopK(keys=array([7., 5.]), indices=array([2, 3]))
     """
-    column = None
     if is_column(keys):
-        from headrace.arrange.sort.columns import plain_keys
+        from headrace.arrange.sort.columns import top_of_column
 
-        column, keys = keys, plain_keys(keys)
+        return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)
-    if not isinstance(k, int) or isinstance(k, bool) or not 0 <= k <= source.length:
-        raise OptionError(f"k must be a number from 0 to how many keys there are ({source.length:_}), not {k!r}")
+    check_k(k, source.length)
     target = empty_like(source, k, budget=budget)
     indices = empty_like(source, k, "<i8", budget)
     run("top_k", SortTask(source, order, target, (), indices, True, strategy, context, budget))
-    if column is not None:
-        from headrace.arrange.sort.columns import column_like
-
-        return TopK(column_like(column, target), indices.owner)
     return TopK(target.owner, indices.owner)
