@@ -63,10 +63,12 @@ def check_places(dtype: str, count: int) -> None:
         raise OptionError(f"dtype {dtype!r} cannot count {count:_} keys; int64 can")
 
 
-def check_k(k: Any, count: int) -> None:
-    """It is a number, and there are so many keys."""
-    if not isinstance(k, int) or isinstance(k, bool) or not 0 <= k <= count:
+def checked_k(k: Any, count: int) -> int:
+    """It is a whole number, NumPy's too, and there are so many keys."""
+    number = int(k) if hasattr(k, "__index__") and not isinstance(k, bool) else -1
+    if not 0 <= number <= count:
         raise OptionError(f"k must be a number from 0 to how many keys there are ({count:_}), not {k!r}")
+    return number
 
 
 def begin(

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_k, check_places, check_strategy
+from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k
 from headrace.columns.column import Column
 from headrace.core.arrays import take
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
+from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.placement import apart_error
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -23,6 +25,8 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "sorting of columns") from None
 
+_CUDA = 2
+"""DLPack's number of CUDA devices."""
 _CODES = {"date32": "i4", "time32": "i4", "time64": "i8", "timestamp": "i8", "duration": "i8"}
 _SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool", *_CODES}
 
@@ -78,10 +82,8 @@ def sort_column_pairs(
     from headrace.arrange.sort.sort import argsort
 
     parts = (keys, *values)
-    for part in values:
-        if len(part) != len(keys):
-            raise OptionError(f"values has {len(part)} items for {len(keys)} keys")
     first = next(part for part in parts if isinstance(part, Column))
+    _check_together(keys, values, first.device)
     context = _where(first, context)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
     if first.device.kind != "cpu":
@@ -91,7 +93,6 @@ def sort_column_pairs(
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
         taken = taken_on_gpu(parts, order, context)
     else:
-        _check_on_host(parts)
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
         taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
     return taken[0], taken[1:]
@@ -125,8 +126,7 @@ def top_of_column(
         with _on_gpu(column, options, strategy, context) as sorter:
             _check_no_nulls(sorter.nulls)
             if column.type.name == "bool":
-                check_k(k, column.length)
-                keys, places = sorter.first_of_bools(k)
+                keys, places = sorter.first_of_bools(checked_k(k, column.length))
                 return keys, as_array(places, INDEX_TYPES["int64"])
         column = replace(column, null_count=0)
     _check_no_nulls(column.null_count)
@@ -135,7 +135,7 @@ def top_of_column(
     found = top_k(values, k, context=_where(column, context), **how)
     if column.device.kind != "cpu":
         return _device_column(column, found.keys), found.indices
-    return _host_column(column, found.keys, k, 0), found.indices
+    return _host_column(column, found.keys, len(found.keys), 0), found.indices
 
 
 def _check_no_nulls(count: int) -> None:
@@ -143,14 +143,17 @@ def _check_no_nulls(count: int) -> None:
         raise OptionError(f"keys has {count} nulls; fill them or drop them first")
 
 
-def _check_on_host(parts: Sequence[Any]) -> None:
-    """Where the first column does, all lie on the host."""
-    for part in parts:
-        device = part.device if isinstance(part, Column) else take(part, "values").device
-        if device.kind != "cpu":
-            raise OptionError(
-                f"the arrays lie on cpu and {device}; move them to one device, nothing is copied between devices unasked"
-            )
+def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
+    """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    for part in values:
+        length = len(part) if hasattr(part, "__len__") else take(part, "values").length
+        if length != len(keys):
+            raise OptionError(f"values has {length} items for {len(keys)} keys")
+    for part in (keys, *values):
+        if isinstance(part, Column) and part.device != device:
+            raise apart_error(device, part.device)
+        if device.kind == "cpu" and hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] == _CUDA:
+            raise apart_error(device, Device("cuda", part.__dlpack_device__()[1]))
 
 
 def _has_classes(column: Column) -> bool:
@@ -207,8 +210,6 @@ def _bits(buffer: Buffer, column: Column) -> Any:
 
 def _where(column: Column, context: Context | None) -> Context | None:
     """A column's values are worked on where they lie, so that the result is a column there."""
-    from headrace.core.device import Device
-
     return context if context is None or column.device.kind != "cpu" else replace(context, device=Device())
 
 

@@ -9,10 +9,10 @@ from headrace.arrange.sort.arguments import (
     KeysOptions,
     begin,
     check_apart,
-    check_k,
     check_nulls,
     check_places,
     check_values,
+    checked_k,
     is_column,
     no_out,
     outs_of,
@@ -336,7 +336,7 @@ def top_k(
 
         return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)
-    check_k(k, source.length)
+    k = checked_k(k, source.length)
     target = empty_like(source, k, budget=budget)
     indices = empty_like(source, k, "<i8", budget)
     run("top_k", SortTask(source, order, target, (), indices, True, strategy, context, budget))
