@@ -3,7 +3,7 @@
 Needs the package, PyTorch and a GPU. Answers are checked first, against PyTorch's. A figure is the median of device events around
 a call; what the host takes to launch is not in it, the wait of PyTorch for the number of rows that its mask leaves is.
 
-    python -m bench.gpu_sort_columns [--rows 134217728]
+    python -m bench.gpu_sort_columns [--rows 134217728] [--types int32 bool]
 """
 
 from __future__ import annotations
@@ -74,13 +74,15 @@ def row(name: str, rows: int) -> str:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--rows", type=int, nargs="+", default=[10_000, 1_000_000, 1 << 27])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 1_000_000, 1 << 27])
+    parser.add_argument("--types", choices=TYPES, nargs="+", default=list(TYPES))
+    arguments = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; milliseconds, {NULLS:.0%} of rows null")
     print("| | rows | sort, no nulls | sort | PyTorch | argsort, no nulls | argsort | PyTorch |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for rows in arguments.parse_args().rows:
-        for name in TYPES:
+    for rows in arguments.rows:
+        for name in arguments.types:
             print(row(name, rows), flush=True)
 
 

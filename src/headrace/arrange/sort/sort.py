@@ -77,7 +77,8 @@ def sort(
         Whether floats come in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. Otherwise NaN and
         NaT are last in either direction, as NumPy has it ascending, and -0 equals 0.
     nulls
-        Of a column: ``"last"`` or ``"first"``, whatever the direction.
+        Of a column: ``"last"`` or ``"first"``, whatever the direction. In the result their values are zeros. On a GPU the host waits
+        where nobody has counted them, as in a slice.
     out
         Array of that type and length on that device that gets the keys; `keys` itself to sort them in place. None for a new one.
         Columns do not change.
@@ -201,8 +202,8 @@ def sort_pairs(
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     values
-        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; with a column
-        as keys also columns of any type.
+        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
+        of any type.
     stable
         Whether values of keys that compare equal keep their order (also descending); False where it does not matter.
     out
@@ -267,7 +268,7 @@ def is_sorted(
     Parameters
     ----------
     keys, descending, total_order, nulls, context
-        As in `sort`. On a GPU the host waits once.
+        As in `sort`. On a GPU the host waits once, for a column with nulls twice.
 
     Returns
     -------
