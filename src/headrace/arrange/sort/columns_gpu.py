@@ -82,15 +82,20 @@ class ColumnSorter:
         if self._is_bool:
             self._rows.split(None, (places, wanted))
             return places
-        width = row_bytes(count)
-        numbers = places if width == wanted else self._launcher.room(count * width)
-        begin, there = self._there()
+        width, (begin, there) = row_bytes(count), self._there()
+        numbers = self._launcher.room(count * width)
+        in_order = places if width == wanted else self._launcher.room(count * width)
         packed = self._packed(there, (numbers, width))
-        own = Part(numbers, begin * width, there * width)
-        self._sort_packed(packed, None, ((own, own, width),))
-        if numbers is not places:
-            Common(self._launcher, count, self._sorters.shapes.multiprocessors).rows_as(numbers, places, wanted)
+        own, of_nulls = (begin * width, there * width), (0 if begin else there * width, (count - there) * width)
+        self._sort_packed(packed, None, ((Part(numbers, *own), Part(in_order, *own), width),))
+        if there < count:
+            self._common(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
+        if in_order is not places:
+            self._common(count).rows_as(in_order, places, wanted)
         return places
+
+    def _common(self, count: int) -> Common:
+        return Common(self._launcher, count, self._sorters.shapes.multiprocessors)
 
     def is_sorted(self) -> bool:
         """Whether its values are in order, and nulls together where they belong; the host waits, once for each."""

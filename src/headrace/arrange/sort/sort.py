@@ -77,8 +77,8 @@ def sort(
         Whether floats come in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. Otherwise NaN and
         NaT are last in either direction, as NumPy has it ascending, and -0 equals 0.
     nulls
-        Of a column: ``"last"`` or ``"first"``, whatever the direction. In the result their values are zeros. On a GPU the host waits
-        where nobody has counted them, as in a slice.
+        Of a column: ``"last"`` or ``"first"``, whatever the direction; their values become zeros. On a GPU the host waits where
+        nobody has counted them, as in a slice.
     out
         Array of that type and length on that device that gets the keys; `keys` itself to sort them in place. None for a new one.
         Columns do not change.
