@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.task import STRATEGIES, SortTask
+from headrace.columns.column import Column
 from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -32,8 +33,6 @@ class KeysOptions(NamedTuple):
 
 def is_column(value: Any) -> bool:
     """Whether keys are a column, not an array."""
-    from headrace.columns.column import Column
-
     return isinstance(value, Column)
 
 

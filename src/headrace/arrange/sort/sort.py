@@ -19,7 +19,8 @@ from headrace.arrange.sort.arguments import (
     run,
     target_of,
 )
-from headrace.arrange.sort.task import Moved, SortTask
+from headrace.arrange.sort.few_cpu import argsorted_few, sorted_few
+from headrace.arrange.sort.task import Moved, sort_task
 from headrace.core.context import Context
 from headrace.core.placement import empty_like, placed, same_device
 
@@ -111,6 +112,10 @@ def sort(
     array([ 3.,  2., -1., nan])
     """
     check_nulls(nulls)
+    if context is None and strategy is None and (out is None or out is keys):
+        found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
+        if found is not None:
+            return found
     if is_column(keys):
         no_out(out)
         from headrace.arrange.sort.columns import sort_column
@@ -119,7 +124,7 @@ def sort(
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     target = target_of(source, source.length, source.typestr, out, budget)
     check_apart([(source, target)])
-    run("sort_keys", SortTask(source, order, target, (), None, True, strategy, context, budget))
+    run("sort_keys", sort_task(source, order, target, (), None, True, strategy, context, budget))
     return target.owner
 
 
@@ -169,6 +174,10 @@ def argsort(
     """
     check_nulls(nulls)
     check_places(dtype, 0)
+    if context is None and strategy is None and out is None and dtype == "int64":
+        found = argsorted_few(keys, descending=descending, total_order=total_order)
+        if found is not None:
+            return found
     if is_column(keys):
         from headrace.arrange.sort.columns import argsort_column
 
@@ -179,7 +188,7 @@ def argsort(
     check_places(dtype, source.length)
     target = target_of(source, source.length, INDEX_TYPES[dtype], out, budget)
     check_apart([(source, None), (None, target)])
-    run("argsort", SortTask(source, order, None, (), target, stable, strategy, context, budget))
+    run("argsort", sort_task(source, order, None, (), target, stable, strategy, context, budget))
     return target.owner
 
 
@@ -250,7 +259,7 @@ def sort_pairs(
     ]
     moves = tuple(Moved(a, b) for a, b in zip(columns, moved_to, strict=True))
     check_apart([(source, target), *((move.source, move.target) for move in moves)])
-    run("sort_pairs", SortTask(source, order, target, moves, None, stable, strategy, context, budget))
+    run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     owners = [move.target.owner for move in moves]
     return SortedPairs(target.owner, owners if several else owners[0])
 
@@ -291,7 +300,7 @@ def is_sorted(
 
         return is_column_sorted(keys, KeysOptions(descending, total_order, nulls), context)
     context, budget, source, order = begin(keys, descending, total_order, None, context)
-    return bool(run("is_sorted", SortTask(source, order, None, (), None, True, None, context, budget)))
+    return bool(run("is_sorted", sort_task(source, order, None, (), None, True, None, context, budget)))
 
 
 def top_k(
@@ -340,5 +349,5 @@ def top_k(
     k = checked_k(k, source.length)
     target = empty_like(source, k, budget=budget)
     indices = empty_like(source, k, "<i8", budget)
-    run("top_k", SortTask(source, order, target, (), indices, True, strategy, context, budget))
+    run("top_k", sort_task(source, order, target, (), indices, True, strategy, context, budget))
     return TopK(target.owner, indices.owner)
