@@ -170,17 +170,16 @@ def test_interleavings(how: tuple[str, int]) -> None:
         check(column_of(name, 3300, "half", 9), how=how)
 
 
-def test_classes_with_larger_blocks() -> None:
-    """Several warps to a block; rows of each class are where a stable sort of their classes has them."""
-    column = column_of("bool", 9000, "half", 3)
-    flags = [column.to_pylist(), [0, 1, 2]]
+@pytest.mark.parametrize(("count", "shape"), [(9000, ClassShape(64, 2)), (33 * 1024 + 5, ClassShape(32, 40))])
+def test_classes_by_other_shapes(count: int, shape: ClassShape) -> None:
+    """Several warps to a block, and more chunks than a block has threads: rows are where a stable sort of their classes has them."""
+    column = column_of("bool", count, "half", 3)
     launcher = FiberLauncher()
-    rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, shape=ClassShape(64, 2))
-    places = launcher.room(9000 * 4)
+    rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, shape=shape)
+    places = launcher.room(count * 4)
     rows.split(None, (places, 4))
-    rank = {False: 0, True: 1, None: 2}
-    expected = sorted(range(9000), key=lambda row: rank[flags[0][row]])
-    assert places.array.view("u4").tolist() == expected
+    values, rank = column.to_pylist(), {False: 0, True: 1, None: 2}
+    assert places.array.view("u4").tolist() == sorted(range(count), key=lambda row: rank[values[row]])
 
 
 def test_all_rows_are_taken_without_a_wait() -> None:
