@@ -172,7 +172,7 @@ def test_interleavings(how: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize(("count", "shape"), [(9000, ClassShape(64, 2)), (33 * 1024 + 5, ClassShape(32, 40))])
 def test_classes_by_other_shapes(count: int, shape: ClassShape) -> None:
-    """Several warps to a block, and more chunks than a block has threads: rows are where a stable sort of their classes has them."""
+    """Several warps to a block, and more chunks than a block has threads: rows go where a stable sort by class puts them."""
     column = column_of("bool", count, "half", 3)
     launcher = FiberLauncher()
     rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, shape=shape)
