@@ -17,7 +17,8 @@ KEYS = np.array([3, 1, 2], "i4")
     ("keys", "told"),
     [
         (np.array([1 + 2j]), "complex|'<c16'"),
-        (np.array(["a"]), "'<U1'"),
+        (np.array(["a"]), "keys has texts \\(items of type '<U1'\\)"),
+        (np.array([b"a"]), "keys has texts"),
         (np.array([{}], object), "'|O'|'\\|O'"),
         (np.zeros((2, 2)), "one dimension"),
         (np.arange(10)[::2], "gaps between its items"),
@@ -105,6 +106,29 @@ def test_options() -> None:
     for k in (-1, 4, 1.0, True):
         with pytest.raises(OptionError, match="k must be a number from 0 to how many keys there are"):
             headrace.top_k(KEYS, k)  # type: ignore[arg-type]
+
+
+def test_numbers_of_any_library_tell_how_many() -> None:
+    assert headrace.top_k(KEYS, np.uint8(2)).keys.tolist() == [3, 2]
+
+
+def test_values_of_columns() -> None:
+    column = headrace.read_csv(b"a\n2\n1\n")["a"]
+    for keys, values in ((column, 3), (np.arange(2), [column, 3]), (column, None)):
+        with pytest.raises(OptionError, match="values must be an array"):
+            headrace.sort_pairs(keys, values)
+    with pytest.raises(OptionError, match="unknown strategy"):
+        headrace.sort(column, strategy="quick")
+    for k in (-1, 3, True):
+        with pytest.raises(OptionError, match="k must be a number from 0 to how many keys there are"):
+            headrace.top_k(column, k)
+
+
+def test_columns_of_the_host_stay_there() -> None:
+    """Whatever GPU the context names: results are columns where keys are."""
+    column, context = headrace.read_csv(b"a\n2\n1\n")["a"], headrace.Context(device="cuda")
+    assert headrace.top_k(column, 1, context=context).keys.to_pylist() == [2]
+    assert headrace.sort_pairs(np.array([1, 0]), column, context=context).values.to_pylist() == [1, 2]
 
 
 def test_memory_limit_leaves_things_as_they_were() -> None:

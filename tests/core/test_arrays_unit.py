@@ -40,7 +40,7 @@ def test_read_only_instants_and_slices():
         (np.float64(1), "keys must have one dimension, not 0"),
         (np.zeros(10)[::2], "keys has gaps between its items (a stride of 16 bytes); pass a contiguous copy"),
         (np.zeros(3)[::-1], "keys has gaps between its items (a stride of -8 bytes); pass a contiguous copy"),
-        (np.array(["a"]), "keys has items of type '<U1'; numbers, bools, instants and durations can be taken"),
+        (np.array(["a"]), "keys has texts (items of type '<U1'); numbers, bools, instants and durations can be taken"),
         (np.array([None]), "keys has items of type '|O'; numbers, bools, instants and durations can be taken"),
         (np.zeros(2, ">i4"), "keys has items in big-endian order; convert them first"),
         (np.ma.array([1, 2], mask=[0, 1]), "keys has nulls; fill them or drop them first"),

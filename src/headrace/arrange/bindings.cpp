@@ -5,6 +5,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <optional>
+
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/multisplit.hpp"
 #include "arrange/rows/hash_rows_host.hpp"
@@ -162,6 +165,82 @@ void take_in_order_at(std::uintptr_t order, unsigned index_bits, u64 count,
     take_in_order(reinterpret_cast<const u64*>(order), index_bits, count, moved, threads);
 }
 
+// An array of one dimension whose items lie side by side, by Python's buffer protocol, in half a microsecond.
+class ItemsOf {
+public:
+    ItemsOf(nb::handle array, int access) : held_(PyObject_GetBuffer(array.ptr(), &view_, access | PyBUF_ND) == 0) {
+        if (!held_) PyErr_Clear();
+    }
+    ~ItemsOf() {
+        if (held_) PyBuffer_Release(&view_);
+    }
+    ItemsOf(const ItemsOf&) = delete;
+    ItemsOf& operator=(const ItemsOf&) = delete;
+
+    // Whether they are, and each at a multiple of its width.
+    bool are_there() const { return held_ && view_.ndim == 1 && address() % static_cast<u64>(view_.itemsize) == 0; }
+    u64 count() const { return static_cast<u64>(view_.shape[0]); }
+    void* data() const { return view_.buf; }
+    SortedKeys by(const nb::bytes& rule) const {
+        const unsigned width = static_cast<unsigned>(view_.itemsize);
+        if (rule.size() != 4 * width) throw std::invalid_argument("not a rule of keys of that width");
+        return {view_.buf, count(), width, rule.c_str()};
+    }
+
+private:
+    std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(view_.buf); }
+
+    Py_buffer view_;
+    bool held_;
+};
+
+// What few keys need besides, from a line of the cache on.
+class Spare {
+public:
+    explicit Spare(u64 bytes) : held_(std::make_unique_for_overwrite<u8[]>(bytes + line)) {
+        void* at = held_.get();
+        usize room = bytes + line;
+        at_ = std::align(line, bytes, at, room);
+    }
+    u64* words() const { return static_cast<u64*>(at_); }
+
+private:
+    static constexpr usize line = 64;
+
+    std::unique_ptr<u8[]> held_;
+    void* at_;
+};
+
+// To give Python's lock away and wait for it costs more than to sort so many.
+constexpr u64 locked_up_to = 1024;
+
+// Keys in place, by the calling thread; false where they are no such array and nothing was done.
+bool sort_few(nb::handle array, const nb::bytes& rule) {
+    const ItemsOf keys(array, PyBUF_WRITABLE);
+    if (!keys.are_there()) return false;
+    const SortedKeys by = keys.by(rule);
+    const SortWith how{choose_isa(""), 1};
+    const Spare spare(spare_for(by.width, by.count, how));
+    std::optional<nb::gil_scoped_release> release;
+    if (by.count > locked_up_to) release.emplace();
+    sort_keys(by, keys.data(), spare.words(), how);
+    return true;
+}
+
+// Their places to as many words of 8 bytes.
+bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule) {
+    const ItemsOf keys(array, PyBUF_SIMPLE), target(places, PyBUF_WRITABLE);
+    if (!keys.are_there() || !target.are_there() || target.count() != keys.count()) return false;
+    const SortedKeys by = keys.by(rule);
+    const SortWith how{choose_isa(""), 1};
+    const Spare order(by.count * sizeof(u64)), spare(spare_for(sizeof(u64), by.count, how));
+    std::optional<nb::gil_scoped_release> release;
+    if (by.count > locked_up_to) release.emplace();
+    const unsigned index_bits = sort_order(by, order.words(), spare.words(), how);
+    take_in_order(order.words(), index_bits, by.count, {nullptr, target.data(), sizeof(u64)}, 1);
+    return true;
+}
+
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
@@ -182,6 +261,8 @@ void bind_arrange(nb::module_& m) {
         },
         "width"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "");
+    m.def("sort_few", &sort_few, "array"_a, "rule"_a);
+    m.def("order_few", &order_few, "array"_a, "places"_a, "rule"_a);
     m.def("sort_order", &sort_order_at, "keys"_a, "order"_a, "spare"_a, "threads"_a, "isa"_a = "");
     m.def("is_in_order", &is_in_order_at, "keys"_a, "threads"_a, "isa"_a = "");
     m.def("find_first", &find_first_at, "keys"_a, "k"_a, "found"_a, "threads"_a, "isa"_a = "");

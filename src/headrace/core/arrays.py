@@ -21,6 +21,8 @@ from headrace.core.quick import quick
 CPU = Device()
 _KINDS = "biufmM"
 """Kinds of NumPy's types that are values of fixed width: bool, integers, floats, durations, instants."""
+_TEXTS = "US"
+"""Of texts and bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ def _check_no_mask(value: Any, name: str) -> None:
 
 
 def _check_type(typestr: str, name: str) -> None:
+    if typestr[1] in _TEXTS:
+        raise OptionError(f"{name} has texts (items of type {typestr!r}); numbers, bools, instants and durations can be taken")
     if typestr[1] not in _KINDS:
         raise OptionError(f"{name} has items of type {typestr!r}; numbers, bools, instants and durations can be taken")
     if typestr[0] == ">":

@@ -130,9 +130,14 @@ def same_device(*arrays: Array) -> Device:
     """
     devices = list(dict.fromkeys(array.device for array in arrays))
     if len(devices) > 1:
-        listed = " and ".join(map(str, devices))
-        raise OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
+        raise apart_error(*devices)
     return devices[0]
+
+
+def apart_error(*devices: Device) -> OptionError:
+    """What is said of arrays on several devices."""
+    listed = " and ".join(map(str, devices))
+    return OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
 
 
 def _empty_torch(source: Array, length: int, typestr: str) -> Any:

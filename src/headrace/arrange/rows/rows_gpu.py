@@ -119,7 +119,7 @@ def _ordered(launcher: Launcher, columns: Mapping[str, Column], by: tuple[Room, 
     offsets = launcher.room((rule.count + 1) * 8)
     split(Splitter(launcher, count, shapes), (key, rule), moved, offsets, None)
     del moved
-    found = Taker(launcher, ordered, count, taker.width).columns(columns)
+    found = Taker(launcher, ordered, count, taker.width).columns(columns, are_all=True)
     return found, launcher.fetch(offsets).view(np.int64)
 
 

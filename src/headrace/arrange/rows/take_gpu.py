@@ -160,19 +160,24 @@ class Taker:
             launcher.launch(_TEXTS, shape, (self.rows, self.count, given, told, made, nbytes))
         return placed, made
 
-    def columns(self, columns: Mapping[str, Column]) -> dict[str, Column]:
-        """Rows of columns. The host waits for the bytes of all texts, and at the end for how many rows are null."""
+    def columns(self, columns: Mapping[str, Column], *, are_all: bool = False) -> dict[str, Column]:
+        """Rows of columns; `are_all`: each of them once, so that as many are null as were.
+
+        The host waits for the bytes of all texts, and at the end for how many rows are null where that is not known.
+        """
         texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
         begins = self._measured([one for _, one in texts]) if texts else ()
         taken = {name: self._put_texts(one, own) for (name, one), own in zip(texts, begins, strict=True)}
-        counted = [name for name, column in columns.items() if column.validity is not None]
-        there = self.launcher.room(8 * len(counted), fill=0)
+        masked = [name for name, column in columns.items() if column.validity is not None]
+        there = self.launcher.room(8 * len(masked), fill=0)
         made = {}
         for name, column in columns.items():
-            is_set = Part(there, 8 * counted.index(name), 8) if name in counted else None
+            is_set = Part(there, 8 * masked.index(name), 8) if name in masked else None
             made[name] = self._column(column, is_set, taken.get(name))
-        counts = self.launcher.fetch(there).view(np.uint64).tolist() if counted else []
-        for name, count in zip(counted, counts, strict=True):
+        if are_all and all(columns[name].null_count >= 0 for name in masked):
+            return made
+        counts = self.launcher.fetch(there).view(np.uint64).tolist() if masked else []
+        for name, count in zip(masked, counts, strict=True):
             made[name] = replace(made[name], null_count=self.count - count)
         return made
 

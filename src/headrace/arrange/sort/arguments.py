@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.task import STRATEGIES, SortTask
+from headrace.columns.column import Column
 from headrace.core.arrays import Array, take
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -32,8 +33,6 @@ class KeysOptions(NamedTuple):
 
 def is_column(value: Any) -> bool:
     """Whether keys are a column, not an array."""
-    from headrace.columns.column import Column
-
     return isinstance(value, Column)
 
 
@@ -49,12 +48,33 @@ def check_nulls(nulls: str) -> None:
         raise OptionError.unknown("nulls", nulls, ("first", "last"))
 
 
+def check_strategy(strategy: str | None) -> None:
+    """It is one, or None."""
+    if strategy is not None and strategy not in STRATEGIES:
+        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+
+
+def check_places(dtype: str, count: int) -> None:
+    """So many keys can be counted by places of a type."""
+    if dtype not in INDEX_TYPES:
+        raise OptionError.unknown("dtype", dtype, INDEX_TYPES)
+    if count > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
+        raise OptionError(f"dtype {dtype!r} cannot count {count:_} keys; int64 can")
+
+
+def checked_k(k: Any, count: int) -> int:
+    """It is a whole number, NumPy's too, and there are so many keys."""
+    number = int(k) if hasattr(k, "__index__") and not isinstance(k, bool) else -1
+    if not 0 <= number <= count:
+        raise OptionError(f"k must be a number from 0 to how many keys there are ({count:_}), not {k!r}")
+    return number
+
+
 def begin(
     keys: Any, descending: bool, total_order: bool, strategy: str | None, context: Context | None
 ) -> tuple[Context, Budget, Array, KeyOrder]:
     """What every call begins with."""
-    if strategy is not None and strategy not in STRATEGIES:
-        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    check_strategy(strategy)
     context = context or Context()
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k
 from headrace.columns.column import Column
+from headrace.core.arrays import take
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
-from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
+from headrace.core.device import Device
+from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.placement import apart_error
 
 if TYPE_CHECKING:
-    from headrace.arrange.sort.arguments import KeysOptions
-    from headrace.core.arrays import Array
+    from contextlib import AbstractContextManager
+
+    from headrace.arrange.sort.columns_gpu import ColumnSorter
     from headrace.core.context import Context
 
 try:
@@ -20,6 +25,8 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "sorting of columns") from None
 
+_CUDA = 2
+"""DLPack's number of CUDA devices."""
 _CODES = {"date32": "i4", "time32": "i4", "time64": "i8", "timestamp": "i8", "duration": "i8"}
 _SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool", *_CODES}
 
@@ -28,6 +35,9 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
     """Values in order, then nulls, or the other way round."""
     from headrace.arrange.sort.sort import sort
 
+    if _has_classes(column):
+        with _on_gpu(column, options, strategy, context) as sorter:
+            return sorter.sort()
     values, there = _values(column)
     if there is not None:
         values = values[there]
@@ -36,7 +46,7 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
         descending=options.descending,
         total_order=options.total_order,
         strategy=strategy,
-        context=_on_host(column, context),
+        context=_where(column, context),
     )
     if column.device.kind != "cpu":
         return _device_column(column, found)
@@ -48,9 +58,15 @@ def argsort_column(column: Column, options: KeysOptions, strategy: str | None, c
     """Places of values in order, and those of nulls in their order before or behind them."""
     from headrace.arrange.sort.sort import argsort
 
+    check_places(options.dtype, column.length)
+    if _has_classes(column):
+        from headrace.arrange.sort.columns_gpu import as_array
+
+        with _on_gpu(column, options, strategy, context) as sorter:
+            return as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
     values, there = _values(column)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
-    how |= {"dtype": options.dtype, "strategy": strategy, "context": _on_host(column, context)}
+    how |= {"dtype": options.dtype, "strategy": strategy, "context": _where(column, context)}
     if there is None:
         return argsort(values, **how)
     places: Any = np.flatnonzero(there).astype(options.dtype)
@@ -65,16 +81,20 @@ def sort_column_pairs(
     from headrace.arrange.rows.rows import take_rows
     from headrace.arrange.sort.sort import argsort
 
-    for column in (keys, *values):
-        if isinstance(column, Column) and column.device.kind != "cpu":
-            raise UnsupportedDeviceError(
-                "columns on a GPU go with keys as arrays do: pass cupy.asarray(column) or column.to('cpu')"
-            )
-        if len(column) != len(keys):
-            raise OptionError(f"values has {len(column)} items for {len(keys)} keys")
+    parts = (keys, *values)
+    first = next(part for part in parts if isinstance(part, Column))
+    _check_together(keys, values, first.device)
+    context = _where(first, context)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
-    order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
-    taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in (keys, *values)]
+    if first.device.kind != "cpu":
+        from headrace.arrange.sort.columns_gpu import taken_on_gpu
+
+        how["dtype"] = "int32" if len(keys) <= 1 << 31 else "int64"
+        order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
+        taken = taken_on_gpu(parts, order, context)
+    else:
+        order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
+        taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
     return taken[0], taken[1:]
 
 
@@ -82,53 +102,104 @@ def is_column_sorted(column: Column, options: KeysOptions, context: Context | No
     """Whether values are in order, and nulls together where they belong."""
     from headrace.arrange.sort.sort import is_sorted
 
+    if _has_classes(column):
+        with _on_gpu(column, options, None, context) as sorter:
+            return sorter.is_sorted()
     values, there = _values(column)
     if there is not None:
         count = int(np.count_nonzero(there))
         if not (there[:count] if options.nulls == "last" else there[len(there) - count :]).all():
             return False
         values = values[there]
-    return is_sorted(values, descending=options.descending, total_order=options.total_order, context=_on_host(column, context))
+    return is_sorted(values, descending=options.descending, total_order=options.total_order, context=_where(column, context))
 
 
-def plain_keys(column: Column) -> Any:
-    """Values of a column without nulls, as an array."""
-    values, there = _values(column)
-    if there is not None:
-        raise OptionError(f"keys has {column.null_count} nulls; fill them or drop them first")
-    return values
+def top_of_column(
+    column: Column, k: int, options: KeysOptions, strategy: str | None, context: Context | None
+) -> tuple[Column, Any]:
+    """The first values of a column without nulls, and their places."""
+    from headrace.arrange.sort.sort import top_k
 
+    if _has_classes(column):
+        from headrace.arrange.sort.columns_gpu import as_array
 
-def column_like(column: Column, target: Array) -> Column:
-    """A column of this type whose values are those of an array, without nulls."""
+        with _on_gpu(column, options, strategy, context) as sorter:
+            _check_no_nulls(sorter.nulls)
+            if column.type.name == "bool":
+                keys, places = sorter.first_of_bools(checked_k(k, column.length))
+                return keys, as_array(places, INDEX_TYPES["int64"])
+        column = replace(column, null_count=0)
+    _check_no_nulls(column.null_count)
+    values, _ = _values(column)
+    how: dict[str, Any] = {"largest": options.descending, "total_order": options.total_order, "strategy": strategy}
+    found = top_k(values, k, context=_where(column, context), **how)
     if column.device.kind != "cpu":
-        return _device_column(column, target.owner)
-    return _host_column(column, target.owner, target.length, 0)
+        return _device_column(column, found.keys), found.indices
+    return _host_column(column, found.keys, len(found.keys), 0), found.indices
+
+
+def _check_no_nulls(count: int) -> None:
+    if count:
+        raise OptionError(f"keys has {count} nulls; fill them or drop them first")
+
+
+def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
+    """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    for part in values:
+        length = len(part) if hasattr(part, "__len__") else take(part, "values").length
+        if length != len(keys):
+            raise OptionError(f"values has {length} items for {len(keys)} keys")
+    for part in (keys, *values):
+        if isinstance(part, Column) and part.device != device:
+            raise apart_error(device, part.device)
+        if device.kind == "cpu" and hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] == _CUDA:
+            raise apart_error(device, Device("cuda", part.__dlpack_device__()[1]))
+
+
+def _has_classes(column: Column) -> bool:
+    """Whether rows on a GPU must be told apart: nulls from others, or bools, which are bits."""
+    code_of(column)
+    return column.device.kind != "cpu" and (
+        column.type.name == "bool" or (column.validity is not None and column.null_count != 0)
+    )
+
+
+def _on_gpu(
+    column: Column, options: KeysOptions, strategy: str | None, context: Context | None
+) -> AbstractContextManager[ColumnSorter]:
+    from headrace.arrange.sort.columns_gpu import column_sorter  # not needed on the host
+
+    check_strategy(strategy)
+    return column_sorter(column, f"<{code_of(column)}", options, strategy, context)
 
 
 def _values(column: Column) -> tuple[Any, Any]:
     """Values as an array of numbers, and where there are some; None where no row is null. Of floats with nulls too."""
-    name = column.type.name
-    if name not in _SORTED:
-        raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
     if column.device.kind != "cpu":
-        if column.null_count or name == "bool":
-            raise UnsupportedDeviceError("columns with nulls, or of bools, are sorted on the host: pass column.to('cpu')")
         from headrace.core.gpu.device_array import DeviceArray
 
-        return DeviceArray(column.values, f"<{_code(column)}", column.length, column.offset), None  # type: ignore[arg-type]
-    values = _bits(column.values, column) if name == "bool" else _whole(column)
+        return DeviceArray(column.values, f"<{code_of(column)}", column.length, column.offset), None  # type: ignore[arg-type]
+    values = _bits(column.values, column) if column.type.name == "bool" else _whole(column)
     return values, None if column.validity is None else _bits(column.validity, column)
 
 
-def _code(column: Column) -> str:
+def code_of(column: Column) -> str:
+    """Type of its values as keys, as arrays write it without the order of bytes; of bools as bytes.
+
+    Raises
+    ------
+    OptionError
+        They are no keys.
+    """
     name = column.type.name
-    return _CODES.get(name) or f"{name[0]}{column.type.bits // 8}"
+    if name not in _SORTED:
+        raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
+    return "u1" if name == "bool" else _CODES.get(name) or f"{name[0]}{column.type.bits // 8}"
 
 
 def _whole(column: Column) -> Any:
     view = memoryview(column.values)[: (column.offset + column.length) * (column.type.bits // 8)]
-    return np.frombuffer(view, _code(column))[column.offset :]
+    return np.frombuffer(view, code_of(column))[column.offset :]
 
 
 def _bits(buffer: Buffer, column: Column) -> Any:
@@ -137,10 +208,8 @@ def _bits(buffer: Buffer, column: Column) -> Any:
     return bits[column.offset :].view(np.bool_)
 
 
-def _on_host(column: Column, context: Context | None) -> Context | None:
+def _where(column: Column, context: Context | None) -> Context | None:
     """A column's values are worked on where they lie, so that the result is a column there."""
-    from headrace.core.device import Device
-
     return context if context is None or column.device.kind != "cpu" else replace(context, device=Device())
 
 

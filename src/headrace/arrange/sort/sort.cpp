@@ -260,7 +260,18 @@ u64 spare_for(unsigned width, u64 count, const SortWith& how) {
     return is_in_place ? 0 : count * width;
 }
 
+// Whether every key has the bits of the next: at the rate of a read, up to the first that has not.
+static bool are_all_same(const SortedKeys& by) {
+    const u8* const keys = static_cast<const u8*>(by.keys);
+    return by.count > 0 && std::memcmp(keys, keys + by.width, (by.count - 1) * by.width) == 0;
+}
+
 void sort_keys(const SortedKeys& by, void* to, void* spare, const SortWith& how) {
+    const u64 bytes = by.count * by.width;
+    if ((how.threads == 1 || bytes <= of_one_thread) && are_all_same(by)) {
+        std::memmove(to, by.keys, bytes);
+        return;
+    }
     if (by.width == 1 || (by.width == 2 && by.count >= counted_from)) return sort_by_counting(by, to, how);
     sort_words(by, to, spare, how, 0);
 }

@@ -10,16 +10,18 @@ from headrace.arrange.sort.arguments import (
     begin,
     check_apart,
     check_nulls,
+    check_places,
     check_values,
+    checked_k,
     is_column,
     no_out,
     outs_of,
     run,
     target_of,
 )
-from headrace.arrange.sort.task import Moved, SortTask
+from headrace.arrange.sort.few_cpu import argsorted_few, sorted_few
+from headrace.arrange.sort.task import Moved, sort_task
 from headrace.core.context import Context
-from headrace.core.errors import OptionError
 from headrace.core.placement import empty_like, placed, same_device
 
 
@@ -76,7 +78,8 @@ def sort(
         Whether floats come in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. Otherwise NaN and
         NaT are last in either direction, as NumPy has it ascending, and -0 equals 0.
     nulls
-        Of a column: ``"last"`` or ``"first"``, whatever the direction.
+        Of a column: ``"last"`` or ``"first"``, whatever the direction; their values become zeros. On a GPU the host waits where
+        nobody has counted them, as in a slice.
     out
         Array of that type and length on that device that gets the keys; `keys` itself to sort them in place. None for a new one.
         Columns do not change.
@@ -109,6 +112,10 @@ def sort(
     array([ 3.,  2., -1., nan])
     """
     check_nulls(nulls)
+    if context is None and strategy is None and (out is None or out is keys):
+        found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
+        if found is not None:
+            return found
     if is_column(keys):
         no_out(out)
         from headrace.arrange.sort.columns import sort_column
@@ -117,7 +124,7 @@ def sort(
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     target = target_of(source, source.length, source.typestr, out, budget)
     check_apart([(source, target)])
-    run("sort_keys", SortTask(source, order, target, (), None, True, strategy, context, budget))
+    run("sort_keys", sort_task(source, order, target, (), None, True, strategy, context, budget))
     return target.owner
 
 
@@ -166,8 +173,11 @@ def argsort(
     array([1, 3, 2, 0])
     """
     check_nulls(nulls)
-    if dtype not in INDEX_TYPES:
-        raise OptionError.unknown("dtype", dtype, INDEX_TYPES)
+    check_places(dtype, 0)
+    if context is None and strategy is None and out is None and dtype == "int64":
+        found = argsorted_few(keys, descending=descending, total_order=total_order)
+        if found is not None:
+            return found
     if is_column(keys):
         from headrace.arrange.sort.columns import argsort_column
 
@@ -175,11 +185,10 @@ def argsort(
         options = KeysOptions(descending, total_order, nulls, stable=stable, dtype=dtype)
         return argsort_column(keys, options, strategy, context)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
-    if source.length > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
-        raise OptionError(f"dtype {dtype!r} cannot count {source.length:_} keys; int64 can")
+    check_places(dtype, source.length)
     target = target_of(source, source.length, INDEX_TYPES[dtype], out, budget)
     check_apart([(source, None), (None, target)])
-    run("argsort", SortTask(source, order, None, (), target, stable, strategy, context, budget))
+    run("argsort", sort_task(source, order, None, (), target, stable, strategy, context, budget))
     return target.owner
 
 
@@ -202,8 +211,8 @@ def sort_pairs(
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     values
-        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; with a column
-        as keys also columns of any type.
+        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
+        of any type.
     stable
         Whether values of keys that compare equal keep their order (also descending); False where it does not matter.
     out
@@ -250,7 +259,7 @@ def sort_pairs(
     ]
     moves = tuple(Moved(a, b) for a, b in zip(columns, moved_to, strict=True))
     check_apart([(source, target), *((move.source, move.target) for move in moves)])
-    run("sort_pairs", SortTask(source, order, target, moves, None, stable, strategy, context, budget))
+    run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     owners = [move.target.owner for move in moves]
     return SortedPairs(target.owner, owners if several else owners[0])
 
@@ -268,7 +277,7 @@ def is_sorted(
     Parameters
     ----------
     keys, descending, total_order, nulls, context
-        As in `sort`. On a GPU the host waits once.
+        As in `sort`. On a GPU the host waits once, for a column with nulls twice.
 
     Returns
     -------
@@ -291,7 +300,7 @@ def is_sorted(
 
         return is_column_sorted(keys, KeysOptions(descending, total_order, nulls), context)
     context, budget, source, order = begin(keys, descending, total_order, None, context)
-    return bool(run("is_sorted", SortTask(source, order, None, (), None, True, None, context, budget)))
+    return bool(run("is_sorted", sort_task(source, order, None, (), None, True, None, context, budget)))
 
 
 def top_k(
@@ -332,19 +341,13 @@ def top_k(
     >>> top_k(np.array([3.0, np.nan, 7.0, 5.0]), 2)
     TopK(keys=array([7., 5.]), indices=array([2, 3]))
     """
-    column = None
     if is_column(keys):
-        from headrace.arrange.sort.columns import plain_keys
+        from headrace.arrange.sort.columns import top_of_column
 
-        column, keys = keys, plain_keys(keys)
+        return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)
-    if not isinstance(k, int) or isinstance(k, bool) or not 0 <= k <= source.length:
-        raise OptionError(f"k must be a number from 0 to how many keys there are ({source.length:_}), not {k!r}")
+    k = checked_k(k, source.length)
     target = empty_like(source, k, budget=budget)
     indices = empty_like(source, k, "<i8", budget)
-    run("top_k", SortTask(source, order, target, (), indices, True, strategy, context, budget))
-    if column is not None:
-        from headrace.arrange.sort.columns import column_like
-
-        return TopK(column_like(column, target), indices.owner)
+    run("top_k", sort_task(source, order, target, (), indices, True, strategy, context, budget))
     return TopK(target.owner, indices.owner)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.task import SortTask
+from headrace.core.arrays import Array
+from headrace.core.context import Context
 from headrace.core.gpu.card import LARGE_BLOCKS, gpu
-from headrace.core.gpu.launcher import GpuLauncher, Room
+from headrace.core.gpu.device_memory import Budget
+from headrace.core.gpu.launcher import GpuLauncher, Launcher, Room
 from headrace.core.gpu.scratch import COUNTERS, scratch
 from headrace.core.placement import in_stream_of
 
@@ -37,19 +40,39 @@ def top_k_on_gpu(task: SortTask) -> None:
         sorter.top_k(_given(task), task.target.length)
 
 
+@dataclass(frozen=True, slots=True)
+class Sorters:
+    """Makes sorters on one launcher, by the parameters of `Sorter`."""
+
+    launcher: Launcher
+    shapes: SortShapes
+    counters: Callable[[], Room]
+
+    def of(self, count: int) -> Sorter:
+        """For so many keys."""
+        return Sorter(self.launcher, count, self.shapes, self.counters)
+
+
 @contextmanager
 def _sorter(task: SortTask) -> Iterator[Sorter]:
-    keys = task.keys
-    arrays = [keys, task.target, task.indices]
+    arrays = [task.target, task.indices]
     arrays += [array for moved in task.values for array in (moved.source, moved.target)]
-    with in_stream_of(*(array for array in arrays if array is not None)):
+    others = [array for array in arrays if array is not None]
+    with sorters_on(task.keys, others, task.context, task.budget) as sorters:
+        yield sorters.of(task.keys.length)
+
+
+@contextmanager
+def sorters_on(keys: Array, others: Iterable[Array], context: Context, budget: Budget) -> Iterator[Sorters]:
+    """For the card and the stream of an array; what the streams of the others were told comes first."""
+    with in_stream_of(keys, *others):
         card = gpu(keys.device)
-        launcher = GpuLauncher(card, stream=keys.stream, budget=task.budget, crossings=task.context.crossings)
+        launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
 
         def counters() -> Room:
             return scratch(card, COUNTERS, launcher.stream, 0)[0]
 
-        yield Sorter(launcher, keys.length, shapes_of(card.multiprocessors, card.capability), counters)
+        yield Sorters(launcher, shapes_of(card.multiprocessors, card.capability), counters)
 
 
 _OF_SMALL = 512, 14, 2

@@ -8,6 +8,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.arrays import Array
 from headrace.core.context import Context
 from headrace.core.gpu.device_memory import Budget
+from headrace.core.quick import quick
 
 STRATEGIES = ("hybrid", "digits")
 """What `SortTask.strategy` may be: from the highest digit down by buckets, or from the lowest digit up."""
@@ -70,3 +71,7 @@ class SortTask:
     strategy: str | None
     context: Context
     budget: Budget
+
+
+sort_task = quick(SortTask)
+"""Makes one, at a fifth of the cost of its class."""
