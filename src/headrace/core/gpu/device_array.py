@@ -22,7 +22,8 @@ class DeviceArray:
     """An array of one dimension on a GPU.
 
     CuPy, PyTorch, Numba and JAX take it without a copy, through ``__cuda_array_interface__`` or DLPack; their streams wait for
-    the work that fills it.
+    the work that fills it. PyTorch's does so through ``torch.from_dlpack``: ``torch.as_tensor`` takes the interface and does not
+    look at the stream that it names.
 
     Parameters
     ----------
