@@ -184,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;
+    ask_ahead(text, task);
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
     if (convert_tile(*memory, text, task, columns, tile, found, begins)) return;
     if (threadIdx.x != 0) return;

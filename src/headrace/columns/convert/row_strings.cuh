@@ -73,17 +73,16 @@ HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
     store_offset(reinterpret_cast<void*>(column.more), column.flags & ROW_LONG_OFFSETS, row, value);
 }
 
-// Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4.
+// Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4; `skew` is less than 4.
 HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
-    for (u32 at = 4 * tile::lane(); at < size; at += 4 * tile::lanes) {
-        if (at >= skew && at + 4 <= size) {
-            *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
-        } else {
-            for (u32 i = at; i < at + 4 && i < size; ++i) {
-                if (i >= skew) to[i] = stream[i];
-            }
-        }
+    const u32 whole = size & ~3u, lane = tile::lane();
+    for (u32 at = 4 * (lane + (skew != 0 ? 1 : 0)); at < whole; at += 4 * tile::lanes) {
+        *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
     }
+    // Of the word before and the one behind, each byte by a lane.
+    const u32 at = lane < 4 ? lane : whole + lane - 4;
+    const bool before = lane < 4 && skew != 0 && at >= skew, behind = lane - 4 < 4 && (whole != 0 || skew == 0);
+    if ((before || behind) && at < size) to[at] = stream[at];
 }
 
 // A row's string, and where its bytes go behind those of 32 rows' first.
@@ -100,55 +99,99 @@ HR_FN RowString string_of(const StringPlace* places, u32 row) {
 struct Copied {
     u32 from;  // staged byte
     u32 end;
-    u32 to;  // among the bytes of the 32 rows
+    u32 to;  // byte of the stream
 };
 
-// Copies on until `to` reaches `until`, four bytes at a time where no quote is among them.
-HR_FN void copy_on(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
+// Copies on until `to` reaches `until`, byte by byte; of two quotes, one.
+HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
-    const u32 quotes = tile::repeated(task.dialect.quote);
     while (copied.from < copied.end && copied.to < until) {
-        u32 words[1];
-        load_from(staged_words(memory), copied.from, words);
-        const bool quoted = may_quote && (tile::borrows(words[0] ^ quotes) & tile::top_bits) != 0;
-        if (!quoted && copied.from + 4 <= copied.end && copied.to + 4 <= until) {
-#pragma unroll
-            for (u32 k = 0; k < 4; ++k) stream[copied.to + k] = static_cast<u8>(words[0] >> (8 * k));
-            copied.from += 4;
-            copied.to += 4;
-            continue;
-        }
-        stream[copied.to++] = text[copied.from];
-        copied.from += may_quote && text[copied.from] == task.dialect.quote ? 2 : 1;  // of two quotes, one
+        const u8 byte = text[copied.from];
+        stream[copied.to++] = byte;
+        copied.from += byte == task.dialect.quote ? 2 : 1;
     }
+}
+
+// The same where no byte is dropped: whole words of the stream, each of two words of the text, and the bytes before
+// and behind them. "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and "of A" are words, "rc" are bytes.
+HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
+    const u32 n = min(copied.end - copied.from, until - min(copied.to, until));
+    const u32* const text = staged_words(memory);
+    u32 first[1];
+    load_from(text, copied.from, first);
+    u32 at = (0 - copied.to) % 4;
+    const u32 head = min(at, n);
+#pragma unroll
+    for (u32 k = 0; k < 3; ++k) {
+        if (k < head) stream[copied.to + k] = static_cast<u8>(first[0] >> (8 * k));
+    }
+    const u32 begin = copied.from + at, shift = 8 * begin;
+    const u32* next = text + begin / 4;
+    u32 low = *next;
+    for (; at + 4 <= n; at += 4) {
+        const u32 high = *++next;
+        *reinterpret_cast<u32*>(stream + copied.to + at) = __funnelshift_r(low, high, shift);
+        low = high;
+    }
+    if (at < n) {
+        const u32 last = __funnelshift_r(low, next[1], shift);
+#pragma unroll
+        for (u32 k = 0; k < 3; ++k) {
+            if (at + k < n) stream[copied.to + at + k] = static_cast<u8>(last >> (8 * k));
+        }
+    }
+    copied.from += n;
+    copied.to += n;
 }
 
 // Copies each lane's string to `to` and behind it, all lanes' at once, through shared memory.
 HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
                       u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    Copied copied{own.begin, own.begin + own.raw, own.before};
+    const bool drops = may_quote && own.until - own.before != own.raw;
+    Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
-        const u32 until = min(first + stream_bytes, total);
-        copy_on(memory, task, stream + skew - first, copied, until);
+        const u32 size = min(stream_bytes, total - first) + skew;
+        if (drops) {
+            copy_bytes(memory, task, stream, copied, size);
+        } else {
+            copy_words(memory, stream, copied, size);
+        }
+        copied.to -= stream_bytes;
         __syncwarp();
-        put_stream(stream, to + first - skew, skew, skew + until - first);
+        put_stream(stream, to + first - skew, skew, size);
         __syncwarp();
     }
+}
+
+// Copies a string of which no byte is dropped by a warp: words of the result, each of two words of the text, and the
+// bytes before and behind them.
+HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
+    const u8* const text = staged_text(memory);
+    const u32 head = min(static_cast<u32>(0 - reinterpret_cast<u64>(to)) % 4, n), tail = (n - head) % 4;
+    for (u32 at = head + 4 * tile::lane(); at + 4 <= n; at += 4 * tile::lanes) {
+        u32 words[1];
+        load_from(staged_words(memory), from + at, words);
+        *reinterpret_cast<u32*>(to + at) = words[0];
+    }
+    if (tile::lane() >= head + tail) return;
+    const u32 at = tile::lane() < head ? tile::lane() : n - tail + tile::lane() - head;
+    to[at] = text[from + at];
 }
 
 // Copies one string by a warp, four bytes a lane.
 HR_FN void copy_long(const RowMemory& memory, u8* to, const RowString& own) {
     const u8* const text = staged_text(memory);
+    to += own.before;
+    if (!may_quote || own.until - own.before == own.raw) {
+        copy_whole(memory, to, own.begin, own.raw);
+        return;
+    }
     for (u32 i = 4 * tile::lane(); i < own.raw; i += 4 * tile::lanes) {
         const u32 count = min(own.raw - i, 4u), at = own.begin + i;
-        u8* place = to + own.before + i;
-        u32 gone = 0;
-        if constexpr (may_quote) {
-            place -= dropped_until(memory, at) - dropped_until(memory, own.begin);
-            const u32* const dropped = memory.dropped + at / 32;
-            gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
-        }
+        const u32* const dropped = memory.dropped + at / 32;
+        const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
+        u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, own.begin));
         if (gone == 0) {
             for (u32 k = 0; k < count; ++k) place[k] = text[at + k];
             continue;

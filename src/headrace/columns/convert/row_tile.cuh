@@ -35,6 +35,7 @@ constexpr u32 long_strings = 64 * tile::lanes;  // bytes of 32 strings, above wh
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % (32 * threads) == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
+constexpr u32 tiles_ahead = 800;  // about as many as a card has at once
 
 struct RowMemory {
     uint4 text[staged_bytes / 16 + pad_vectors];
@@ -167,6 +168,13 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     if (threadIdx.x < pad_chunks) memory.ends[chunks + threadIdx.x] = ~0u;
     if (may_quote && threadIdx.x < 2) memory.dropped[chunks + threadIdx.x] = 0;
     return !__syncthreads_or(odd);
+}
+
+// The text of a tile that is read when those at hand are done comes to the second cache while they are.
+HR_FN void ask_ahead(const u8* text, const RowTask& task) {
+    if (threadIdx.x != 0 || blockIdx.x + tiles_ahead + 1 >= task.tiles) return;
+    const u64 skew = reinterpret_cast<u64>(text) & 15;
+    tile::ask_for(reinterpret_cast<u64>(text) - skew + u64{blockIdx.x + tiles_ahead} * tile_bytes, tile_bytes);
 }
 
 // Whether the tile is one that can be read by rows, as far as its entries tell.
