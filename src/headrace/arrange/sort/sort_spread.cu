@@ -170,11 +170,15 @@ struct Run {
 };
 
 // An array's items of a part are asked of the second cache, by cards that can.
-static __device__ __forceinline__ void ask_for(const void* items_there, const Part& part, u32 width) {
+static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
+                                               [[maybe_unused]] const Part& part, [[maybe_unused]] u32 width) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (items_there == nullptr) return;
     const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
     const u64 begin = first / 16 * 16, end = (first + u64{part.count} * width + 15) / 16 * 16;
-    tile::ask_for(begin, static_cast<u32>(end - begin));
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin))
+                 : "memory");
+#endif
 }
 
 // The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from headrace.columns.convert.rows_gpu import CONVERT_ROWS, MEASURE_ROWS, RowColumns, RowReading, RowsFlag, row_program
-from headrace.columns.load.place_gpu import Place
+from headrace.columns.convert.rows_gpu import (
+    CONVERT_ROWS,
+    MEASURE_ROWS,
+    TALLY_ROWS,
+    RowColumns,
+    RowReading,
+    RowsFlag,
+    row_program,
+    tally_program,
+)
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group
 from headrace.core.gpu.launcher import Part, Room, Shape
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import TileStructure
+from headrace.structure.find_gpu import TallyAndMore, TileStructure, tile_count
 from headrace.structure.gpu_tables import plain_dialect
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -25,6 +34,21 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     by_masks = len(forms) - ("steps" in forms)
     plain, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), inside) for more in (0, RowsFlag.ASCII)]
     return plain, ascii_only
+
+
+def measuring(shape: GpuShape, group: Group, text: Room) -> TallyAndMore | None:
+    """The search for structure that measures the group's strings as it goes, if it can."""
+    columns = group.by_rows(quotes=False, measures=True) if group.strings else None
+    if columns is None:
+        return None
+    tiles = tile_count(text, shape.find)
+    defines, threads, shared = tally_program(shape.rows, shape.find.threads)
+    task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles)
+    return TallyAndMore(TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
+
+
+_TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
+"""Without and with a tile's other bytes than ASCII being left; the dialect is the search's."""
 
 
 class RowLaunches:
@@ -45,6 +69,8 @@ class RowLaunches:
     def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
         self._launcher, self._text, self._found = place.launcher, place.text, found
         self._marks = [Part(marks, begin, found.tiles * 4) for begin in (0, found.tiles * 4)]
+        self.measured: Room | None = self._marks.pop() if found.did_more else None
+        """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shape = place.shape.quoted_rows if quoted else place.shape.rows
 

@@ -2,52 +2,10 @@
 // side by side; long ones are copied by all warps.
 #pragma once
 
+#include "columns/convert/row_sizes.cuh"
 #include "columns/convert/row_values.cuh"
 
 namespace headrace {
-
-// Bytes that are part of the text of fields.
-HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
-    return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
-}
-
-// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are
-// placed. A field that is open at the tile's end ends behind it.
-HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
-    const u32 from = max(begin, tile.begin - string_head);
-    const u32 until = open ? tile.end - string_head : end;
-    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
-}
-
-// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
-HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
-    const u32 end = find_end(memory, cursor.at);
-    cursor.live = cursor.live && end <= cursor.end;
-    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
-    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
-    cursor.at = field.next;
-    return field;
-}
-
-// Goes on behind some fields, at least one.
-HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
-    u32 at = cursor.at, left = count;
-    while (at <= cursor.end) {
-        const u32* const from = memory.ends + at / 32;
-        u32 ends = __funnelshift_r(from[0], from[1], at);
-        const u32 here = static_cast<u32>(__popc(ends));
-        if (here >= left) {
-            for (; left > 1; --left) ends &= ends - 1;
-            at += first_bit(ends) + 1;
-            left = 0;
-            break;
-        }
-        left -= here;
-        at += 32;
-    }
-    cursor.live = cursor.live && left == 0;
-    if (cursor.live) cursor.at = at;
-}
 
 // Notes a column's strings of a warp: their places, and how many bytes they have.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
@@ -94,6 +52,9 @@ HR_FN RowString string_of(const StringPlace* places, u32 row) {
     const StringPlace own = places[row];
     return {own.begin, own.raw, row % tile::lanes == 0 ? 0u : places[row - 1].until, own.until};
 }
+
+// Whether bytes of its text are left out.
+HR_FN bool drops(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
 
 // How far a lane has copied its string.
 struct Copied {
@@ -148,11 +109,11 @@ HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 u
 HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
                       u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    const bool drops = may_quote && own.until - own.before != own.raw;
+    const bool by_bytes = drops(own);
     Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
-        if (drops) {
+        if (by_bytes) {
             copy_bytes(memory, task, stream, copied, size);
         } else {
             copy_words(memory, stream, copied, size);
@@ -179,23 +140,14 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     to[at] = text[from + at];
 }
 
-// Copies one string by a warp, four bytes a lane.
-HR_FN void copy_long(const RowMemory& memory, u8* to, const RowString& own) {
+// The same where quotes are dropped; four bytes a lane.
+HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
     const u8* const text = staged_text(memory);
-    to += own.before;
-    if (!may_quote || own.until - own.before == own.raw) {
-        copy_whole(memory, to, own.begin, own.raw);
-        return;
-    }
-    for (u32 i = 4 * tile::lane(); i < own.raw; i += 4 * tile::lanes) {
-        const u32 count = min(own.raw - i, 4u), at = own.begin + i;
+    for (u32 i = 4 * tile::lane(); i < n; i += 4 * tile::lanes) {
+        const u32 count = min(n - i, 4u), at = from + i;
         const u32* const dropped = memory.dropped + at / 32;
         const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
-        u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, own.begin));
-        if (gone == 0) {
-            for (u32 k = 0; k < count; ++k) place[k] = text[at + k];
-            continue;
-        }
+        u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, from));
         for (u32 k = 0; k < count; ++k) {
             if (!(gone >> k & 1)) *place++ = text[at + k];
         }
@@ -206,33 +158,42 @@ HR_FN void copy_long(const RowMemory& memory, u8* to, const RowString& own) {
 // first of which is `first`; `before`: bytes of its string that other tiles own.
 HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, u64 first, u32 rows, u32 round,
                        u32 before) {
+    constexpr u32 parts = warps * per_lane;  // of 32 rows
+    static_assert(parts <= tile::lanes);
     RowStrings& strings = strings_behind(memory);
-    const u32 number = column.string, warp = tile::warp();
+    const u32 number = column.string, warp = tile::warp(), lane = tile::lane();
     const StringPlace* const places = strings.places[number];
-    u64 base = strings.bases[warp][number] - before;
-#pragma unroll 1
-    for (u32 part = 0; part < warps * per_lane && part * tile::lanes < rows; ++part) {
-        const u32 total = strings.added[round % 2][number][part];
-        const u32 row = part * tile::lanes + tile::lane();
-        const bool is_long = total > long_strings;
-        if (part / per_lane == warp) {
-            const RowString own = string_of(places, row);
-            if (row < rows) {
-                put_offset(column, first + row + 1, base + own.until);
-                if (first + row == 0) put_offset(column, 0, 0);
-            }
-            if (!is_long) copy_short(memory, task, strings.streams[warp], column.values + base, own, total);
+    const u64 base = strings.bases[warp][number] - before;
+    const u32 added = lane < parts && lane * tile::lanes < rows ? strings.added[round % 2][number][lane] : 0;
+    const u32 until = tile::scan_warp<Sum<u32>>(added);
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const u32 part = warp * per_lane + i, row = part * tile::lanes + lane;
+        const u32 total = tile::shuffle(added, part);
+        const u64 place = base + (tile::shuffle(until, part) - total);
+        if (part * tile::lanes >= rows) break;
+        const RowString own = string_of(places, row);
+        if (row < rows) {
+            put_offset(column, first + row + 1, place + own.until);
+            if (first + row == 0) put_offset(column, 0, 0);
         }
-        if (is_long) {
-            for (u32 owner = warp; owner < tile::lanes; owner += warps) {
-                const RowString own = string_of(places, part * tile::lanes + owner);
-                copy_long(memory, column.values + base, own);
-            }
-        }
-        base += total;
+        if (total <= long_strings) copy_short(memory, task, strings.streams[warp], column.values + place, own, total);
     }
+    for (u32 left = __ballot_sync(tile::all_lanes, added > long_strings); left != 0; left &= left - 1) {
+        const u32 part = first_bit(left);
+        u8* const to = column.values + (base + (tile::shuffle(until, part) - tile::shuffle(added, part)));
+        for (u32 owner = warp; owner < tile::lanes; owner += warps) {
+            const RowString own = string_of(places, part * tile::lanes + owner);
+            if (drops(own)) {
+                copy_kept(memory, to + own.before, own.begin, own.raw);
+            } else {
+                copy_whole(memory, to + own.before, own.begin, own.raw);
+            }
+        }
+    }
+    const u64 behind = base + tile::shuffle(until, tile::lanes - 1);
     __syncwarp();
-    if (tile::lane() == 0) strings.bases[warp][number] = base;
+    if (lane == 0) strings.bases[warp][number] = behind;
 }
 
 }  // namespace headrace

@@ -153,15 +153,6 @@ __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
-
-// Asks for memory in the second cache, by cards that can; `begin` and `bytes` are multiples of 16. (PTX ISA,
-// "cp.async.bulk.prefetch.L2", sm_90.)
-__device__ __forceinline__ void ask_for([[maybe_unused]] u64 begin, [[maybe_unused]] u32 bytes) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(bytes) : "memory");
-#endif
-}
-
 // Written once, and first to leave the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 
