@@ -161,6 +161,23 @@ def test_strings_of_all_lengths_and_rows_without_any(left):
     assert left["tally_rows"][0] < left["tally_rows"][1] / 2
 
 
+@pytest.mark.parametrize("inside", ["ab,c\n", "abc,d\n\n", 'a""b,c\n', "x" * 9])
+def test_tiles_inside_quotes_that_look_like_records(inside):
+    plain = "".join(f'{i},"s{i}"\n' for i in range(200))
+    data = (plain + '7,"' + inside * 700 + '"\n' + plain).encode()
+    for skew in (0, 5):
+        check(data, header=False, schema=["int64", "string"], skew=skew)
+        check(data, header=False, schema=["string", "string"], skew=skew)
+
+
+@pytest.mark.parametrize("odd", ['7,"a"b\n', '7,a"b\n', '7,"' + "z" * 3000, '7,""a""\n'])
+def test_malformed_quotes_of_strings_that_are_measured_by_rows(odd):
+    plain = "".join(f'{i},"s{i}"\n' for i in range(200))
+    options = {"header": False, "on_error": "null", "schema": ["string", "string"]}
+    check((plain + odd + plain).encode(), **options)
+    check((plain + odd).encode(), **options)
+
+
 @pytest.mark.parametrize("skew", range(16))
 def test_tiles_that_begin_and_end_between_cr_and_lf(skew):
     for size in (6, 14, 30):

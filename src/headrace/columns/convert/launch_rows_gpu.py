@@ -9,6 +9,7 @@ from headrace.columns.convert.rows_gpu import (
     RowColumns,
     RowReading,
     RowsFlag,
+    measure_program,
     row_program,
     tally_program,
 )
@@ -72,11 +73,11 @@ class RowLaunches:
         self.measured: Room | None = self._marks.pop() if found.did_more else None
         """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
-        self._shape = place.shape.quoted_rows if quoted else place.shape.rows
+        self._shapes, self._quoted = place.shape, quoted
 
     def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The group as rows are read; None if this kernel cannot read it."""
-        return None if self._reading is None else group.by_rows(quotes=self._shape.quotes, measures=not writes)
+        return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
 
     def launch(
         self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool, ahead: Room | None = None
@@ -105,7 +106,11 @@ class RowLaunches:
         launcher, tiles = self._launcher, self._found.tiles
         marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
         task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
-        defines, threads, shared = row_program(self._shape, columns.strings, writes)
+        shape = self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+        if writes:
+            defines, threads, shared = row_program(shape, columns.strings)
+        else:
+            defines, threads, shared = measure_program(shape, self._shapes.find.threads)
         args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
         if not writes:
             del args[-2]

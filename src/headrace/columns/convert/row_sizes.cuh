@@ -65,17 +65,6 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
     if (cursor.live) cursor.at = at;
 }
 
-// The same of all fields that are left of a record.
-HR_FN void skip_rest(const RowMemory& memory, Cursor& cursor, u32 count) {
-    u32 there = 0;
-    for (u32 at = cursor.at; at <= cursor.end; at += 32) {
-        const u32* const from = memory.ends + at / 32;
-        there += static_cast<u32>(__popc(__funnelshift_r(from[0], from[1], at) & low_mask(cursor.end - at + 1)));
-    }
-    cursor.live = cursor.live && there == count;
-    if (cursor.live) cursor.at = cursor.end + 1;
-}
-
 // A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
 // owns.
 HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
@@ -91,13 +80,8 @@ HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowT
     return owned_bytes(memory, tile, begin, end, !ends);
 }
 
-// The same of fields that are skipped, perhaps the record's last ones; nothing is left of an open record that ends
-// among them.
-HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count, bool last) {
-    if (last && !open) {
-        skip_rest(memory, cursor, count);
-        return;
-    }
+// The same of fields that are skipped; nothing is left of an open record that ends among them.
+HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
     skip_fields(memory, cursor, count);
     if (!open || cursor.live) return;
     cursor.live = true;
@@ -119,7 +103,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
-                measure_skipped(memory, cursor, open, column.largest, number + 1 == task.columns);
+                measure_skipped(memory, cursor, open, column.largest);
                 continue;
             }
             const u32 size = measure_field(memory, task, tile, cursor, open);
