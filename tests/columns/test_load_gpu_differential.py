@@ -30,8 +30,8 @@ pytestmark = pytest.mark.fibers
 def shape_of(find: FindShape, *, threads: int, window: int, row_threads: int = 32) -> GpuShape:
     """Small tiles."""
     rows = {"threads": row_threads, "tile": find.tile, "head": 256, "blocks": 1}
-    both = {"rows": RowShape(**rows), "quoted_rows": RowShape(quotes=True, records=1, **rows)}
-    return GpuShape(find=find, threads=threads, window=window, **both)
+    shapes = {"rows": RowShape(**rows), "numbers_rows": RowShape(records=2, **rows), "quoted_rows": RowShape(quotes=True, **rows)}
+    return GpuShape(find=find, threads=threads, window=window, **shapes)
 
 
 SHAPE = shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)

@@ -36,13 +36,13 @@ LENGTHS = [0, 1, 2, 3, 7, 8, 9, 15, 30, 33, 70]
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[int]]]:
     """Of each of the rows' kernels, how many tiles it left to the one behind it, of how many."""
-    counts: dict[str, list[int]] = {"convert_rows": [0, 0], "measure_rows": [0, 0]}
+    counts: dict[str, list[int]] = {"convert_rows": [0, 0], "measure_rows": [0, 0], "tally_rows": [0, 0]}
     launch = FiberLauncher.launch
 
     def counted(self: FiberLauncher, entry, shape, args) -> None:
         launch(self, entry, shape, args)
         if entry.name in counts:
-            marks = self.fetch(args[4]).view(np.uint32)
+            marks = self.fetch(args[5 if entry.name == "tally_rows" else 4]).view(np.uint32)
             self.waits -= 1
             counts[entry.name][0] += int((marks != 0).sum())
             counts[entry.name][1] += len(marks)
@@ -109,6 +109,16 @@ def test_tables(seed, quotes, line_end):
     check(data, header=False, schema=types, columns=[len(types) - 1], skew=skew, seed=seed)
 
 
+@pytest.mark.parametrize("quotes", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(4))
+def test_words_of_bits_that_threads_share_unevenly(seed, quotes):
+    rng = random.Random(seed)
+    types = [rng.choice(TYPES) for _ in range(rng.randrange(1, 6))]
+    data = "\n".join(text_of(rng, types, "\n", quotes).rstrip("\n") for _ in range(3)).encode()
+    shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=96)
+    check(data, header=False, schema=types, skew=rng.randrange(16), seed=seed, shape=shape)
+
+
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
 def test_plain_tiles_are_read_by_rows(left, line_end):
     record = b'%d,"a, ""b"" %d",2020-01-01 00:00:%02d,x%s,%d.5'
@@ -117,7 +127,10 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
         check(data, header=False, schema=["int32", "string", "timestamp[s]", "string", "float64"])
     # A tile that ends between CR and LF has other line ends than the search counts, and so has the next, or begins with none.
     allowed = 0.1 if line_end == b"\r\n" else 0
-    for marked, tiles in left.values():
+    converted, measured, tallied = left.values()
+    # Where no quotes or CR are in the first bytes, the search measures strings.
+    assert (tallied[1] > 20) == (line_end == b"\n")
+    for marked, tiles in (converted, [measured[i] + tallied[i] for i in (0, 1)]):
         assert tiles > 40 and marked <= allowed * tiles
 
 
@@ -145,7 +158,24 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
 def test_strings_of_all_lengths_and_rows_without_any(left):
     lines = ["x" * (i % 131) + "," + ("y" * 700 if i % 97 == 0 else "") for i in range(500)]
     check("\n".join(lines).encode(), header=False, schema=["string", "string"])
-    assert left["measure_rows"][0] < left["measure_rows"][1] / 2
+    assert left["tally_rows"][0] < left["tally_rows"][1] / 2
+
+
+@pytest.mark.parametrize("inside", ["ab,c\n", "abc,d\n\n", 'a""b,c\n', "x" * 9])
+def test_tiles_inside_quotes_that_look_like_records(inside):
+    plain = "".join(f'{i},"s{i}"\n' for i in range(200))
+    data = (plain + '7,"' + inside * 700 + '"\n' + plain).encode()
+    for skew in (0, 5):
+        check(data, header=False, schema=["int64", "string"], skew=skew)
+        check(data, header=False, schema=["string", "string"], skew=skew)
+
+
+@pytest.mark.parametrize("odd", ['7,"a"b\n', '7,a"b\n', '7,"' + "z" * 3000, '7,""a""\n'])
+def test_malformed_quotes_of_strings_that_are_measured_by_rows(odd):
+    plain = "".join(f'{i},"s{i}"\n' for i in range(200))
+    options = {"header": False, "on_error": "null", "schema": ["string", "string"]}
+    check((plain + odd + plain).encode(), **options)
+    check((plain + odd).encode(), **options)
 
 
 @pytest.mark.parametrize("skew", range(16))

@@ -128,6 +128,24 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
+class TallyAndMore:
+    """What reads a text in the form ``"bare"`` in place of ``tally_plain``, and does more than that.
+
+    Parameters
+    ----------
+    entry, shape
+        A launch, told the text, the dialect, tallies and totals; the first room of zeros that the caller wants, and the second
+        half of the next one, of two words for each tile; and `told`.
+    told
+        What else it is told.
+    """
+
+    entry: Entry
+    shape: Shape
+    told: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TileStructure:
     """Where a text's tiles begin in its records.
 
@@ -145,6 +163,8 @@ class TileStructure:
         If ``"steps"`` is among the forms. Its memory means something only if that form read the text.
     more
         The rooms that the caller wanted.
+    did_more
+        Whether the first form was read as the caller wanted, by `TallyAndMore`.
     """
 
     totals: Room
@@ -153,6 +173,7 @@ class TileStructure:
     tiles: int
     steps: Steps | None
     more: Sequence[Room] = ()
+    did_more: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """What the bytes of `totals` say, and the form that read the text."""
@@ -175,6 +196,7 @@ def find_tiles(
     more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
     *,
     has_quotes: bool = False,
+    tally: TallyAndMore | None = None,
 ) -> TileStructure:
     """Start to find the structure of a text; nothing is waited for.
 
@@ -193,6 +215,8 @@ def find_tiles(
         fetched with them, and rooms of zeros; and rooms of anything.
     has_quotes
         Whether there are quotes in the text, as far as is known.
+    tally
+        What reads the text, if its first form is ``"bare"``.
 
     Returns
     -------
@@ -202,12 +226,14 @@ def find_tiles(
     known = shape.only_steps, has_quotes
     forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
+    if forms[0][0] == "bare" and search.tiles:
+        search.tally = tally
     for form, described in forms:
         if form == "steps" and dialect.lenient:
             search.mark_quotes(lenient_dialect(dialect))
         search.launch(form, described, lenient=dialect.lenient)
     names = tuple([form for form, _ in forms])
-    return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more)
+    return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
 
 
 _structure = quick(TileStructure)
@@ -263,6 +289,7 @@ class _Search:
         self._before: Part | None = None
         self._marks: Room | None = None
         self.steps: Steps | None = None
+        self.tally: TallyAndMore | None = None
 
     def mark_quotes(self, dialect: np.void) -> None:
         """Start to tell which lenient quotes open no field."""
@@ -283,6 +310,12 @@ class _Search:
         states = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
+        elif self.tally is not None and before is None:
+            tally = self.tally
+            sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
+            self._launcher.launch(
+                tally.entry, tally.shape, [self._text, described, self._tallies, totals, sums, marks, *tally.told]
+            )
         elif self.tiles:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
             blocks = self.tiles if before is None else min(self.tiles, _BLOCKS_BEHIND)

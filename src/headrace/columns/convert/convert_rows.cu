@@ -7,6 +7,7 @@
 // that its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
 // Bytes moved: the text once, the result once.
 #include "columns/convert/ahead.hpp"
+#include "columns/convert/row_sizes.cuh"
 #include "columns/convert/row_strings.cuh"
 
 using namespace headrace;
@@ -49,23 +50,6 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
     if (!stage_rows(memory, text, task, tile)) return false;
     if constexpr (may_quote) settle_tile(memory, task, tile);
     return list_records(memory, task, tile);
-}
-
-// The record of a lane; where there is none, some text.
-HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
-    Cursor cursor{head_bytes, head_bytes, record < tile.records};
-    if (!cursor.live) return cursor;
-    cursor.at = memory.starts[record];
-    cursor.end = memory.starts[record + 1] - 1u;
-    if (tile.returns) {
-        // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
-        // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
-        // begins between CR and LF for one that ends there.
-        const u8* const text = staged_text(memory);
-        if (cursor.end > cursor.at && text[cursor.end - 1] == '\r') --cursor.end;
-        cursor.live = cursor.end > cursor.at && text[cursor.at] != '\r' && text[cursor.end - 1] != '\r';
-    }
-    return cursor;
 }
 
 // Sixteen bytes at a time.
@@ -192,57 +176,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i) marks[i] = 1;
 }
 #else
-// A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
-// owns.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
-    const u32 begin = cursor.at;
-    if (!open) {
-        next_field(memory, task, cursor);
-        return cursor.live ? owned_bytes(memory, tile, begin, cursor.at - 1, false) : 0;
-    }
-    if (begin > cursor.end) return 0;  // it has no such field here
-    const u32 end = find_end(memory, begin);
-    const bool ends = end < cursor.end;
-    cursor.at = ends ? end + 1 : cursor.end + 1;
-    return owned_bytes(memory, tile, begin, end, !ends);
-}
-
-// The same of fields that are skipped; nothing is left of an open record that ends among them.
-HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
-    skip_fields(memory, cursor, count);
-    if (!open || cursor.live) return;
-    cursor.live = true;
-    cursor.at = cursor.end + 1;
-}
-
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found) {
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
-    const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
-    // As of whole records (cursor_at).
-    bool whole = !(has_open && tile.returns && staged_text(memory)[memory.starts[tile.records]] == '\r');
-    for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
-        const u32 record = first + tile::lane();
-        const bool open = has_open && record == tile.records;
-        Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {memory.starts[record], tile.end, true};
-        for (u32 number = 0; number < task.columns; ++number) {
-            const RowColumn column = load_column(columns, number);
-            if (column.kind != RowKind::text) {
-                measure_skipped(memory, cursor, open, column.largest);
-                continue;
-            }
-            const u32 size = measure_field(memory, task, tile, cursor, open);
-            const u32 sum = __reduce_add_sync(tile::all_lanes, size);
-            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
-        }
-        // Behind what there is of an open record there is nothing.
-        const bool fine = cursor.live && cursor.at == cursor.end + 1;
-        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) ||
-                 (record >= tile.records && !open);
-    }
-    return __syncthreads_and(whole);
+    const auto column_of = [&](u32 number) { return load_column(columns, number); };
+    return __syncthreads_and(measure_records(memory, task, tile, column_of));
 }
 
 // How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each

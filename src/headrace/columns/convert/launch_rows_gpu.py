@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from headrace.columns.convert.rows_gpu import CONVERT_ROWS, MEASURE_ROWS, RowColumns, RowReading, RowsFlag, row_program
-from headrace.columns.load.place_gpu import Place
+from headrace.columns.convert.rows_gpu import (
+    CONVERT_ROWS,
+    MEASURE_ROWS,
+    TALLY_ROWS,
+    RowColumns,
+    RowReading,
+    RowsFlag,
+    measure_program,
+    row_program,
+    tally_program,
+)
+from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group
 from headrace.core.gpu.launcher import Part, Room, Shape
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import TileStructure
+from headrace.structure.find_gpu import TallyAndMore, TileStructure, tile_count
 from headrace.structure.gpu_tables import plain_dialect
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -25,6 +35,21 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     by_masks = len(forms) - ("steps" in forms)
     plain, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), inside) for more in (0, RowsFlag.ASCII)]
     return plain, ascii_only
+
+
+def measuring(shape: GpuShape, group: Group, text: Room) -> TallyAndMore | None:
+    """The search for structure that measures the group's strings as it goes, if it can."""
+    columns = group.by_rows(quotes=False, measures=True) if group.strings else None
+    if columns is None:
+        return None
+    tiles = tile_count(text, shape.find)
+    defines, threads, shared = tally_program(shape.rows, shape.find.threads)
+    task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles)
+    return TallyAndMore(TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
+
+
+_TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
+"""Without and with a tile's other bytes than ASCII being left; the dialect is the search's."""
 
 
 class RowLaunches:
@@ -45,12 +70,14 @@ class RowLaunches:
     def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
         self._launcher, self._text, self._found = place.launcher, place.text, found
         self._marks = [Part(marks, begin, found.tiles * 4) for begin in (0, found.tiles * 4)]
+        self.measured: Room | None = self._marks.pop() if found.did_more else None
+        """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
-        self._shape = place.shape.quoted_rows if quoted else place.shape.rows
+        self._shapes, self._quoted = place.shape, quoted
 
     def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The group as rows are read; None if this kernel cannot read it."""
-        return None if self._reading is None else group.by_rows(quotes=self._shape.quotes, measures=not writes)
+        return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
 
     def launch(
         self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool, ahead: Room | None = None
@@ -79,7 +106,11 @@ class RowLaunches:
         launcher, tiles = self._launcher, self._found.tiles
         marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
         task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
-        defines, threads, shared = row_program(self._shape, columns.strings, writes)
+        shape = self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+        if writes:
+            defines, threads, shared = row_program(shape, columns.strings)
+        else:
+            defines, threads, shared = measure_program(shape, self._shapes.find.threads)
         args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
         if not writes:
             del args[-2]

@@ -26,15 +26,15 @@ HR_FN u32 settle_quotes(RowMemory& memory, const PlainDialect& dialect, u32 word
 
 // Settles all words; ends with a barrier.
 HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile) {
-    const u32 first = head_chunks + threadIdx.x * own_chunks;
+    const u32 own_first = threadIdx.x * own_chunks, first = head_chunks + own_first;
     const bool has_head = threadIdx.x < head_chunks;
     const u32 head_quotes = has_head ? memory.dropped[threadIdx.x] : 0;
     bool head_before = has_head && threadIdx.x != 0 && memory.dropped[threadIdx.x - 1] >> 31 != 0;
-    const bool before = memory.dropped[first - 1] >> 31 != 0;
+    const bool before = has_chunk(own_first) && memory.dropped[first - 1] >> 31 != 0;
     u32 quotes[own_chunks], count = 0;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        quotes[i] = memory.dropped[first + i];
+        quotes[i] = has_chunk(own_first + i) ? memory.dropped[first + i] : 0;
         count += static_cast<u32>(__popc(quotes[i]));
     }
     // Quotes of the tile, and of the head above them.
@@ -52,6 +52,7 @@ HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& ti
     bool inside = ((until & 1) != 0) != tile.inside, quote_before = before;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
+        if (!has_chunk(own_first + i)) break;
         const u32 raw = quotes[i];
         quotes[i] = settle_quotes(memory, task.dialect, first + i, {raw, inside, quote_before});
         inside ^= (__popc(raw) & 1) != 0;
@@ -71,6 +72,7 @@ HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& ti
     u32 sum = static_cast<u32>(gone_block.total >> 32) + static_cast<u32>(gone_until);
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
+        if (!has_chunk(own_first + i)) break;
         memory.dropped[first + i] = quotes[i];
         memory.dropped_before[first + i] = static_cast<u16>(sum);
         sum += static_cast<u32>(__popc(quotes[i]));

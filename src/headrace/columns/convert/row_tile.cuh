@@ -24,7 +24,9 @@ constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the reco
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // words of bits
 constexpr u32 head_chunks = head_bytes / 32;
-constexpr u32 own_chunks = tile_bytes / 32 / threads;  // a thread's, which follow each other
+constexpr u32 tile_chunks = tile_bytes / 32;
+constexpr u32 own_chunks = (tile_chunks + threads - 1) / threads;  // a thread's, which follow each other; the last
+                                                                   // ones' may have fewer
 constexpr u32 most_records = tile_bytes / 8;
 constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 5;    // what windows reach behind the tile, and 32 bytes
@@ -33,7 +35,7 @@ constexpr u32 stream_bytes = 512;
 constexpr u32 long_strings = 64 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
 // Strings that began further before the tile are copied by several (tile_strings.cuh).
 constexpr u32 string_head = 64;
-static_assert(tile_bytes % (32 * threads) == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
+static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
@@ -42,7 +44,7 @@ struct RowMemory {
     u32 dropped[may_quote ? chunks + 2 : 1];         // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 2 : 2];  // in all words before
     union {
-        u32 lines[tile_bytes / 32];    // line ends outside quotes, of the tile; then
+        u32 lines[tile_chunks];        // line ends outside quotes, of the tile; then
         u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
     };
     u64 totals[warps];
@@ -86,6 +88,9 @@ HR_FN u64 tile_position(const RowTile& tile, u32 staged) { return static_cast<u6
 
 HR_FN const u32* staged_words(const RowMemory& memory) { return reinterpret_cast<const u32*>(memory.text); }
 HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
+
+// Whether the tile has such a word of bits.
+HR_FN bool has_chunk(u32 number) { return tile_chunks % threads == 0 || number < tile_chunks; }
 
 // Place of the lowest bit; of 0, something above 31.
 HR_FN u32 first_bit(u32 bits) {
@@ -179,24 +184,38 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
     return blockIdx.x + 1 == task.tiles && tile.next.open;
 }
 
-// Lists the records; false if line ends are not theirs. Ends with a barrier.
-HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
-    const u32 first = threadIdx.x * own_chunks;
-    u32 lines[own_chunks], count = 0;
+// Line ends of a thread's words, how many there are before them, and in the tile.
+struct LineEnds {
+    u32 words[own_chunks];
+    u32 before, total;
+};
+
+// Has a barrier, behind which all have read their words.
+HR_FN LineEnds find_lines(RowMemory& memory) {
+    LineEnds lines{};
+    u32 count = 0;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        lines[i] = memory.lines[first + i];
-        count += static_cast<u32>(__popc(lines[i]));
+        const u32 word = threadIdx.x * own_chunks + i;
+        lines.words[i] = has_chunk(word) ? memory.lines[word] : 0;
+        count += static_cast<u32>(__popc(lines.words[i]));
     }
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
-    if (block.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
-    u32 slot = block.before + joined - count + 1;  // all have read their lines before the scan's barrier
+    lines.before = block.before + joined - count;
+    lines.total = block.total;
+    return lines;
+}
+
+// Notes where the tile's records begin, each behind a line end. Ends with a barrier.
+HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& tile, const LineEnds& lines) {
+    u32 slot = lines.before + 1;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        for (u32 left = lines[i]; left != 0; left &= left - 1) {
-            memory.starts[slot++] = static_cast<u16>(head_bytes + 32 * (first + i) + first_bit(left) + 1);
+        const u32 first = head_bytes + 32 * (threadIdx.x * own_chunks + i);
+        for (u32 left = lines.words[i]; left != 0; left &= left - 1) {
+            memory.starts[slot++] = static_cast<u16>(first + first_bit(left) + 1);
         }
     }
     if (threadIdx.x == 0) {
@@ -208,6 +227,13 @@ HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& t
         }
     }
     __syncthreads();
+}
+
+// Lists the records; false if line ends are not theirs. Ends with a barrier.
+HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+    const LineEnds lines = find_lines(memory);
+    if (lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
+    put_starts(memory, task, tile, lines);
     return true;
 }
 

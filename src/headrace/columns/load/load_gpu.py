@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
+from headrace.columns.convert.launch_rows_gpu import measuring
 from headrace.columns.convert.string_places_gpu import place_memory_bytes
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
@@ -33,7 +34,7 @@ from headrace.core.quick import quick
 from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
+from headrace.structure.find_gpu import FORMS_BYTES, TallyAndMore, find_tiles, tile_count
 from headrace.structure.gpu_tables import Found
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
@@ -137,7 +138,10 @@ class _Load:
         quote = self._dialect.quote
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
-        found = find_tiles(self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted)
+        tally = None if quoted else self._measuring()
+        found = find_tiles(
+            self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted, tally=tally
+        )
         self._found, self._entries = found, found.entries
         sums_room, marks, told, faults = found.more
         memory = Part(found.totals, self._behind.end, place_bytes)
@@ -145,6 +149,13 @@ class _Load:
         place = Place(self._launcher, self._text, self._shape)
         rooms = marks, sums_room, memory
         self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
+
+    def _measuring(self) -> TallyAndMore | None:
+        """What measures strings while it searches, where all types are given, and no line of the first ones ends with CR."""
+        if self._known.inferred or not self._shape.ahead or b"\r" in self._first:
+            return None
+        group = self._known.group(self._positions, self._inference.first()[: len(self._positions)])
+        return measuring(self._shape, group, self._text)
 
     def _read_beginning(self) -> bytes:
         """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
@@ -175,7 +186,9 @@ class _Load:
         counted = self._take_counts(fetched, strings)
         if is_refused(_numbers(fetched[word : word + 8])[0]):
             del ahead  # before more is taken
-            return self._convert(group, counted)
+            # Strings that the search was to measure are those of its first form.
+            is_counted = not self._found.did_more or self._form == self._found.forms[0]
+            return self._convert(group, counted if is_counted else self._measured(group))
         ahead[0].trim(self._rows, counted)
         return self._taken(group, ahead, fetched[begin:])
 
@@ -185,12 +198,17 @@ class _Load:
         if made is None:
             return None
         outcome, room, faults = self._rooms(group)
-        measured, by_rows = (self._second.by_rows(group, writes=writes) for writes in (False, True))
+        is_measured = self._found.did_more
+        measured = None if is_measured else self._second.by_rows(group, writes=False)
+        by_rows = self._second.by_rows(group, writes=True)
         known = telling(self._known, group, (measured, by_rows), ranges=True)
         sightings = self._sightings(group, outcome)
         told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
         totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
-        self._second.measure(group, told, (measured, told.rows[0]), "", totals)
+        if is_measured:
+            self._second.measure_left(group, told, totals)
+        else:
+            self._second.measure(group, told, (measured, told.rows[0]), "", totals)
         check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
         self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], Into(outcome, faults, made.rows, word))
         return made, told.table, faults

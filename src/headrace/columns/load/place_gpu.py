@@ -23,11 +23,19 @@ class GpuShape:
     window: int = 4096
     blocks: int = 4
     rows: RowShape = field(default_factory=RowShape)
-    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, records=1))
+    numbers_rows: RowShape = field(default_factory=lambda: RowShape(threads=128, records=2, blocks=8))
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, blocks=5))
     ahead: bool = True
 
     def __post_init__(self) -> None:
-        assert self.rows.tile == self.quoted_rows.tile == self.find.tile  # they read the search's tiles
+        tiles = {self.rows.tile, self.numbers_rows.tile, self.quoted_rows.tile, self.find.tile}
+        assert len(tiles) == 1  # all read the search's
+
+    def of_rows(self, *, quoted: bool, strings: bool) -> RowShape:
+        """Of the conversion by rows, of a text with quotes or strings. Without them records are short, and nothing waits for
+        places of strings: then two of a thread hide each other's waits.
+        """
+        return self.quoted_rows if quoted else self.rows if strings else self.numbers_rows
 
     def convert(self, form: str) -> ConvertShape:
         """The conversion's, of a text that this form of the search reads."""

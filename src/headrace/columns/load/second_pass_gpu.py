@@ -118,11 +118,11 @@ class SecondPass:
         totals
             Zeros: a word for each column.
         """
-        launcher, strings, tiles = self._launcher, group.strings, self._found.tiles
+        launcher, strings = self._launcher, group.strings
         if not strings:
             return
-        if form or self._known.inferred:
-            self._sums = launcher.room(tiles * strings * 8, fill=0)
+        if form or self._known.inferred or self._found.did_more:
+            self._sums = launcher.room(self._found.tiles * strings * 8, fill=0)
         columns, told_rows = rows
         marks: Room | None = None
         if columns is not None:
@@ -131,9 +131,20 @@ class SecondPass:
             shape, own_tiles = self._shape(one, marks, writes=False)
             args = [self._text, self._found.entries, told.table, self._sums, before, marks, own_tiles, self._task(group, one)]
             launcher.launch(_MEASURE, shape, args)
+        self._put_places(strings, totals)
+
+    def measure_left(self, group: Group, told: Told, totals: Room) -> None:
+        """The same for the first form of the search, which has measured what it could; parameters as of `measure`."""
+        form = self._found.forms[0]
+        shape, own_tiles = self._shape(form, self._rows.measured, writes=False)
+        head = [self._text, self._found.entries, told.table, self._sums, Part(self._found.totals, 0, TOTALS.itemsize)]
+        self._launcher.launch(_MEASURE, shape, [*head, self._rows.measured, own_tiles, self._task(group, form)])
+        self._put_places(group.strings, totals)
+
+    def _put_places(self, strings: int, totals: Room) -> None:
         # Zeros that nobody has written to; the first time they lie with the search's.
         memory, self._place_memory = self._place_memory, None
-        place_strings(launcher, self._sums, (tiles, strings), totals, memory)
+        place_strings(self._launcher, self._sums, (self._found.tiles, strings), totals, memory)
 
     def convert(self, group: Group, told: Told, rows: tuple[RowColumns | None, Room], form: str, into: Into) -> None:
         """Make the columns, whose strings are measured; parameters as of `measure`."""
