@@ -26,6 +26,29 @@ class Buffer:
     def device(self) -> str: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+class CardCalls:
+    @staticmethod
+    def make(addresses: tuple[int, int, int, int, int]) -> CardCalls: ...
+    def send(self, source: object, pinned: int, target: int, stream: int, event: int) -> int: ...
+    def fetch(self, source: int, pinned: int, n: int, stream: int, event: int) -> int: ...
+
+class KernelCall:
+    def __init__(self, calls: CardCalls, kernel: int, layout: Sequence[tuple[int, int, str]]) -> None: ...
+    def launch(
+        self,
+        grid: int | tuple[int, int, int],
+        block: int | tuple[int, int, int],
+        shared: int,
+        stream: int,
+        arguments: Sequence[Any],
+    ) -> int: ...
+
+class AddressedWords:
+    def __init__(
+        self, words: Sequence[int], own: Sequence[int], rooms: Sequence[tuple[int, int]], rows: Sequence[int]
+    ) -> None: ...
+    def at(self, begin: int, addresses: Sequence[int], rows: tuple[int, int], behind: Sequence[int]) -> bytes: ...
+
 class SendWay:
     @staticmethod
     def make(

@@ -48,11 +48,10 @@ def test_a_launch_that_cannot_be_says_so_and_the_next_one_works(grid, block, sha
 
 
 def test_arguments_of_the_wrong_number_or_kind_raise():
-    import struct
-
     fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
-    for args in [(0, 0), (0, 0, 0, 0), (0, 0, 1.5), (0, 0, -1)]:
-        with pytest.raises(struct.error):
+    wrong = {(0, 0): ValueError, (0, 0, 0, 0): ValueError, (0, 0, 1.5): TypeError, (0, 0, -1): OverflowError}
+    for args, error in wrong.items():
+        with pytest.raises(error):
             fill.launch(1, 256, args)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +10,7 @@ from headrace.core.gpu import card as gpu
 from headrace.core.gpu import kernels
 from headrace.core.gpu.card import GpuError
 from headrace.core.gpu.kernels import Kernel
+from tests.core.noting_driver import NotingDriver
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
@@ -23,7 +23,7 @@ class Driver:
 
     def __init__(self):
         self.allowed = {}
-        self.launched = []
+        self.native = NotingDriver()
         self.cuKernelGetAttribute, self.cuKernelSetAttribute = self.allows, self.allow
 
     def allows(self, attribute, handle, device):
@@ -33,17 +33,13 @@ class Driver:
         self.allowed[attribute, handle, device] = value
         return (0,)
 
-    def launch(self, *call):
-        self.launched.append(call)
-        return (0,)
-
 
 @pytest.fixture
 def driver(monkeypatch):
     made = Driver()
     monkeypatch.setattr(kernels, "driver", lambda: made)
-    monkeypatch.setattr(kernels, "_launch", made.launch)
-    monkeypatch.setattr(kernels, "packing", lambda *given: (struct.Struct("=Q"), [0]))
+    monkeypatch.setattr(kernels, "card_calls", lambda: made.native.calls)
+    monkeypatch.setattr(kernels, "layout_of", lambda *given: [(0, 8, "Q")])
     return made
 
 
@@ -57,24 +53,13 @@ def test_what_one_object_may_take_of_shared_memory_no_other_takes_away(driver):
     other.launch(1, 32, (0,), shared=64 << 10)
     assert driver.allowed == {(SHARED, 5, 0): 100 << 10}
     one.launch(1, 32, (0,), shared=100 << 10)
-    assert [call[7] for call in driver.launched] == [100 << 10, 64 << 10, 100 << 10]
+    assert [shared for _, _, shared, _ in driver.native.launched] == [100 << 10, 64 << 10, 100 << 10]
 
 
 def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
     driver.allowed[SHARED, 5, 0] = 40 << 10  # it has 8 KiB of its own
     kernel().launch(1, 32, (0,), shared=44 << 10)
     assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
-
-
-def test_a_place_for_arguments_that_another_thread_took_is_made_anew(driver):
-    class TakenInBetween(list):
-        def __bool__(self):
-            return True
-
-    launched = kernel()
-    launched._free = TakenInBetween()
-    launched.launch(1, 32, (1,))
-    assert len(driver.launched) == 1
 
 
 def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):

@@ -9,9 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from headrace import _native
 from headrace.columns.load.plan_gpu import Group, MadeColumns
 from headrace.core.errors import MemoryLimitError
@@ -62,13 +59,12 @@ class Expected:
         except MemoryLimitError:
             return None
 
-    def ranges(self, group: Group) -> NDArray[np.uint64]:
-        """What that room does for: RoomRange of rows, and of each column of strings."""
-        made: NDArray[np.uint64] = np.empty((1 + group.strings, 2), np.uint64)
-        made[0] = _least_rows(self.rows), self.rows
-        for row, room, nbytes in zip(made[1:], group.rooms, self.strings, strict=False):
+    def ranges(self, group: Group) -> list[int]:
+        """What that room does for, as words: RoomRange of rows, and of each column of strings."""
+        made = [_least_rows(self.rows), self.rows]
+        for room, nbytes in zip(group.rooms, self.strings, strict=False):
             most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
-            row[:] = max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most
+            made += (max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most)
         return made
 
 

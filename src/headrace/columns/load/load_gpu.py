@@ -186,7 +186,7 @@ class _Load:
             return None
         outcome, room, faults = self._rooms(group)
         measured, by_rows = (self._second.by_rows(group, writes=writes) for writes in (False, True))
-        known = telling(self._known, group, (measured, by_rows), ranges=True)
+        known = telling(self._known, group, (measured, by_rows))
         sightings = self._sightings(group, outcome)
         told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
         totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
@@ -244,9 +244,9 @@ class _Load:
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
 
-    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int] | None:
-        """Where those of the first column are, and how many bytes each has."""
-        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else None
+    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int]:
+        """Where those of the first column are, and how many bytes each has; 0 where nothing is inferred."""
+        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else (0, 0)
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""

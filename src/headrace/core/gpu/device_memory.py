@@ -281,10 +281,13 @@ def device_pool(gpu: Gpu) -> DevicePool:
     GpuError
         The card has no stream-ordered memory.
     """
-    with _pools_lock:
-        if gpu.index not in _pools:
-            try:
-                _pools[gpu.index] = DevicePool(gpu)
-            except GpuError as error:
-                raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
-        return _pools[gpu.index]
+    found = _pools.get(gpu.index)
+    if found is None:
+        with _pools_lock:
+            found = _pools.get(gpu.index)
+            if found is None:
+                try:
+                    found = _pools[gpu.index] = DevicePool(gpu)
+                except GpuError as error:
+                    raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
+    return found

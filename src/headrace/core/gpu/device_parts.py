@@ -122,19 +122,15 @@ def take_together(
     first = 0
     slabs = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
     for behind in slabs:
-        zero = min(max(len(zeroed) - first, 0), behind - first)
-        own = sizes[first:behind]
-        ends = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own]))
-        end = ends[-1] if ends else 0
-        begins = [0, *ends[:-1]]
-        whole = pool.take(end, stream, budget, is_current=True)
-        zeros = begins[zero] if zero < len(own) else end
-        one = min(max(ones - first, 0), zero)
-        set_ = begins[one] if one < len(own) else end
+        own = sizes if behind - first == len(sizes) else sizes[first:behind]
+        begins = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own], initial=0))
+        whole = pool.take(begins[-1], stream, budget, is_current=True)
+        set_, zeros = (begins[min(max(count - first, 0), len(own))] for count in (ones, len(zeroed)))
         if set_:
             checked(driver().cuMemsetD8Async(whole.address, 0xFF, set_, stream))
         if zeros > set_:
             checked(driver().cuMemsetD8Async(whole.address + set_, 0, zeros - set_, stream))
+        begins.pop()
         made.add(whole, begins, own)
         first = behind
     return made

@@ -17,7 +17,7 @@ from headrace import _native
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
-from headrace.core.gpu.device_parts import DevicePart, DeviceParts, take_together
+from headrace.core.gpu.device_parts import DeviceParts, take_together
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, kernel
 from headrace.core.gpu.pinned import give_ring, take_ring
@@ -106,7 +106,7 @@ class Launcher(Protocol):
     def fill(self, room: Room, byte: int) -> None:
         """Make each byte the same."""
 
-    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """A copy of an array of the host, in a room that there is or a new one."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
@@ -185,13 +185,13 @@ class GpuLauncher:
         if room.nbytes:
             checked(driver().cuMemsetD8Async(room.address, byte, room.nbytes, self._stream))
 
-    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """As `Launcher.put`."""
-        made = self.room(values.nbytes) if room is None else room
-        if 0 < values.nbytes <= _LITTLE:
-            self._staging.put(made.address, self._stream, values.tobytes(), counted=self._crossings)
-        elif values.nbytes:
-            plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        made = self.room(len(plain)) if room is None else room
+        if 0 < len(plain) <= _LITTLE:
+            self._staging.put(made.address, self._stream, plain, counted=self._crossings)
+        elif len(plain):
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
@@ -217,11 +217,7 @@ class GpuLauncher:
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
-        packed = [
-            arg if (kind := type(arg)) is int or kind is bytes else arg.address if kind in _ROOMS else _packed(arg)
-            for arg in args
-        ]
-        found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
+        found[0].launch(shape.blocks, shape.threads, args, shared=shape.shared, stream=self._stream, is_current=True)
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
@@ -235,14 +231,6 @@ class GpuLauncher:
         return room
 
 
-def _packed(arg: Any) -> Any:
-    if arg is None:
-        return 0
-    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
-
-
-_STRUCTURES = (np.ndarray, np.void)
-_ROOMS = frozenset((Part, DeviceBuffer, DevicePart))
 _MOST_KERNELS = 256
 _kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
 """By the identities of an entry and of macros: who launches often has them as the same objects each time."""
