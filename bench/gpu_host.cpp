@@ -1,5 +1,6 @@
-// A driver whose functions return at once, as native code calls it (src/headrace/core/gpu/bindings.cpp): copies are made
-// in the host's memory, kernels are not run. Where the host looks at what a kernel found, it is told what the CPU found.
+// A driver whose functions return at once, as native code calls it (src/headrace/core/gpu/bindings.cpp): copies are
+// made in the host's memory, kernels are not run. Where the host looks at what a kernel found, it is told what the CPU
+// found.
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -19,9 +20,7 @@ Answer answers[MOST_ANSWERS];  // by the kernels' handles; most have none
 double first_launch, last_launch;
 unsigned launches, waits;
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 

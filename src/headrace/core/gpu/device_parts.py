@@ -122,10 +122,10 @@ def take_together(
     first = 0
     slabs = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
     for behind in slabs:
-        own = sizes if behind - first == len(sizes) else sizes[first:behind]
+        own = sizes[first:behind]
         begins = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own], initial=0))
         whole = pool.take(begins[-1], stream, budget, is_current=True)
-        set_, zeros = (begins[min(max(count - first, 0), len(own))] for count in (ones, len(zeroed)))
+        set_, zeros = begins[_between(ones, first, behind)], begins[_between(len(zeroed), first, behind)]
         if set_:
             checked(driver().cuMemsetD8Async(whole.address, 0xFF, set_, stream))
         if zeros > set_:
@@ -134,6 +134,11 @@ def take_together(
         made.add(whole, begins, own)
         first = behind
     return made
+
+
+def _between(number: int, first: int, behind: int) -> int:
+    """How many of those from `first` on, up to `behind`, come before a number."""
+    return number - first if first <= number <= behind else 0 if number < first else behind - first
 
 
 def _slab_ends(sizes: Sequence[int]) -> list[int]:

@@ -85,8 +85,12 @@ class Part:
         self.address = room.address + begin
         self.nbytes = room.nbytes - begin if size is None else size
         # A part's begin may lie in front of the memory: of a text of which only a part is there.
-        self.room: Room = room.room if isinstance(room, Part) else room
-        self.begin: int = room.begin + begin if isinstance(room, Part) else begin
+        self.room: Room
+        self.begin: int
+        if isinstance(room, Part):
+            self.room, self.begin = room.room, room.begin + begin
+        else:
+            self.room, self.begin = room, begin
 
 
 class Launcher(Protocol):
