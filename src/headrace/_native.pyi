@@ -43,6 +43,8 @@ class KernelCall:
         arguments: Sequence[Any],
     ) -> int: ...
 
+def launch_all(launches: Sequence[tuple[KernelCall, Any, Any, int, Sequence[Any], object]], stream: int) -> tuple[int, int]: ...
+
 class AddressedWords:
     def __init__(
         self, words: Sequence[int], own: Sequence[int], rooms: Sequence[tuple[int, int]], rows: Sequence[int]

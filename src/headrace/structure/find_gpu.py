@@ -202,10 +202,11 @@ def find_tiles(
     known = shape.only_steps, has_quotes
     forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
-    for form, described in forms:
-        if form == "steps" and dialect.lenient:
-            search.mark_quotes(lenient_dialect(dialect))
-        search.launch(form, described, lenient=dialect.lenient)
+    with launcher.together():
+        for form, described in forms:
+            if form == "steps" and dialect.lenient:
+                search.mark_quotes(lenient_dialect(dialect))
+            search.launch(form, described, lenient=dialect.lenient)
     names = tuple([form for form, _ in forms])
     return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more)
 

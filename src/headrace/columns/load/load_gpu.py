@@ -190,9 +190,11 @@ class _Load:
         sightings = self._sightings(group, outcome)
         told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
         totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
-        self._second.measure(group, told, (measured, told.rows[0]), "", totals)
-        check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
-        self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], Into(outcome, faults, made.rows, word))
+        with self._launcher.together():
+            self._second.measure(group, told, (measured, told.rows[0]), "", totals)
+            check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
+            into = Into(outcome, faults, made.rows, word)
+            self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], into)
         return made, told.table, faults
 
     def _string_bytes(self, group: Group) -> Room:

@@ -170,6 +170,21 @@ private:
     std::vector<Parameter> parameters_;
 };
 
+// Launches told together, each a `KernelCall`, its extents, shared memory, arguments and what else: how many were told,
+// and the status of the next one, if it failed. The driver takes half as long for a launch behind another as behind
+// Python.
+std::pair<usize, int> launch_all(const nb::list& launches, Address stream) {
+    usize told = 0;
+    for (const nb::handle each : launches) {
+        const auto one = nb::cast<nb::tuple>(each);
+        const auto& call = nb::cast<const KernelCall&>(one[0]);
+        const int status = call.launch(one[1], one[2], nb::cast<unsigned>(one[3]), stream, one[4]);
+        if (status != 0) return {told, status};
+        ++told;
+    }
+    return {told, 0};
+}
+
 // Words of 64 bits, some of which are addresses: those into the memory where the words are to lie, and those of rooms.
 class AddressedWords {
 public:
@@ -219,6 +234,7 @@ void bind_gpu(nb::module_& m) {
     nb::class_<KernelCall>(m, "KernelCall")
         .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&>())
         .def("launch", &KernelCall::launch);
+    m.def("launch_all", &launch_all);
     nb::class_<AddressedWords>(m, "AddressedWords")
         .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
         .def("at", &AddressedWords::at);

@@ -136,13 +136,13 @@ class Kernel:
         The card.
     """
 
-    __slots__ = ("_handle", "_launch", "_shared", "gpu", "name")
+    __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
 
     def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu) -> None:
         self.name = name
         self.gpu = gpu
         self._handle = handle
-        self._launch = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature)).launch
+        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature))
         self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(
@@ -184,16 +184,22 @@ class Kernel:
             stream = self.gpu.stream
         elif stream <= NAMED_STREAMS and not is_current:
             self.gpu.make_current()
-        status = self._launch(grid, block, shared, stream, args)
+        status = self._call.launch(grid, block, shared, stream, args)
         if status:
             self._retry((grid, block, shared, stream, args), status)
+
+    def prepare(self, grid: Extent, block: Extent, args: Sequence[Any], shared: int) -> Prepared:
+        """A launch to be made by `launch_all`; parameters as of `launch`."""
+        if shared > self._shared:
+            self._allow_shared(shared)
+        return self._call, grid, block, shared, args, self
 
     def _retry(self, call: tuple[Extent, Extent, int, int, Sequence[Any]], status: int) -> None:
         """Once more, with the card's context as this thread's: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
             self.gpu.make_current()
-            status = self._launch(*call)
+            status = self._call.launch(*call)
         if status:
             try:
                 checked((names(status),))
@@ -213,6 +219,18 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({self.name} on {self.gpu!r})"
+
+
+Prepared = tuple[_native.KernelCall, Extent, Extent, int, Sequence[Any], Kernel]
+
+
+def launch_all(launches: list[Prepared], stream: int) -> None:
+    """Start kernels one behind the other, on a card that is current; errors as of `Kernel.launch`."""
+    told, status = _native.launch_all(launches, stream)
+    if status:
+        _, grid, block, shared, args, failed = launches[told]
+        failed._retry((grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
+        launch_all(launches[told + 1 :], stream)
 
 
 _allowing = threading.Lock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,10 @@ class FiberLauncher:
         made = self.room(plain.nbytes) if room is None else room
         _array(made)[:] = plain
         return made
+
+    def together(self) -> AbstractContextManager[object]:
+        """As `headrace.core.gpu.launcher.Launcher.together`."""
+        return nullcontext()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `headrace.core.gpu.launcher.Launcher.launch`.
