@@ -3,11 +3,15 @@
 // found.
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <vector>
 
 namespace {
 
 constexpr unsigned MOST_ANSWERS = 64;
+constexpr std::size_t LITTLE = 64 << 10;
 
 // Written to where a kernel's argument points, when it is launched: so many bytes.
 struct Answer {
@@ -19,6 +23,8 @@ struct Answer {
 Answer answers[MOST_ANSWERS];  // by the kernels' handles; most have none
 double first_launch, last_launch;
 unsigned launches, waits;
+std::map<std::size_t, std::vector<void*>> given_back;
+std::map<void*, std::size_t> sizes;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -55,6 +61,34 @@ int copy(void* to, const void* from, std::size_t n, void*) {
 }
 
 int record(void*, void*) { return 0; }
+
+// From the host's memory, kept by its size for the next one that is taken.
+int take(std::uint64_t* made, std::size_t n, void*, void*) {
+    std::vector<void*>& kept = given_back[n];
+    void* memory = kept.empty() ? std::aligned_alloc(256, (n + 511) / 256 * 256) : kept.back();
+    if (!kept.empty()) kept.pop_back();
+    sizes[memory] = n;
+    *made = reinterpret_cast<std::uint64_t>(memory);
+    return 0;
+}
+
+int give_back(void* memory, void*) {
+    given_back[sizes[memory]].push_back(memory);
+    return 0;
+}
+
+// Much is filled by the card while the host goes on.
+int fill(void* target, unsigned char byte, std::size_t n, void*) {
+    if (n <= LITTLE) std::memset(target, byte, n);
+    return 0;
+}
+
+int current(void** context) {
+    *context = nullptr;
+    return 0;
+}
+
+int make_current(void*) { return 0; }
 
 int wait(void*) {
     ++waits;

@@ -31,7 +31,6 @@ from bench.data import pieces
 from headrace import _native
 
 RUNS = 300
-_SMALL = 64 << 10
 _FIELDS = struct.Struct("=5QII")
 """Totals of the search (structure/tile_entry.hpp)."""
 
@@ -54,8 +53,6 @@ class Driver(types.ModuleType):
         super().__init__("cuda.bindings.driver")
         self.native = _native_driver()
         """What native code calls of it (gpu_host.cpp)."""
-        self._free: dict[int, list[int]] = {}
-        self._sizes: dict[int, int] = {}
         self._held: list[Any] = []
         self._kernels: list[bytes] = []
         self._found: dict[bytes, tuple[int, bytes]] = {}
@@ -84,26 +81,9 @@ class Driver(types.ModuleType):
         return 0, 1
 
     def cuMemHostAlloc(self, nbytes: int, _flags: int) -> tuple[int, int]:  # noqa: N802
-        return self.cuMemAllocFromPoolAsync(nbytes, 0, 0)
-
-    def cuMemAllocFromPoolAsync(self, nbytes: int, _pool: Any, _stream: int) -> tuple[int, int]:  # noqa: N802
-        kept = self._free.setdefault(nbytes, [])
-        if kept:
-            return 0, kept.pop()
-        memory = np.zeros(nbytes + 256, np.uint8)
+        memory = np.zeros(nbytes, np.uint8)
         self._held.append(memory)
-        address = memory.ctypes.data + -memory.ctypes.data % 256
-        self._sizes[address] = nbytes
-        return 0, address
-
-    def cuMemFreeAsync(self, address: int, _stream: int) -> tuple[int]:  # noqa: N802
-        self._free[self._sizes[address]].append(address)
-        return (0,)
-
-    def cuMemsetD8Async(self, address: int, byte: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
-        if nbytes <= _SMALL:
-            ctypes.memset(address, byte, nbytes)
-        return (0,)
+        return 0, memory.ctypes.data
 
     def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
         ctypes.memmove(to, source, nbytes)
@@ -158,7 +138,7 @@ def install() -> Driver:
     bindings = types.ModuleType("cuda.bindings")
     named = {"cuda": types.ModuleType("cuda"), "cuda.core": core, "cuda.bindings": bindings, "cuda.bindings.driver": driver}
     sys.modules.update(named)
-    from headrace.core.gpu import kernels, staging
+    from headrace.core.gpu import device_memory, kernels, launcher, staging
     from headrace.core.gpu.driver_calls import address_of
     from headrace.core.gpu.kernel_arguments import Layout, signature_codes
 
@@ -168,9 +148,10 @@ def install() -> Driver:
         ends = accumulate([-(-size // 8) * 8 for size in sizes], initial=0)
         return list(zip(ends, sizes, codes, strict=False))
 
-    functions = (getattr(driver.native, name) for name in ("launch", "copy", "copy", "record", "wait"))
-    calls = _native.CardCalls.make(tuple(map(address_of, functions)))  # type: ignore[arg-type]  # they are five
-    kernels.card_calls = staging.card_calls = lambda: calls
+    names = ("launch", "copy", "copy", "record", "wait", "take", "give_back", "fill", "current", "make_current")
+    calls = _native.CardCalls.make([address_of(getattr(driver.native, name)) for name in names])
+    for module in (kernels, staging, device_memory, launcher):
+        module.card_calls = lambda: calls  # type: ignore[attr-defined]
     kernels.layout_of = layout_of
     kernels.cubin_of = lambda *_: b""
     return driver

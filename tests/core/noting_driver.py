@@ -11,13 +11,15 @@ _WORD, _NUMBER = ctypes.c_uint64, ctypes.c_uint32
 
 
 class NotingDriver:
-    """Launches and small copies, the latter made at once in the host's memory.
+    """Launches, memory and small copies, the latter made at once in the host's memory.
 
-    `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call.
+    `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call. `context`: the
+    current one. `memory`: where what is taken lies.
     """
 
     def __init__(self, sizes: tuple[int, ...] = ()) -> None:
         self.sizes, self.status = sizes, 0
+        self.context, self.memory = 7, 4096
         self.launched: list[tuple[int, tuple[int, ...], int, int]] = []
         self.arguments: list[list[bytes]] = []
         self.told: list[tuple[object, ...]] = []
@@ -27,17 +29,35 @@ class NotingDriver:
             ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._copy),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda event, stream: self._note("record", event, stream)),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(lambda event: self._note("wait", event)),
+            ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._take),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda memory, stream: self._note("give back", memory, stream)),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, ctypes.c_uint8, _WORD, _WORD)(
+                lambda target, byte, nbytes, stream: self._note("fill", target, byte, nbytes, stream)
+            ),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._current),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._make_current),
         ]
 
     @property
     def calls(self) -> _native.CardCalls:
         """As `headrace.core.gpu.driver_calls.card_calls`."""
-        launch, to_card, to_host, record, wait = map(address_of, self._functions)
-        return _native.CardCalls.make((launch, to_card, to_host, record, wait))
+        return _native.CardCalls.make([address_of(function) for function in self._functions])
 
     def _note(self, *what: object) -> int:
         self.told.append(what)
         return self.status
+
+    def _take(self, made: int, nbytes: int, pool: int, stream: int) -> int:
+        _WORD.from_address(made).value = self.memory
+        return self._note("take", nbytes, pool, stream)
+
+    def _current(self, context: int) -> int:
+        _WORD.from_address(context).value = self.context
+        return 0
+
+    def _make_current(self, context: int) -> int:
+        self.context = context
+        return self._note("current", context)
 
     def _copy(self, target: int, source: int, nbytes: int, stream: int) -> int:
         if not self.status:

@@ -1,4 +1,4 @@
-"""Launches and small copies as native code tells them to the driver."""
+"""Launches, memory and small copies as native code tells them to the driver."""
 
 from __future__ import annotations
 
@@ -99,6 +99,51 @@ def test_a_copy_that_fails_is_told_and_nothing_is_waited_for():
     assert (driver.calls.send(b"ab", here, 0, 5, 6), driver.calls.fetch(0, here, 2, 5, 6)) == (700, 700)
     assert pinned.raw == b"ab"
     assert [what for what, *_ in driver.told] == ["copy", "copy"]
+
+
+def test_memory_is_taken_with_its_first_bytes_filled():
+    driver = NotingDriver()
+    assert driver.calls.take(3, 1000, 5, (0, 0)) == (0, 4096)
+    assert driver.calls.take(3, 100 << 20, 5, (64, 256)) == (0, 4096)
+    assert driver.told == [
+        ("take", 1000, 3, 5),
+        ("take", 100 << 20, 3, 5),
+        ("fill", 4096, 0xFF, 64, 5),
+        ("fill", 4096 + 64, 0, 256, 5),
+    ]
+
+
+def test_memory_that_is_not_there_is_not_filled():
+    driver = NotingDriver()
+    driver.status = 2
+    assert driver.calls.take(3, 1000, 5, (64, 256)) == (2, 0)
+    assert driver.told == [("take", 1000, 3, 5)]
+
+
+@pytest.mark.parametrize(("current", "told"), [(7, []), (0, [7]), (8, [7, 8])], ids=["ours", "none", "another card's"])
+def test_memory_is_given_back_in_its_own_context_and_the_threads_is_what_it_was(current, told):
+    driver = NotingDriver()
+    driver.context = current
+    assert driver.calls.give_back(4096, 5, 7) == 0
+    assert [what[1] for what in driver.told if what[0] == "current"] == told
+    assert ("give back", 4096, 5) in driver.told and driver.context == (current or 7)
+
+
+def test_launches_are_made_in_order_up_to_one_that_fails():
+    driver = NotingDriver((8,))
+    one = call(driver, [(0, 8, "Q")])
+    launches = [(one, number, 32, 0, [number], "what holds it") for number in (1, 2, 3)]
+    assert _native.launch_all(launches, 5) == (3, 0)
+    assert [extents[0] for _, extents, _, _ in driver.launched] == [1, 2, 3]
+    driver.status = 400
+    assert _native.launch_all(launches, 5) == (0, 400)
+
+
+def test_functions_are_as_many_as_are_called():
+    with pytest.raises(IndexError):
+        _native.CardCalls.make([1] * 9)
+    with pytest.raises(ValueError, match="more functions"):
+        _native.CardCalls.make([1] * 11)
 
 
 WORDS = [10, 20, 30, 40, 50]

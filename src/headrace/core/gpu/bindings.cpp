@@ -1,6 +1,7 @@
-// What a launch, and a small copy through pinned memory, come to: one call from Python each. The driver is known by
-// addresses of its functions, so nothing here needs CUDA to be built, or to be there. Measured beside an H200: a launch
-// of ten arguments takes 3.6 us of the driver, 4.6 through its bindings for Python, and took 12 with the packing.
+// What a launch, memory taken or given back, and a small copy through pinned memory come to: one call from Python each.
+// The driver is known by addresses of its functions, so nothing here needs CUDA to be built, or to be there. Measured
+// beside an H200: a launch of ten arguments takes 3.6 us of the driver, 4.6 through its bindings for Python, and took
+// 12 with the packing.
 //
 // The GIL is kept while a call of the driver only tells the card something: who lets go of it may wait for milliseconds
 // to have it again, while another thread of Python runs. It is let go of for what waits.
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,15 +31,21 @@ namespace {
 
 using Address = std::uintptr_t;
 
-// cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuEventRecord, cuEventSynchronize: what they are told and
-// answer, with their types as wide.
+// What native code calls of the driver, in the order in which their addresses are told (core/gpu/driver_calls.py), with
+// the types of the driver as wide; each answers a status.
 struct CardCalls {
+    // cuLaunchKernel
     int (*launch)(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigned v, unsigned w, unsigned shared,
                   void* stream, void** arguments, void** extra);
-    int (*copy_to_card)(u64 target, const void* from, usize n, void* stream);
-    int (*copy_to_host)(void* target, u64 from, usize n, void* stream);
-    int (*record)(void* event, void* stream);
-    int (*wait)(void* event);
+    int (*copy_to_card)(u64 target, const void* from, usize n, void* stream);  // cuMemcpyHtoDAsync
+    int (*copy_to_host)(void* target, u64 from, usize n, void* stream);        // cuMemcpyDtoHAsync
+    int (*record)(void* event, void* stream);                                  // cuEventRecord
+    int (*wait)(void* event);                                                  // cuEventSynchronize
+    int (*take)(u64* made, usize n, void* pool, void* stream);                 // cuMemAllocFromPoolAsync
+    int (*give_back)(u64 memory, void* stream);                                // cuMemFreeAsync
+    int (*fill)(u64 target, unsigned char byte, usize n, void* stream);        // cuMemsetD8Async
+    int (*current)(void** context);                                            // cuCtxGetCurrent
+    int (*make_current)(void* context);                                        // cuCtxSetCurrent
 };
 
 template <class T>
@@ -45,11 +53,62 @@ T pointer_to(Address address) {
     return reinterpret_cast<T>(address);
 }
 
-CardCalls card_calls(const std::tuple<Address, Address, Address, Address, Address>& addresses) {
-    const auto& [launch, to_card, to_host, record, wait] = addresses;
-    return {pointer_to<decltype(CardCalls::launch)>(launch), pointer_to<decltype(CardCalls::copy_to_card)>(to_card),
-            pointer_to<decltype(CardCalls::copy_to_host)>(to_host), pointer_to<decltype(CardCalls::record)>(record),
-            pointer_to<decltype(CardCalls::wait)>(wait)};
+CardCalls card_calls(const std::vector<Address>& addresses) {
+    CardCalls calls;
+    usize next = 0;
+    const auto tell = [&](auto& function) {
+        function = pointer_to<std::decay_t<decltype(function)>>(addresses.at(next++));
+    };
+    tell(calls.launch);
+    tell(calls.copy_to_card);
+    tell(calls.copy_to_host);
+    tell(calls.record);
+    tell(calls.wait);
+    tell(calls.take);
+    tell(calls.give_back);
+    tell(calls.fill);
+    tell(calls.current);
+    tell(calls.make_current);
+    if (next != addresses.size()) throw std::invalid_argument("more functions than are called");
+    return calls;
+}
+
+// Memory of a pool, in the order of a stream: its first bytes with all bits set, zeros behind them. The driver's
+// status, and the address.
+std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, Address stream,
+                                std::pair<usize, usize> ones_and_zeros) {
+    constexpr usize LARGE = usize{64} << 20;  // it may have to come from the system, which takes milliseconds
+    u64 made = 0;
+    const auto [ones, zeros] = ones_and_zeros;
+    void* const order = pointer_to<void*>(stream);
+    int status;
+    if (n > LARGE) {
+        const nb::gil_scoped_release release;
+        status = calls.take(&made, n, pointer_to<void*>(pool), order);
+    } else {
+        status = calls.take(&made, n, pointer_to<void*>(pool), order);
+    }
+    if (status != 0) return {status, 0};
+    if (ones != 0) status = calls.fill(made, 0xFF, ones, order);
+    if (status == 0 && zeros != 0) status = calls.fill(made + ones, 0, zeros, order);
+    return {status, made};
+}
+
+// Gives memory back, in the order of a stream of this context. It may be any thread, and the stream a default one, so
+// the context is made current, and then again what was: other libraries keep their current device there.
+int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
+    void* before = nullptr;
+    int status = calls.current(&before);
+    if (status != 0) return status;
+    const bool is_other = before != pointer_to<void*>(context);
+    if (is_other) status = calls.make_current(pointer_to<void*>(context));
+    if (status == 0) status = calls.give_back(memory, pointer_to<void*>(stream));
+    if (is_other && before != nullptr) calls.make_current(before);
+    return status;
+}
+
+int fill_memory(const CardCalls& calls, u64 target, unsigned char byte, usize n, Address stream) {
+    return calls.fill(target, byte, n, pointer_to<void*>(stream));
 }
 
 // Copies bytes to the card through pinned memory of at least as many; the event stands behind that.
@@ -229,6 +288,9 @@ private:
 void bind_gpu(nb::module_& m) {
     nb::class_<CardCalls>(m, "CardCalls")
         .def_static("make", &card_calls)
+        .def("take", &take_memory)
+        .def("give_back", &give_memory_back)
+        .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small);
     nb::class_<KernelCall>(m, "KernelCall")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.card import Gpu
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
 
 ALIGNMENT = 256
@@ -124,12 +124,8 @@ def take_together(
     for behind in slabs:
         own = sizes[first:behind]
         begins = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own], initial=0))
-        whole = pool.take(begins[-1], stream, budget, is_current=True)
-        set_, zeros = begins[_between(ones, first, behind)], begins[_between(len(zeroed), first, behind)]
-        if set_:
-            checked(driver().cuMemsetD8Async(whole.address, 0xFF, set_, stream))
-        if zeros > set_:
-            checked(driver().cuMemsetD8Async(whole.address + set_, 0, zeros - set_, stream))
+        set_, filled = begins[_between(ones, first, behind)], begins[_between(len(zeroed), first, behind)]
+        whole = pool.take(begins[-1], stream, budget, is_current=True, ones_and_zeros=(set_, filled - set_))
         begins.pop()
         made.add(whole, begins, own)
         first = behind

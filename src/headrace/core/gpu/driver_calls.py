@@ -25,13 +25,24 @@ def address_of(function: Any) -> int:
     return address
 
 
+CARD_CALLS = (
+    "cuLaunchKernel",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuMemAllocFromPoolAsync",
+    "cuMemFreeAsync",
+    "cuMemsetD8Async",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+)
+
+
 @cache
 def card_calls() -> _native.CardCalls:
-    """What launches and small copies call."""
-    launch, to_card, to_host, record, wait = addresses_of(
-        "cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventSynchronize"
-    )
-    return _native.CardCalls.make((launch, to_card, to_host, record, wait))
+    """What launches, memory and small copies call."""
+    return _native.CardCalls.make(addresses_of(*CARD_CALLS))
 
 
 @cache

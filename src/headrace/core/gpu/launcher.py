@@ -15,10 +15,11 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.card import Gpu, check_status
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.gpu.device_parts import DeviceParts, take_together
+from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, Prepared, kernel, launch_all
 from headrace.core.gpu.pinned import give_ring, take_ring
@@ -196,7 +197,7 @@ class GpuLauncher:
         """As `Launcher.fill`."""
         self._tell()
         if room.nbytes:
-            checked(driver().cuMemsetD8Async(room.address, byte, room.nbytes, self._stream))
+            check_status(card_calls().fill(room.address, byte, room.nbytes, self._stream))
 
     def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """As `Launcher.put`."""
