@@ -13,13 +13,14 @@ _WORD, _NUMBER = ctypes.c_uint64, ctypes.c_uint32
 class NotingDriver:
     """Launches, memory and small copies, the latter made at once in the host's memory.
 
-    `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call. `context`: the
-    current one. `memory`: where what is taken lies.
+    `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call; `answers`: to the
+    next launches; `failing`: what of the others fails. `context`: the current one. `memory`: where what is taken lies.
     """
 
     def __init__(self, sizes: tuple[int, ...] = ()) -> None:
         self.sizes, self.status = sizes, 0
-        self.context, self.memory = 7, 4096
+        self.context, self.memory, self.failing = 7, 4096, ""
+        self.answers: list[int] = []
         self.launched: list[tuple[int, tuple[int, ...], int, int]] = []
         self.arguments: list[list[bytes]] = []
         self.told: list[tuple[object, ...]] = []
@@ -45,7 +46,7 @@ class NotingDriver:
 
     def _note(self, *what: object) -> int:
         self.told.append(what)
-        return self.status
+        return 700 if what[0] == self.failing else self.status
 
     def _take(self, made: int, nbytes: int, pool: int, stream: int) -> int:
         _WORD.from_address(made).value = self.memory
@@ -69,4 +70,4 @@ class NotingDriver:
         self.launched.append((kernel, tuple(extents), shared, stream))
         pointers = (_WORD * len(self.sizes)).from_address(places) if self.sizes else ()
         self.arguments.append([ctypes.string_at(place, size) for place, size in zip(pointers, self.sizes, strict=True)])
-        return self.status
+        return self.answers.pop(0) if self.answers else self.status

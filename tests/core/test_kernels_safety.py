@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from types import SimpleNamespace
 
 import pytest
@@ -60,6 +61,37 @@ def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
     driver.allowed[SHARED, 5, 0] = 40 << 10  # it has 8 KiB of its own
     kernel().launch(1, 32, (0,), shared=44 << 10)
     assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
+
+
+class Statuses(IntEnum):
+    """As the driver names them."""
+
+    SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_INVALID_CONTEXT = 201
+    CUDA_ERROR_INVALID_HANDLE = 400
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+
+
+def several(driver, monkeypatch, answers):
+    """Three launches told together, of which the driver answers with these; what was launched, and contexts made current."""
+    current = []
+    card = SimpleNamespace(index=0, stream=7, make_current=lambda: current.append(len(driver.native.launched)))
+    driver.CUresult, driver.cuGetErrorString = Statuses, lambda status: (0, b"refused")
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    driver.native.answers = answers
+    launched = Kernel(5, "f", "Q", card)
+    kernels.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
+    return [extents[0] for _, extents, _, _ in driver.native.launched], current
+
+
+def test_of_launches_told_together_one_that_has_no_context_is_made_again_and_those_behind_it(driver, monkeypatch):
+    assert several(driver, monkeypatch, [0, 201]) == ([1, 2, 2, 3], [2])
+
+
+def test_of_launches_told_together_one_that_is_refused_is_named(driver, monkeypatch):
+    with pytest.raises(GpuError, match="kernel f, grid 2, block 32, 0 bytes shared: CUDA_ERROR_INVALID_VALUE: refused"):
+        several(driver, monkeypatch, [0, 1])
 
 
 def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):

@@ -120,6 +120,13 @@ def test_memory_that_is_not_there_is_not_filled():
     assert driver.told == [("take", 1000, 3, 5)]
 
 
+def test_memory_that_cannot_be_filled_is_given_back():
+    driver = NotingDriver()
+    driver.failing = "fill"
+    assert driver.calls.take(3, 1000, 5, (0, 256)) == (700, 0)
+    assert [what for what, *_ in driver.told] == ["take", "fill", "give back"]
+
+
 @pytest.mark.parametrize(("current", "told"), [(7, []), (0, [7]), (8, [7, 8])], ids=["ours", "none", "another card's"])
 def test_memory_is_given_back_in_its_own_context_and_the_threads_is_what_it_was(current, told):
     driver = NotingDriver()

@@ -91,7 +91,9 @@ std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, A
     if (status != 0) return {status, 0};
     if (ones != 0) status = calls.fill(made, 0xFF, ones, order);
     if (status == 0 && zeros != 0) status = calls.fill(made + ones, 0, zeros, order);
-    return {status, made};
+    if (status == 0) return {0, made};
+    calls.give_back(made, order);
+    return {status, 0};
 }
 
 // Gives memory back, in the order of a stream of this context. It may be any thread, and the stream a default one, so
