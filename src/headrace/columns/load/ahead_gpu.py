@@ -83,12 +83,12 @@ def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Seque
 
     What the mean of the first records asks for, three of its standard deviations more, and a little; strings have no more bytes
     than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than are
-    needed for deviations of an eighth.
+    needed for deviations of an eighth and that little. Of a text of 1 MB the little is more than what strings differ by.
     """
     found, known = None, min(_LEAST_SAMPLE, len(beginning))
     while True:
-        found, spread = _expected(_native.look_at_beginning(dialect, beginning[:known], _width(strings)), size, strings)
-        if known == len(beginning) or (found is not None and _part(spread) <= _MOST_PART):
+        found, is_enough = _expected(_native.look_at_beginning(dialect, beginning[:known], _width(strings)), size, strings)
+        if known == len(beginning) or is_enough:
             return found
         known = min(known * _GROWTH, len(beginning))
 
@@ -100,20 +100,19 @@ def _width(strings: Sequence[int]) -> int:
 _Seen = tuple[int, int, tuple[int, int], list[tuple[int, int]]]
 
 
-def _expected(seen: _Seen, size: int, strings: Sequence[int]) -> tuple[Expected | None, float]:
-    """What some first records let one expect, and the variance, in parts of its square, of what is least certain."""
+def _expected(seen: _Seen, size: int, strings: Sequence[int]) -> tuple[Expected | None, bool]:
+    """What some first records let one expect, and whether it has room for the deviations that they let one expect."""
     records, nbytes, lengths, fields = seen
     if not records:
-        return None, 0.0
-    times, spread = size / nbytes, _variation(lengths, records)
-    rows = int(times * records * _more(spread)) + _SPARE_ROWS
-    spreads = [spread + _variation(fields[place], records) for place in strings]
-    expected = [_expected_bytes(fields[place][0] * times, more) for place, more in zip(strings, spreads, strict=True)]
-    return Expected(rows, [min(nbytes, size) for nbytes in expected]), max(spreads, default=spread)
-
-
-def _expected_bytes(mean: float, spread: float) -> int:
-    return int(mean * _more(spread)) + _SPARE_STRING_BYTES
+        return None, False
+    times, variation = size / nbytes, _variation(lengths, records)
+    of_rows = times * records, _deviations(variation), _SPARE_ROWS
+    of_strings = [
+        (times * fields[place][0], _deviations(variation + _variation(fields[place], records)), _SPARE_STRING_BYTES)
+        for place in strings
+    ]
+    found = Expected(_with_spare(*of_rows), [min(_with_spare(*one), size) for one in of_strings])
+    return found, _is_enough(*of_rows) and all(_is_enough(*one) for one in of_strings)
 
 
 def _variation(sizes: tuple[int, int], count: int) -> float:
@@ -122,12 +121,17 @@ def _variation(sizes: tuple[int, int], count: int) -> float:
     return max(squares / total**2 - 1 / count, 0.0) if total else 0.0
 
 
-def _more(variation: float) -> float:
-    return 1 + _LEAST_PART + min(_part(variation), _MOST_PART)
-
-
-def _part(variation: float) -> float:
+def _deviations(variation: float) -> float:
+    """Some standard deviations of a mean, in parts of it."""
     return _DEVIATIONS * math.sqrt(variation)
+
+
+def _with_spare(mean: float, deviations: float, spare: int) -> int:
+    return int(mean * (1 + _LEAST_PART + min(deviations, _MOST_PART))) + spare
+
+
+def _is_enough(mean: float, deviations: float, spare: int) -> bool:
+    return mean * deviations <= mean * _MOST_PART + spare
 
 
 def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:
