@@ -14,9 +14,13 @@ import ctypes
 import pstats
 import statistics
 import struct
+import subprocess
 import sys
+import tempfile
 import time
 import types
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +28,9 @@ import numpy as np
 import headrace
 from bench.cases import CASES, Case
 from bench.data import pieces
+from headrace import _native
 
 RUNS = 300
-_SMALL = 64 << 10
 _FIELDS = struct.Struct("=5QII")
 """Totals of the search (structure/tile_entry.hpp)."""
 
@@ -47,14 +51,11 @@ class Driver(types.ModuleType):
 
     def __init__(self) -> None:
         super().__init__("cuda.bindings.driver")
-        self.launched: list[float] = []
-        """When each kernel was launched."""
-        self.waits = 0
-        self._free: dict[int, list[int]] = {}
-        self._sizes: dict[int, int] = {}
+        self.native = _native_driver()
+        """What native code calls of it (gpu_host.cpp)."""
         self._held: list[Any] = []
-        self._answers: dict[int, Any] = {}
-        self.records, self.strings = 0, b""
+        self._kernels: list[bytes] = []
+        self._found: dict[bytes, tuple[int, bytes]] = {}
         for name in ("CUresult", "CUmemPool_attribute", "CUevent_flags", "CUfunction_attribute", "CUmemAllocationType"):
             setattr(self, name, Names())
         self.CUpointer_attribute = self.CUmemLocationType = Names()
@@ -73,9 +74,6 @@ class Driver(types.ModuleType):
     def CUmemPoolProps(self) -> Any:  # noqa: N802  # the driver's names
         return types.SimpleNamespace(location=types.SimpleNamespace())
 
-    def CUfunction(self, handle: int) -> int:  # noqa: N802
-        return handle
-
     def cuDriverGetVersion(self) -> tuple[int, int]:  # noqa: N802
         return 0, 13000
 
@@ -83,26 +81,9 @@ class Driver(types.ModuleType):
         return 0, 1
 
     def cuMemHostAlloc(self, nbytes: int, _flags: int) -> tuple[int, int]:  # noqa: N802
-        return self.cuMemAllocFromPoolAsync(nbytes, 0, 0)
-
-    def cuMemAllocFromPoolAsync(self, nbytes: int, _pool: Any, _stream: int) -> tuple[int, int]:  # noqa: N802
-        kept = self._free.setdefault(nbytes, [])
-        if kept:
-            return 0, kept.pop()
-        memory = np.zeros(nbytes + 256, np.uint8)
+        memory = np.zeros(nbytes, np.uint8)
         self._held.append(memory)
-        address = memory.ctypes.data + -memory.ctypes.data % 256
-        self._sizes[address] = nbytes
-        return 0, address
-
-    def cuMemFreeAsync(self, address: int, _stream: int) -> tuple[int]:  # noqa: N802
-        self._free[self._sizes[address]].append(address)
-        return (0,)
-
-    def cuMemsetD8Async(self, address: int, byte: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
-        if nbytes <= _SMALL:
-            ctypes.memset(address, byte, nbytes)
-        return (0,)
+        return 0, memory.ctypes.data
 
     def cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, _stream: int) -> tuple[int]:  # noqa: N802
         ctypes.memmove(to, source, nbytes)
@@ -110,36 +91,36 @@ class Driver(types.ModuleType):
 
     cuMemcpyDtoHAsync = cuMemcpyHtoDAsync  # noqa: N815
 
-    def cuEventSynchronize(self, _event: Any) -> tuple[int]:  # noqa: N802
-        self.waits += 1
-        return (0,)
-
     def cuLibraryGetKernel(self, _library: Any, name: bytes) -> tuple[int, int]:  # noqa: N802
-        handle = len(self._answers) + 1
-        self._answers[handle] = getattr(self, "_" + name.decode(), None)
-        return 0, handle
+        self._kernels.append(name)
+        self._tell(len(self._kernels))
+        return 0, len(self._kernels)
 
-    def cuLaunchKernel(self, entry: int, *given: Any) -> tuple[int]:  # noqa: N802
-        self.launched.append(time.perf_counter())
-        answer = self._answers[entry]
-        if answer is not None:
-            answer(given[8])
-        return (0,)
+    def find(self, records: int, strings: bytes) -> None:
+        """Kernels find so many records, and bytes of each column of strings."""
+        totals = _FIELDS.pack(records, 0, 0, 0, 0, 0, 0)
+        self._found = {b"scan_tiles": (7, totals), b"place_strings": (3, strings), b"check_room": (5, totals[:8])}
+        for kernel in range(1, len(self._kernels) + 1):
+            self._tell(kernel)
 
-    def _scan_tiles(self, args: int) -> None:
-        totals = _argument(args, 7)
-        ctypes.memmove(totals, _FIELDS.pack(self.records, 0, 0, 0, 0, 0, 0), _FIELDS.size)
+    def _tell(self, kernel: int) -> None:
+        argument, found = self._found.get(self._kernels[kernel - 1], (0, b""))
+        self.native.answer(kernel, argument, found, len(found))
 
-    def _place_strings(self, args: int) -> None:
-        ctypes.memmove(_argument(args, 3), self.strings, len(self.strings))
+    def counted(self) -> tuple[float, float, int, int]:
+        """When the first kernel and the last were launched since `begin`, waits and launches."""
+        seconds, counts = (ctypes.c_double * 2)(), (ctypes.c_uint * 2)()
+        self.native.counted(seconds, counts)
+        return seconds[0], seconds[1], counts[0], counts[1]
 
-    def _check_room(self, args: int) -> None:
-        ctypes.c_uint64.from_address(_argument(args, 5)).value = self.records
 
-
-def _argument(args: int, number: int) -> int:
-    place = ctypes.c_uint64.from_address(args + 8 * number).value
-    return ctypes.c_uint64.from_address(place).value
+def _native_driver() -> ctypes.CDLL:
+    """Compiled, which takes a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = f"{folder}/gpu_host.so"
+        source = Path(__file__).with_suffix(".cpp")
+        subprocess.run(["c++", "-std=c++20", "-O2", "-fPIC", "-shared", str(source), "-o", library], check=True)
+        return ctypes.CDLL(library)
 
 
 def install() -> Driver:
@@ -157,17 +138,21 @@ def install() -> Driver:
     bindings = types.ModuleType("cuda.bindings")
     named = {"cuda": types.ModuleType("cuda"), "cuda.core": core, "cuda.bindings": bindings, "cuda.bindings.driver": driver}
     sys.modules.update(named)
-    from headrace.core.gpu import kernels
-    from headrace.core.gpu.kernel_arguments import signature_codes
+    from headrace.core.gpu import device_memory, kernels, launcher, staging
+    from headrace.core.gpu.driver_calls import address_of
+    from headrace.core.gpu.kernel_arguments import Layout, signature_codes
 
-    def packing(_handle: Any, _name: str, signature: str) -> tuple[struct.Struct, list[int]]:
-        layout, offsets = "=", []
-        for code in signature_codes(signature):
-            offsets.append(struct.calcsize(layout))
-            layout += code
-        return struct.Struct(layout), offsets
+    def layout_of(_handle: Any, _name: str, signature: str) -> Layout:
+        codes = signature_codes(signature)
+        sizes = [struct.calcsize("=" + code) for code in codes]
+        ends = accumulate([-(-size // 8) * 8 for size in sizes], initial=0)
+        return list(zip(ends, sizes, codes, strict=False))
 
-    kernels.packing = packing
+    names = ("launch", "copy", "copy", "record", "wait", "take", "give_back", "fill", "current", "make_current")
+    calls = _native.CardCalls.make([address_of(getattr(driver.native, name)) for name in names])
+    for module in (kernels, staging, device_memory, launcher):
+        module.card_calls = lambda: calls  # type: ignore[attr-defined]
+    kernels.layout_of = layout_of
     kernels.cubin_of = lambda *_: b""
     return driver
 
@@ -191,15 +176,13 @@ def options_of(case: Case) -> dict[str, Any]:
 
 def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, float]:
     """Of one read: microseconds of all, before the first launch, from there to the last, and behind that; waits and launches."""
-    driver.launched.clear()
-    driver.waits = 0
-    begun = time.perf_counter()
-    table = headrace.read_csv(text, **options)
-    done = time.perf_counter()
-    first, last = driver.launched[0], driver.launched[-1]
-    assert len(table) == driver.records
+    driver.native.begin()
+    begun = time.monotonic()
+    headrace.read_csv(text, **options)
+    done = time.monotonic()
+    first, last, waits, launches = driver.counted()
     found = {"all": done - begun, "first": first - begun, "launches": last - first, "behind": done - last}
-    return {name: seconds * 1e6 for name, seconds in found.items()} | {"waits": driver.waits, "launched": len(driver.launched)}
+    return {name: seconds * 1e6 for name, seconds in found.items()} | {"waits": waits, "launched": launches}
 
 
 def main() -> None:
@@ -218,10 +201,10 @@ def main() -> None:
         body = (body * (given.bytes // len(body) + 1))[: given.bytes]
         data = header + body[: body.rindex(b'"\n' if case.quotes else b"\n") + 1 + case.quotes]
         expected = headrace.read_csv(data, **options_of(case))
-        driver.records = len(expected)
         sizes = [column.values.nbytes for column in expected.columns.values() if column.type.is_string]
-        driver.strings = np.array(sizes, np.uint64).tobytes()
+        driver.find(len(expected), np.array(sizes, np.uint64).tobytes())
         text, options = Text(data), options_of(case)
+        assert len(headrace.read_csv(text, **options)) == len(expected)
         found = [phases(driver, text, options) for _ in range(RUNS)]
         least = [min(one[key] for one in found) for key in ("all", "first", "launches", "behind", "waits", "launched")]
         median = statistics.median(one["all"] for one in found)

@@ -220,3 +220,15 @@ def test_no_more_is_looked_at_than_tells_enough():
     assert first is not None and more is not None
     assert first.rows == int(10**8 * (1 + 1 / 64)) + 512  # by the first 4 KB alone
     assert more.rows > 10**9 / 24  # by those behind, which are shorter than the mean of 50 bytes, too
+
+
+def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
+    native = native_dialect(CSV)
+    lines = [
+        b"x," + b"y" * size + b"\n" for size in [1, 97] * 21
+    ]  # 82 records in 4 KB, whose strings differ by more than an eighth
+    beginning = (b"".join(lines) * 4096)[:4096] + b"x,y\n" * 4000
+    short, long = (expect(native, beginning, size, [1]) for size in (1 << 20, 10**9))
+    assert short is not None and long is not None
+    assert short.rows < (1 << 20) // 40  # by the first 4 KB alone
+    assert long.rows > 10**9 // 10  # by those behind, too

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import device_memory, device_parts
+from headrace.core.gpu import device_memory
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer
 from headrace.core.gpu.device_parts import ALIGNMENT, LARGE, SLAB, take_together
 
@@ -18,23 +18,19 @@ class Pool:
 
     def __init__(self, monkeypatch):
         self.taken, self.given_back, self.zeroed, self.next = [], [], [], 1 << 20
-        driver = SimpleNamespace(
-            cuMemsetD8Async=lambda address, byte, size, stream: (self.zeroed.append((address, size)), (0,))[1],
-            cuMemFreeAsync=lambda address, stream: (self.given_back.append(address), (0,))[1],
-            cuCtxGetCurrent=lambda: (0, 7),
-        )
-        for module in (device_memory, device_parts):
-            monkeypatch.setattr(module, "driver", lambda: driver)
-        monkeypatch.setattr("headrace.core.gpu.card.driver", lambda: driver)
+        calls = SimpleNamespace(give_back=lambda address, stream, context: self.given_back.append(address))
+        monkeypatch.setattr(device_memory, "card_calls", lambda: calls)
         from headrace.core.gpu.card import Gpu
 
         self.gpu = object.__new__(Gpu)
         self.gpu._context = 7
 
-    def take(self, nbytes, stream, budget, *, is_current):
+    def take(self, nbytes, stream, budget, *, is_current, ones_and_zeros):
         assert is_current
         budget.charge(nbytes)
         address, self.next = self.next, self.next + nbytes + 4096
+        ones, zeros = ones_and_zeros
+        self.zeroed += [(begin, size) for begin, size in ((address, ones), (address + ones, zeros)) if size]
         self.taken.append(nbytes)
         return DeviceBuffer(address, nbytes, self.gpu, stream, budget)
 

@@ -13,7 +13,7 @@ import pytest
 from headrace.core.gpu.card import GpuError, driver, gpu
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.kernel_source import KernelSourceError
-from headrace.core.gpu.kernels import kernel
+from headrace.core.gpu.kernels import kernel, launch_all
 
 pytestmark = pytest.mark.gpu
 
@@ -48,12 +48,26 @@ def test_a_launch_that_cannot_be_says_so_and_the_next_one_works(grid, block, sha
 
 
 def test_arguments_of_the_wrong_number_or_kind_raise():
-    import struct
-
     fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
-    for args in [(0, 0), (0, 0, 0, 0), (0, 0, 1.5), (0, 0, -1)]:
-        with pytest.raises(struct.error):
+    wrong = {(0, 0): ValueError, (0, 0, 0, 0): ValueError, (0, 0, 1.5): TypeError, (0, 0, -1): OverflowError}
+    for args, error in wrong.items():
+        with pytest.raises(error):
             fill.launch(1, 256, args)
+
+
+def test_launches_told_together_run_in_order():
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    array = DeviceArray.from_host(np.zeros(8, np.uint32), gpu())
+    launch_all([fill.prepare(1, 128, (array, 8 - number, number), 0) for number in range(8)], gpu().stream)
+    assert array.to_numpy().tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+def test_launches_told_together_without_a_context_are_made_all_the_same():
+    fill = kernel("core/primitives/copy.cu", "fill_items", "PqI", FOUR, gpu())
+    array = DeviceArray.from_host(np.zeros(8, np.uint32), gpu())
+    driver().cuCtxSetCurrent(0)
+    launch_all([fill.prepare(1, 128, (array, 8, number), 0) for number in range(3)], gpu().stream)
+    assert array.to_numpy().tolist() == [2] * 8
 
 
 def test_many_threads_launch_one_kernel():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import struct
+from enum import IntEnum
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +11,7 @@ from headrace.core.gpu import card as gpu
 from headrace.core.gpu import kernels
 from headrace.core.gpu.card import GpuError
 from headrace.core.gpu.kernels import Kernel
+from tests.core.noting_driver import NotingDriver
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
@@ -23,7 +24,7 @@ class Driver:
 
     def __init__(self):
         self.allowed = {}
-        self.launched = []
+        self.native = NotingDriver()
         self.cuKernelGetAttribute, self.cuKernelSetAttribute = self.allows, self.allow
 
     def allows(self, attribute, handle, device):
@@ -33,17 +34,13 @@ class Driver:
         self.allowed[attribute, handle, device] = value
         return (0,)
 
-    def launch(self, *call):
-        self.launched.append(call)
-        return (0,)
-
 
 @pytest.fixture
 def driver(monkeypatch):
     made = Driver()
     monkeypatch.setattr(kernels, "driver", lambda: made)
-    monkeypatch.setattr(kernels, "_launch", made.launch)
-    monkeypatch.setattr(kernels, "packing", lambda *given: (struct.Struct("=Q"), [0]))
+    monkeypatch.setattr(kernels, "card_calls", lambda: made.native.calls)
+    monkeypatch.setattr(kernels, "layout_of", lambda *given: [(0, 8, "Q")])
     return made
 
 
@@ -57,7 +54,7 @@ def test_what_one_object_may_take_of_shared_memory_no_other_takes_away(driver):
     other.launch(1, 32, (0,), shared=64 << 10)
     assert driver.allowed == {(SHARED, 5, 0): 100 << 10}
     one.launch(1, 32, (0,), shared=100 << 10)
-    assert [call[7] for call in driver.launched] == [100 << 10, 64 << 10, 100 << 10]
+    assert [shared for _, _, shared, _ in driver.native.launched] == [100 << 10, 64 << 10, 100 << 10]
 
 
 def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
@@ -66,15 +63,35 @@ def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
     assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
 
 
-def test_a_place_for_arguments_that_another_thread_took_is_made_anew(driver):
-    class TakenInBetween(list):
-        def __bool__(self):
-            return True
+class Statuses(IntEnum):
+    """As the driver names them."""
 
-    launched = kernel()
-    launched._free = TakenInBetween()
-    launched.launch(1, 32, (1,))
-    assert len(driver.launched) == 1
+    SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_INVALID_CONTEXT = 201
+    CUDA_ERROR_INVALID_HANDLE = 400
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+
+
+def several(driver, monkeypatch, answers):
+    """Three launches told together, of which the driver answers with these; what was launched, and contexts made current."""
+    current = []
+    card = SimpleNamespace(index=0, stream=7, make_current=lambda: current.append(len(driver.native.launched)))
+    driver.CUresult, driver.cuGetErrorString = Statuses, lambda status: (0, b"refused")
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    driver.native.answers = answers
+    launched = Kernel(5, "f", "Q", card)
+    kernels.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
+    return [extents[0] for _, extents, _, _ in driver.native.launched], current
+
+
+def test_of_launches_told_together_one_that_has_no_context_is_made_again_and_those_behind_it(driver, monkeypatch):
+    assert several(driver, monkeypatch, [0, 201]) == ([1, 2, 2, 3], [2])
+
+
+def test_of_launches_told_together_one_that_is_refused_is_named(driver, monkeypatch):
+    with pytest.raises(GpuError, match="kernel f, grid 2, block 32, 0 bytes shared: CUDA_ERROR_INVALID_VALUE: refused"):
+        several(driver, monkeypatch, [0, 1])
 
 
 def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from headrace import _native
 from headrace.columns.load.load import native_errors
 from headrace.core.errors import SourceError
-from headrace.core.gpu.pinned import address_of
+from headrace.core.gpu.driver_calls import address_of
 
 NOT_READY = 600
 ADDRESS = ctypes.c_uint64
@@ -39,7 +39,7 @@ class LazyCard:
 
     @property
     def calls(self) -> tuple[int, int, int, int]:
-        """As `headrace.core.gpu.pinned.driver_calls`."""
+        """As `headrace.core.gpu.driver_calls.send_calls`."""
         make_current, copy, record, query = map(address_of, self._functions)
         return make_current, copy, record, query
 

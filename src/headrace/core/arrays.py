@@ -14,7 +14,7 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import checked, driver, gpu, start_driver
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.quick import quick
 
@@ -129,8 +129,9 @@ def take(value: Any, name: str = "array") -> Array:
         return _take_torch(value, name)
     if isinstance(value, DeviceArray):
         return Array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
-    if _has(value, "__cuda_array_interface__", name):
-        return _take_cuda(value, root, name)
+    described = _interface(value, "__cuda_array_interface__", name)
+    if described is not None:
+        return _take_cuda(value, described, root, name)
     if hasattr(value, "__array_interface__"):
         _check_no_mask(value, name)
         described = value.__array_interface__
@@ -142,10 +143,10 @@ def take(value: Any, name: str = "array") -> Array:
     )
 
 
-def _has(value: Any, attribute: str, name: str) -> bool:
-    """Whether an attribute is there; libraries raise various errors where it is not for this very array."""
+def _interface(value: Any, attribute: str, name: str) -> Any:
+    """An attribute, None if it is not there; libraries raise various errors where it is not for this very array."""
     try:
-        return hasattr(value, attribute)
+        return getattr(value, attribute, None)
     except (TypeError, ValueError, RuntimeError) as error:
         raise OptionError(f"{name}: {error}") from error
 
@@ -183,8 +184,7 @@ def _check_type(typestr: str, name: str) -> None:
         raise OptionError(f"{name} has items in big-endian order; convert them first")
 
 
-def _take_cuda(value: Any, root: str, name: str) -> Array:
-    described = value.__cuda_array_interface__
+def _take_cuda(value: Any, described: dict[str, Any], root: str, name: str) -> Array:
     address = int(described["data"][0] or 0)
     library = root if root in {"cupy", "cudf"} else "other"
     device = _device_of(address, value)
@@ -201,9 +201,7 @@ def _device_of(address: int, value: Any) -> Device:
         return Device("cuda", index)
     if address == 0:
         return Device("cuda", 0)
-    from headrace.core.gpu.card import checked, driver, gpu_count
-
-    gpu_count()
+    start_driver()
     functions = driver()
     ordinal = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
     return Device("cuda", int(checked(functions.cuPointerGetAttribute(ordinal, address))))
@@ -231,8 +229,14 @@ def _take_torch(value: Any, name: str) -> Array:
         return Array(value.data_ptr(), value.numel(), typestr, CPU, "torch", None, True, value)
     index = value.device.index or 0
     # 0 names the default stream of whatever context is current, 1 the default stream of the tensor's card.
-    stream = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream or 1
-    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", int(stream), True, value)
+    stream = _torch_stream(sys.modules["torch"], index) or 1
+    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+
+
+def _torch_stream(torch: Any, index: int) -> int:
+    """Handle of the stream that PyTorch works in; what compiled code of PyTorch's asks takes 0.2 us, a stream's object 6."""
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # noqa: SLF001  # not public, and may go
+    return int(torch.cuda.current_stream(index).cuda_stream if raw is None else raw(index))
 
 
 TORCH_TYPES = {

@@ -184,6 +184,7 @@ NB_MODULE(_native, m) {
     // What was handed over through Arrow may outlive the interpreter: that is its right, and no leak.
     nanobind::set_leak_warnings(false);
     headrace::bind_core(m);
+    headrace::bind_gpu(m);
     headrace::bind_sources(m);
     headrace::bind_structure(m);
     headrace::bind_columns(m);

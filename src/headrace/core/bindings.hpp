@@ -34,6 +34,7 @@ private:
 };
 
 void bind_core(nanobind::module_& m);
+void bind_gpu(nanobind::module_& m);
 void bind_sources(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_columns(nanobind::module_& m);

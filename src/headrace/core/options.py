@@ -37,6 +37,8 @@ def resolve_aliases(
     >>> resolve_aliases({"sep": ","}, {"delimiter": ";"}, {"delimiter": "sep"}, {"sep": ","})
     {'sep': ';'}
     """
+    if not extra:
+        return given
     resolved = dict(given)
     seen: dict[str, str] = {}
     for name, value in extra.items():

@@ -34,11 +34,9 @@ def quick(cls: type[MadeT]) -> Callable[..., MadeT]:
         if one.default_factory is not MISSING:
             how = {"default_factory": one.default_factory}
         own.append((one.name, object, field(kw_only=one.kw_only, **how)))
-    twin = make_dataclass(f"Quick{cls.__name__}", own, bases=cls.__bases__, slots=True, eq=False, repr=False)
 
-    def make(*values: Any, **named: Any) -> MadeT:
-        made = twin(*values, **named)
+    def become(made: Any) -> None:
         made.__class__ = cls
-        return made  # type: ignore[no-any-return]
 
-    return make
+    how_made = {"__post_init__": become}
+    return make_dataclass(f"Quick{cls.__name__}", own, bases=cls.__bases__, slots=True, eq=False, repr=False, namespace=how_made)

@@ -155,6 +155,7 @@ _FORMATS = (
 )
 COMPRESSIONS = {form.name: form for form in _FORMATS}
 """The formats by name."""
+_ALL_MARKS = tuple(mark for form in _FORMATS for mark in form.marks)
 
 
 def recognised(start: bytes) -> Compression | None:
@@ -166,7 +167,9 @@ def recognised(start: bytes) -> Compression | None:
     'gzip'
     >>> recognised(b"a,b\\n1,2\\n")
     """
-    return next((form for form in _FORMATS if start.startswith(form.marks)), None)
+    if not start.startswith(_ALL_MARKS):
+        return None
+    return next(form for form in _FORMATS if start.startswith(form.marks))
 
 
 class _Input:

@@ -25,6 +25,7 @@ _MARKS = {
     b"\xfe\xff": "utf-16-be",
 }
 """Byte-order marks; a longer one comes before the one that begins like it."""
+_ALL_MARKS = tuple(_MARKS)
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 
 UNDECODABLE = b"\xff"
@@ -81,7 +82,7 @@ class TextEncoding:
         >>> TextEncoding().of_text(b"\\xff\\xfea\\0")
         ('utf-16-le', 2)
         """
-        mark = next((mark for mark in _MARKS if start.startswith(mark)), b"")
+        mark = next(mark for mark in _MARKS if start.startswith(mark)) if start.startswith(_ALL_MARKS) else b""
         marked = _MARKS.get(mark, "utf-8")
         if self.codec is None:
             return marked, len(mark)

@@ -69,23 +69,26 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     from headrace.core.gpu.card import gpu
     from headrace.core.gpu.staging import staging
 
-    card = gpu(text.device)
+    card, size = gpu(text.device), text.nbytes
     staged = staging(card)
     stream = card.stream if text.stream is None else text.stream
     head = b""
-    if text.nbytes:
+    if size:
         card.make_current()
-        head = staged.fetch(text.address, stream, min(head_bytes(text.nbytes), text.nbytes), counted=crossings)
+        head = staged.fetch(text.address, stream, min(head_bytes(size), size), counted=crossings)
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
         if len(head) < offset + count <= MOST_HEAD_BYTES:
             card.make_current()  # any thread may read
-            head = staged.fetch(text.address, stream, min(MOST_HEAD_BYTES, text.nbytes), counted=crossings)
+            head = staged.fetch(text.address, stream, min(MOST_HEAD_BYTES, size), counted=crossings)
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
-            return
-        target: Any = (ctypes.c_char * count).from_address(address)
-        staged.download_from(text.address + offset, text.stream, target, counted=crossings)
+        elif count <= MOST_HEAD_BYTES:
+            card.make_current()
+            ctypes.memmove(address, staged.fetch(text.address + offset, stream, count, counted=crossings), count)
+        else:
+            target: Any = (ctypes.c_char * count).from_address(address)
+            staged.download_from(text.address + offset, stream, target, counted=crossings)
 
-    return _native.Source.from_reader(text.nbytes, read, head)
+    return _native.Source.from_reader(size, read, head)

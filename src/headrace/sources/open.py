@@ -26,6 +26,7 @@ FOREIGN = {
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """How files begin that are no text, and what to do with them."""
+_FOREIGN_MARKS = tuple(FOREIGN)
 _START_BYTES = 10
 """So many bytes tell what a source is: compressed by whom, another format, text in which encoding."""
 
@@ -174,9 +175,9 @@ def _as_text(opened: OpenSource, options: SourceOptions, most: int | None = None
     start = opened.native.read(0, _START_BYTES)
     if not opened.is_text:
         opened, start = _decompressed(opened, start, options, most)
-        for mark, what in FOREIGN.items():
-            if start.startswith(mark):
-                raise SourceError(f"{opened.name} is {what}")
+        if start.startswith(_FOREIGN_MARKS):
+            what = next(what for mark, what in FOREIGN.items() if start.startswith(mark))
+            raise SourceError(f"{opened.name} is {what}")
     encoding = TextEncoding() if opened.is_text else options.encoding
     codec, begin = encoding.of_text(start[:4])
     if codec == "utf-8":

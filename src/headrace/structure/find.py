@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from headrace import _native
 from headrace.core.context import Context
@@ -60,16 +61,26 @@ def find_structure(
     context = context or Context()
     native = _native.Dialect.make(dialect, use_masks)
     found = _native.find_structure(source.native, native, context.isa, context.thread_count, tile_bytes)
-
-    def numbers(name: str) -> list[int]:
-        return memoryview(found[name]).cast("Q").tolist()
-
     return Structure(
-        record_starts=numbers("record_starts"),
-        field_counts=numbers("field_counts"),
-        field_ends=numbers("field_ends"),
+        record_starts=_numbers(found["record_starts"]).tolist(),
+        field_counts=_numbers(found["field_counts"]).tolist(),
+        field_ends=_numbers(found["field_ends"]).tolist(),
         comments=found["comments"],
-        strays=numbers("strays"),
+        strays=_numbers(found["strays"]).tolist(),
         blank_lines=found["blank_lines"],
         unclosed_quote=found["unclosed_quote"],
     )
+
+
+def find_last_record(source: OpenSource, dialect: Dialect) -> tuple[int, int]:
+    """How many quotes of a short text are malformed, and where its last record begins; 0 if it has but one.
+
+    As `Structure` has it, without the lists of all records and fields.
+    """
+    found = _native.find_structure(source.native, _native.Dialect.make(dialect), "", 1, DEFAULT_TILE_BYTES)
+    starts = _numbers(found["record_starts"])
+    return len(_numbers(found["strays"])), starts[-1] if len(starts) > 1 else 0
+
+
+def _numbers(found: Any) -> memoryview:
+    return memoryview(found).cast("Q")

@@ -59,7 +59,7 @@ _REDO = int(Found.REDO)
 assert _UNPACKED.size == _TOTALS_BYTES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FindShape:
     """Threads of a block, rows of 16 bytes that each reads, and blocks of a multiprocessor; threads of a block that scans.
 
@@ -228,10 +228,11 @@ def find_tiles(
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
     if forms[0][0] == "bare" and search.tiles:
         search.tally = tally
-    for form, described in forms:
-        if form == "steps" and dialect.lenient:
-            search.mark_quotes(lenient_dialect(dialect))
-        search.launch(form, described, lenient=dialect.lenient)
+    with launcher.together():
+        for form, described in forms:
+            if form == "steps" and dialect.lenient:
+                search.mark_quotes(lenient_dialect(dialect))
+            search.launch(form, described, lenient=dialect.lenient)
     names = tuple([form for form, _ in forms])
     return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
 
@@ -279,12 +280,11 @@ class _Search:
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
         sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
         zeroed, others = more
-        rooms = launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others])
+        rooms = list(launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
         self._scan_memory = dict(zip(scans, rooms, strict=False))
-        self.totals, self.more = rooms[len(scans)], [rooms[len(scans) + number] for number in range(1, len(zeroed))]
-        first = len(scans) + len(zeroed)
-        self.entries, self._tallies = rooms[first], rooms[first + 1]
-        self.more += [rooms[number] for number in range(first + 2, len(rooms))]
+        first, behind = len(scans), len(scans) + len(zeroed)
+        self.totals, self.entries, self._tallies = rooms[first], rooms[behind], rooms[behind + 1]
+        self.more = rooms[first + 1 : behind] + rooms[behind + 2 :]
         self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
         self._before: Part | None = None
         self._marks: Room | None = None

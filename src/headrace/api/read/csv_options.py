@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import compress
+from operator import is_not
 from types import MappingProxyType
 
 from headrace.columns.date_format import date_options
@@ -123,15 +125,9 @@ def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _N
     # What one call copies is counted by itself, for its report.
     crossings = Crossings() if context is _CONTEXT else context.crossings.part()
     progress = _progress(values["progress"])
-    rest = {**values, "context": None, "progress": None}
-    told = frozen({name: value for name, value in rest.items() if value is not defaults.get(name)}, _PLAIN)
-    key = None if told is None else (told, context.device, context.threads, context.memory_limit, context.isa)
-    # What is kept has copies of lists and the like, which are the caller's to change.
-    parsed = (
-        _parse(rest, context)
-        if key is None
-        else _parsed.of(lambda: _parse(deepcopy(rest), replace(context, crossings=Crossings())), key=key)
-    )
+    given = compress(values.items(), map(is_not, values.values(), map(defaults.get, values)))
+    told = frozen({name: value for name, value in given if name not in _OF_ONE_CALL}, _PLAIN)
+    parsed = _parse(values, context) if told is None else _known_options(told, values, context)
     source, own = parsed.source, parsed.context
     return _csv_options(
         source=_source_options(
@@ -154,9 +150,22 @@ def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _N
     )
 
 
+def _known_options(told: Hashable, values: dict[str, object], context: Context) -> CsvOptions:
+    """What options that say the same were parsed to. What is kept has copies of lists and the like, which are the caller's to
+    change.
+    """
+
+    def parse() -> CsvOptions:
+        kept = deepcopy({name: None if name in _OF_ONE_CALL else value for name, value in values.items()})
+        return _parse(kept, replace(context, crossings=Crossings()))
+
+    resources = None if context is _CONTEXT else (context.device, context.threads, context.memory_limit, context.isa)
+    return _parsed.of(parse, key=(told, resources))
+
+
 _csv_options, _source_options, _context = quick(CsvOptions), quick(SourceOptions), quick(Context)
 _CONTEXT = Context()
-
+_OF_ONE_CALL = frozenset({"context", "progress"})
 
 _PLAIN = PLAIN | {DataType, Device}
 _parsed: Recent[CsvOptions] = Recent()

@@ -56,7 +56,7 @@ class FilePart:
     rows: int = 0
     columns: list[Column | None] = field(default_factory=list)
     row_index: Column | None = None
-    rejects: dict[str, Column] = field(default_factory=dict)
+    rejects: Mapping[str, Column] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     passes: int = 0
     replaced: int = 0

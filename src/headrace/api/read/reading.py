@@ -191,7 +191,7 @@ def make_report(
         rejected=counts["rejected"],
         skipped=skipped,
         filled=counts["filled"],
-        faults=len(next(iter(loaded.rejects.values()))),
+        faults=len(loaded.rejects["record"]),
         columns=_column_reports(prepared.columns, loaded),
         renamed=prepared.columns.renamed,
         seconds=seconds,

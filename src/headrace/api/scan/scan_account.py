@@ -17,6 +17,7 @@ from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.column import Column
 
 _COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")
+_SKIPPED = tuple(one.name for one in fields(Skipped))
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class Account:
         """Of what came since the last batch; `of_paths` are columns that paths give, with the evidence of inferred ones."""
         skipped, counts, nbytes = self._skipped(), self._counts(), sum(file.bytes for file in self._files.values())
         new = {name: counts[name] - self._told_records[name] for name in _COUNTS}
-        both = {one.name: getattr(skipped, one.name) - getattr(self._told, one.name) for one in fields(Skipped)}
+        both = {name: getattr(skipped, name) - getattr(self._told, name) for name in _SKIPPED}
         reports = self._column_reports(columns, of_paths)
         now = time.perf_counter()
         report = self._report(new, Skipped(**both), reports, settled)
@@ -164,7 +165,7 @@ class Account:
 
     def _skipped(self) -> Skipped:
         parts = [file.skipped for file in self._files.values()]
-        return Skipped(**{one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Skipped)})
+        return parts[0] if len(parts) == 1 else Skipped(**{name: sum(getattr(part, name) for part in parts) for name in _SKIPPED})
 
     def _column_reports(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
         planned = self._plans.planned

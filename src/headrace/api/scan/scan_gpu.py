@@ -28,7 +28,7 @@ from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
 from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
 from headrace.columns.load.load_text_gpu import View, load_part, view_for
-from headrace.columns.load.place_gpu import GpuShape, Place
+from headrace.columns.load.place_gpu import USUAL_SHAPE, GpuShape, Place
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.launcher import GpuLauncher, Launcher, Part
@@ -97,7 +97,7 @@ class GpuParts:
         view: Callable[[Launcher], View] | None = None,
     ) -> None:
         self._plans, self._files, self._options, self._cut = plans, files, options, cut
-        self._shape = shape or GpuShape()
+        self._shape = shape or USUAL_SHAPE
         self._make_buffers, self._view = buffers or self._buffers_of_card, view or self._view_of_card
         self._launcher: Launcher | None = None
         self._buffers: TextBuffers | None = None

@@ -81,7 +81,7 @@ class ScanState:
         rejects = part.rejects
         if self.several:
             names, _ = column_of_texts("file", plans.names, parse_type("large_string"), self.options)
-            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0]} | rejects
+            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0], **rejects}
         return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
 
     def empty_columns(self) -> dict[str, Column]:

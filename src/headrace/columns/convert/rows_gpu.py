@@ -53,7 +53,7 @@ class RowsFlag(IntFlag):
     STEPS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RowShape:
     """Macros of convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text
     before it, records that a thread reads side by side, and blocks that a multiprocessor holds.

@@ -7,7 +7,7 @@ says of fields of records that go is nothing. Texts and lines are asked for in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +28,7 @@ from headrace.columns.load.plan_gpu import MadeColumns
 from headrace.columns.load.rows import RowRules
 from headrace.columns.types import DataType
 from headrace.core.gpu.launcher import Launcher, Part, Room
+from headrace.core.later import Named
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import CSV, Dialect
 
@@ -61,6 +62,9 @@ def _policies(given: tuple[str, str, str, str], lenient: bool, room: int, replac
     # Malformed quotes count before numbers of fields; but lenient ones leave a record as it is, so they count last.
     order = np.array([9, 9, 9, 3 if lenient else 1, 0, 2, 2])
     return _Policies(raises, keeps, order, FaultListing(room=room, raises=bits))
+
+
+_NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class FaultsOfLoad:
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
-        self._fields = FieldsOnHost(self._source, self._dialect, plan, begin=begin, see=see, pieces=self._pieces)
+        self._see = see
         self._far, self._decoded = source.is_far, source.decoded
         rows = plan.rows
         outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
@@ -124,10 +128,11 @@ class FaultsOfLoad:
         self._known = self._lifted = False
         self._of_records = self._collected = NO_FAULTS
         self._of_columns: dict[int, NDArray[np.void]] = {}
-        self._gone: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        self._gone = _NO_RECORDS
         self._gone_room: Room | None = None
         self._filled = 0
-        self.gone: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        self.rejects: Mapping[str, Column] = _no_rejects()
+        self.gone = _NO_RECORDS
         """Records that went, ascending, from 0; known in the end."""
 
     @property
@@ -187,6 +192,11 @@ class FaultsOfLoad:
         self._last, self._limit, self._lifted, self._known, self._gone_room = _NEVER, self._all, True, False, None
         return False
 
+    @property
+    def _fields(self) -> FieldsOnHost:
+        """Made when it is asked for, and not kept: it knows this, and so the text would be held until cycles are looked for."""
+        return FieldsOnHost(self._source, self._dialect, self._plan, begin=self._begin, see=self._see, pieces=self._pieces)
+
     def _make_room(self, count: int, raised: int) -> None:
         if raised and self._last == _NEVER and not self._lifted:
             self._last, self._all = _NEVER - raised, count
@@ -231,7 +241,6 @@ class FaultsOfLoad:
     def finish_clean(self, counts: dict[str, int]) -> None:
         """Count, where `is_clean` holds: all records are rows."""
         counts["rejected"], counts["rows"], counts["filled"] = 0, counts["records"], self._filled
-        self.rejects = _no_rejects()
 
     def finish(self, columns: Sequence[Taken], counts: dict[str, int], others: Sequence[Taken] = ()) -> None:
         """Raise, or take the rows that go out of the columns, and of others that are no fields, and count.
@@ -292,7 +301,7 @@ class FaultsOfLoad:
 
 
 @cache
-def _no_rejects() -> dict[str, Column]:
+def _no_rejects() -> Named[Column]:
     """A table of rejects without a row."""
     plan = LoadPlan(
         columns=[],
@@ -307,4 +316,4 @@ def _no_rejects() -> dict[str, Column]:
         isa="",
     )
     made, _, _ = _native.rejects(_native.Source.from_bytes(b""), native_dialect(CSV), plan, 0, [], b"", NO_PIECES, b"", False)
-    return {name: column_of(parts, 0) for name, parts in made}
+    return Named({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])

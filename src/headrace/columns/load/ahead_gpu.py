@@ -9,9 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from headrace import _native
 from headrace.columns.load.plan_gpu import Group, MadeColumns
 from headrace.core.errors import MemoryLimitError
@@ -62,13 +59,12 @@ class Expected:
         except MemoryLimitError:
             return None
 
-    def ranges(self, group: Group) -> NDArray[np.uint64]:
-        """What that room does for: RoomRange of rows, and of each column of strings."""
-        made: NDArray[np.uint64] = np.empty((1 + group.strings, 2), np.uint64)
-        made[0] = _least_rows(self.rows), self.rows
-        for row, room, nbytes in zip(made[1:], group.rooms, self.strings, strict=False):
+    def ranges(self, group: Group) -> list[int]:
+        """What that room does for, as words: RoomRange of rows, and of each column of strings."""
+        made = [_least_rows(self.rows), self.rows]
+        for room, nbytes in zip(group.rooms, self.strings, strict=False):
             most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
-            row[:] = max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most
+            made += (max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most)
         return made
 
 
@@ -87,12 +83,12 @@ def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Seque
 
     What the mean of the first records asks for, three of its standard deviations more, and a little; strings have no more bytes
     than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than are
-    needed for deviations of an eighth.
+    needed for deviations of an eighth and that little. Of a text of 1 MB the little is more than what strings differ by.
     """
     found, known = None, min(_LEAST_SAMPLE, len(beginning))
     while True:
-        found, spread = _expected(_native.look_at_beginning(dialect, beginning[:known], _width(strings)), size, strings)
-        if known == len(beginning) or (found is not None and _part(spread) <= _MOST_PART):
+        found, is_enough = _expected(_native.look_at_beginning(dialect, beginning[:known], _width(strings)), size, strings)
+        if known == len(beginning) or is_enough:
             return found
         known = min(known * _GROWTH, len(beginning))
 
@@ -104,20 +100,19 @@ def _width(strings: Sequence[int]) -> int:
 _Seen = tuple[int, int, tuple[int, int], list[tuple[int, int]]]
 
 
-def _expected(seen: _Seen, size: int, strings: Sequence[int]) -> tuple[Expected | None, float]:
-    """What some first records let one expect, and the variance, in parts of its square, of what is least certain."""
+def _expected(seen: _Seen, size: int, strings: Sequence[int]) -> tuple[Expected | None, bool]:
+    """What some first records let one expect, and whether it has room for the deviations that they let one expect."""
     records, nbytes, lengths, fields = seen
     if not records:
-        return None, 0.0
-    times, spread = size / nbytes, _variation(lengths, records)
-    rows = int(times * records * _more(spread)) + _SPARE_ROWS
-    spreads = [spread + _variation(fields[place], records) for place in strings]
-    expected = [_expected_bytes(fields[place][0] * times, more) for place, more in zip(strings, spreads, strict=True)]
-    return Expected(rows, [min(nbytes, size) for nbytes in expected]), max(spreads, default=spread)
-
-
-def _expected_bytes(mean: float, spread: float) -> int:
-    return int(mean * _more(spread)) + _SPARE_STRING_BYTES
+        return None, False
+    times, variation = size / nbytes, _variation(lengths, records)
+    of_rows = times * records, _deviations(variation), _SPARE_ROWS
+    of_strings = [
+        (times * fields[place][0], _deviations(variation + _variation(fields[place], records)), _SPARE_STRING_BYTES)
+        for place in strings
+    ]
+    found = Expected(_with_spare(*of_rows), [min(_with_spare(*one), size) for one in of_strings])
+    return found, _is_enough(*of_rows) and all(_is_enough(*one) for one in of_strings)
 
 
 def _variation(sizes: tuple[int, int], count: int) -> float:
@@ -126,12 +121,17 @@ def _variation(sizes: tuple[int, int], count: int) -> float:
     return max(squares / total**2 - 1 / count, 0.0) if total else 0.0
 
 
-def _more(variation: float) -> float:
-    return 1 + _LEAST_PART + min(_part(variation), _MOST_PART)
-
-
-def _part(variation: float) -> float:
+def _deviations(variation: float) -> float:
+    """Some standard deviations of a mean, in parts of it."""
     return _DEVIATIONS * math.sqrt(variation)
+
+
+def _with_spare(mean: float, deviations: float, spare: int) -> int:
+    return int(mean * (1 + _LEAST_PART + min(deviations, _MOST_PART))) + spare
+
+
+def _is_enough(mean: float, deviations: float, spare: int) -> bool:
+    return mean * deviations <= mean * _MOST_PART + spare
 
 
 def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:

@@ -12,14 +12,14 @@ import re
 from dataclasses import dataclass, replace
 
 from headrace import _native
-from headrace.core.context import Context
 from headrace.sources.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find import find_structure
+from headrace.structure.find import find_last_record
 
 _LOOK_BYTES = 16 << 10
-_ONE_THREAD = Context(threads=1)
+_SHORT_LOOK_BYTES = 2 << 10
+"""Are enough where there is no quote: then the text is taken to be outside of any."""
 
 
 def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
@@ -93,13 +93,21 @@ class _Text:
 
 
 def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
-    outside = _last_record(text, dialect)
     quote = b"" if dialect.quote is None else dialect.quote.decode().encode(text.codec)
-    if is_start or not quote or quote not in text.content:
-        return [at for _, at in (outside,) if at]
+    if not quote or quote not in text.content:
+        before = max(len(text.content) - _SHORT_LOOK_BYTES, 0)
+        _, at = _last_record(replace(text, content=text.content[before:]), dialect)
+        return [before + at] if at else _outside(text, dialect)
+    if is_start:
+        return _outside(text, dialect)
+    outside = _last_record(text, dialect)
     strays, at = _last_record(replace(text, content=quote + text.content), dialect)
     guesses = [outside, (strays, at - len(quote))]
     return [at for _, at in sorted(guesses, key=lambda guess: guess[0]) if at > 0]
+
+
+def _outside(text: _Text, dialect: Dialect) -> list[int]:
+    return [at for _, at in (_last_record(text, dialect),) if at]
 
 
 def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
@@ -107,6 +115,4 @@ def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
     native = _native.Source.from_bytes(text.content)
     if text.codec != "utf-8":
         decode_as(native, text.codec, "")
-    found = find_structure(OpenSource(native, "", codec=text.codec), dialect, context=_ONE_THREAD)
-    starts = found.record_starts
-    return len(found.strays), starts[-1] if len(starts) > 1 else 0
+    return find_last_record(OpenSource(native, "", codec=text.codec), dialect)

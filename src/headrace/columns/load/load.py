@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -159,7 +159,7 @@ class Loaded:
 
     columns: Sequence[Column | None]
     evidence: tuple[Evidence | None, ...]
-    rejects: dict[str, Column]
+    rejects: Mapping[str, Column]
     counts: dict[str, int]
     row_index: Column | None
     replaced: tuple[int, ...] = ()
@@ -221,7 +221,7 @@ def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
     """Bytes of one tile, for records about as long as the first."""
     if first is None or size == 0:
         return DEFAULT_TILE_BYTES
-    record = sum(len(text) + 1 for text in first.fields)
+    record = sum(map(len, first.fields)) + len(first.fields)
     return min(_LARGE_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
 
 
@@ -281,7 +281,7 @@ type_named = cache(parse_type)
 """There are few types and may be a million columns."""
 
 
-def parse_error(rejects: dict[str, Column]) -> ParseError:
+def parse_error(rejects: Mapping[str, Column]) -> ParseError:
     """The first row of a table of rejects as an error."""
     first = {name: column[0] for name, column in rejects.items()}
     text = first["field"] if first["field"] is not None else first["text"]

@@ -201,16 +201,18 @@ class _Load:
         is_measured = self._found.did_more
         measured = None if is_measured else self._second.by_rows(group, writes=False)
         by_rows = self._second.by_rows(group, writes=True)
-        known = telling(self._known, group, (measured, by_rows), ranges=True)
+        known = telling(self._known, group, (measured, by_rows))
         sightings = self._sightings(group, outcome)
         told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
         totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
-        if is_measured:
-            self._second.measure_left(group, told, totals)
-        else:
-            self._second.measure(group, told, (measured, told.rows[0]), "", totals)
-        check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
-        self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], Into(outcome, faults, made.rows, word))
+        with self._launcher.together():
+            if is_measured:
+                self._second.measure_left(group, told, totals)
+            else:
+                self._second.measure(group, told, (measured, told.rows[0]), "", totals)
+            check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
+            into = Into(outcome, faults, made.rows, word)
+            self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], into)
         return made, told.table, faults
 
     def _string_bytes(self, group: Group) -> Room:
@@ -262,9 +264,9 @@ class _Load:
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
 
-    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int] | None:
-        """Where those of the first column are, and how many bytes each has."""
-        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else None
+    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int]:
+        """Where those of the first column are, and how many bytes each has; 0 where nothing is inferred."""
+        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else (0, 0)
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""

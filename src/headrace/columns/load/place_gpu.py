@@ -11,7 +11,7 @@ from headrace.core.gpu.launcher import Launcher, Room
 from headrace.structure.find_gpu import FindShape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GpuShape:
     """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together.
 
@@ -50,7 +50,8 @@ def convert_program(shape: GpuShape, form: str, writes: bool) -> tuple[dict[str,
     return found.defines(writes=writes), found.threads, found.shared_bytes
 
 
-_SHAPE = GpuShape()
+USUAL_SHAPE = GpuShape()
+"""What is made of a shape is kept by its identity, so whoever wants no other takes this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +60,5 @@ class Place:
 
     launcher: Launcher
     text: Room
-    shape: GpuShape = _SHAPE
+    shape: GpuShape = USUAL_SHAPE
     device: str = "cpu"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headrace import _native
 from headrace.columns.convert.convert_gpu import COLUMN
 from headrace.columns.convert.rows_gpu import RowColumns, most_row_bytes
 from headrace.columns.load.plan_gpu import Group, PlanOnGpu
@@ -42,7 +42,7 @@ def told_bytes(known: PlanOnGpu, columns: int) -> int:
 
 
 class Telling:
-    """All of it but addresses, which `put` fills in: one copy of an array, and a few stores into it.
+    """All of it but addresses, which `put` fills in.
 
     Parameters
     ----------
@@ -50,11 +50,9 @@ class Telling:
         The plan, and columns of it.
     rows
         The columns as rows are read; None where they cannot be, or need not.
-    ranges
-        Whether something is expected.
     """
 
-    def __init__(self, known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None], *, ranges: bool) -> None:
+    def __init__(self, known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None]) -> None:
         rules, pointers = known.rules
         table, own_pointers, own_places = group.table
         behind = (rules.nbytes + table.nbytes) % 16 // 8  # rows of the other tables are read sixteen bytes at a time
@@ -70,11 +68,11 @@ class Telling:
             self._rows.append((begin * 8, words.nbytes))
             parts.append(words)
             begin += len(words)
-        self._ranges = begin * 8, ranges * 16 * (1 + group.strings)
-        self._words = np.concatenate([*parts, np.zeros(self._ranges[1] // 8, np.uint64)])
-        self._pointers = np.concatenate((pointers, own_pointers + len(rules)))
-        self._where, self._which = np.concatenate(places, axis=1)
-        self._sightings = len(rules) + group.sightings_at
+        self._ranges = begin * 8
+        own = np.concatenate((pointers, own_pointers + len(rules))).tolist()
+        of_rooms = list(map(tuple, np.concatenate(places, axis=1).T.tolist()))
+        sightings = (len(rules) + group.sightings_at).tolist()
+        self._words = _native.AddressedWords(np.concatenate(parts).tolist(), own, of_rooms, sightings)
 
     def put(
         self,
@@ -82,8 +80,8 @@ class Telling:
         room: Room,
         addresses: Sequence[int] = (),
         *,
-        sightings: tuple[int, int] | None = None,
-        ranges: NDArray[np.uint64] | None = None,
+        sightings: tuple[int, int] = (0, 0),
+        ranges: Sequence[int] = (),
     ) -> Told:
         """Put it in memory, by one upload.
 
@@ -96,28 +94,19 @@ class Telling:
         addresses
             Of the group's rooms; none, for kernels that make no column.
         sightings
-            Where those of the first column lie, and how many bytes each has; None where there are none.
+            Where those of the first column lie, and how many bytes each has; 0 where there are none.
         ranges
-            What is expected.
+            What is expected, as words.
         """
-        words = self._words.copy()
-        words[self._pointers] += np.uint64(room.address)
-        if addresses:
-            words[self._where] = np.array(addresses, np.uint64)[self._which]
-        if sightings is not None:
-            first, size = sightings
-            words[self._sightings] = range(first, first + size * len(self._sightings), size)
-        begin, size = self._ranges
-        if ranges is not None:
-            words[begin // 8 :] = ranges.reshape(-1)
-        launcher.put(words, Part(room, 0, words.nbytes))
-        return Told(Part(room, *self._table), [Part(room, *one) for one in self._rows], Part(room, begin, size))
+        words = self._words.at(room.address, addresses, sightings, ranges)
+        launcher.put(words, Part(room, 0, len(words)))
+        return Told(Part(room, *self._table), [Part(room, *one) for one in self._rows], Part(room, self._ranges, 8 * len(ranges)))
 
 
-def telling(known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None], *, ranges: bool = False) -> Telling:
+def telling(known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None]) -> Telling:
     """That of a group, which is kept with it."""
-    key = (ranges, *map(id, rows))  # they live as long as the group
+    key = tuple(map(id, rows))  # they live as long as the group
     found = group.tellings.get(key)
     if found is None:
-        found = group.tellings[key] = Telling(known, group, rows, ranges=ranges)
+        found = group.tellings[key] = Telling(known, group, rows)
     return found

@@ -71,6 +71,12 @@ def checked(result: tuple[Any, ...]) -> Any:
     return result[1] if len(result) == 2 else result[1:]
 
 
+def check_status(status: int) -> None:
+    """The same for what native code was told by the driver."""
+    if status:
+        checked((driver().CUresult(status),))
+
+
 def _meaning(status: Any) -> str:
     _, text = driver().cuGetErrorString(status)
     meaning = (text or b"unknown error").decode()
@@ -104,6 +110,12 @@ def gpu_count() -> int:
         raise UnsupportedDeviceError(f"the NVIDIA driver is for CUDA {found}; 13.0 or newer is needed, or device='cpu'")
     count: int = checked(functions.cuDeviceGetCount())
     return count
+
+
+@cache
+def start_driver() -> None:
+    """Once in a process, before the driver is asked anything; raises as `gpu_count` does."""
+    gpu_count()
 
 
 def has_gpu() -> bool:

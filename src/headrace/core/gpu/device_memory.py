@@ -16,7 +16,8 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, GpuError, checked, driver
+from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, GpuError, check_status, checked, driver
+from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
 
 
@@ -146,17 +147,21 @@ class DeviceBuffer(DeviceBytes):
         """Give the memory back now; the buffer is empty from then on."""
         address, self.address = self.address, 0
         if address:
-            # This may be any thread, at any time, and the stream a default one.
-            with self.gpu.current():
-                for event in self._users.values():
-                    event.hold(self.stream)
-                if self._shown or self.stream == PER_THREAD_STREAM:
-                    self._hold_for_all()
-                checked(driver().cuMemFreeAsync(address, self.stream))
+            if self._users or self._shown or self.stream == PER_THREAD_STREAM:
+                self._hold_for_others()
+            check_status(card_calls().give_back(address, self.stream, int(self.gpu.context)))
             if self._budget is not None:
                 self._budget.refund(self.nbytes)
-            self._users = {}
         self.nbytes = 0
+
+    def _hold_for_others(self) -> None:
+        """The memory is given back behind what other streams were told; this may be any thread, at any time."""
+        with self.gpu.current():
+            for event in self._users.values():
+                event.hold(self.stream)
+            if self._shown or self.stream == PER_THREAD_STREAM:
+                self._hold_for_all()
+        self._users = {}
 
     def _hold_for_all(self) -> None:
         """Others have told the address to streams that nobody here knows, or to another thread's: behind all that was started."""
@@ -198,13 +203,20 @@ class DevicePool:
         properties.location.type = functions.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         properties.location.id = gpu.index
         self._pool = checked(functions.cuMemPoolCreate(properties))
+        self._handle = int(self._pool)
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
 
     def take(
-        self, nbytes: int, stream: int | None = None, budget: Budget | None = None, *, is_current: bool = False
+        self,
+        nbytes: int,
+        stream: int | None = None,
+        budget: Budget | None = None,
+        *,
+        is_current: bool = False,
+        ones_and_zeros: tuple[int, int] = (0, 0),
     ) -> DeviceBuffer:
-        """A buffer whose contents are anything.
+        """A buffer whose contents are anything, but for its first bytes if that is asked for.
 
         Parameters
         ----------
@@ -216,6 +228,8 @@ class DevicePool:
             What it is counted in.
         is_current
             Whether the caller has made the card current.
+        ones_and_zeros
+            So many first bytes have all bits set, and so many behind them are zero.
 
         Raises
         ------
@@ -230,25 +244,26 @@ class DevicePool:
         try:
             if not is_current:
                 self.gpu.make_current()
-            address = self._take(nbytes, stream)
+            address = self._take(nbytes, stream, ones_and_zeros)
         except BaseException:
             if budget is not None:
                 budget.refund(nbytes)
             raise
         return DeviceBuffer(address, nbytes, self.gpu, stream, budget)
 
-    def _take(self, nbytes: int, stream: int) -> int:
-        functions = driver()
-        status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
+    def _take(self, nbytes: int, stream: int, ones_and_zeros: tuple[int, int]) -> int:
+        wanted = self._handle, nbytes, stream, ones_and_zeros
+        status, address = card_calls().take(*wanted)
         if status:
             self.gpu.synchronize()  # other streams may be about to give some back
             self.release_unused()
-            status, address = functions.cuMemAllocFromPoolAsync(nbytes, self._pool, stream)
+            status, address = card_calls().take(*wanted)
+        functions = driver()
         if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             free, total = checked(functions.cuMemGetInfo())
             raise MemoryLimitError(f"{nbytes:_} bytes do not fit the memory of {self.gpu.device}: {free:_} of {total:_} are free")
-        checked((status,))
-        return int(address)
+        check_status(status)
+        return address
 
     def release_unused(self) -> None:
         """Give what is kept for later back to the system."""
@@ -281,10 +296,13 @@ def device_pool(gpu: Gpu) -> DevicePool:
     GpuError
         The card has no stream-ordered memory.
     """
-    with _pools_lock:
-        if gpu.index not in _pools:
-            try:
-                _pools[gpu.index] = DevicePool(gpu)
-            except GpuError as error:
-                raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
-        return _pools[gpu.index]
+    found = _pools.get(gpu.index)
+    if found is None:
+        with _pools_lock:
+            found = _pools.get(gpu.index)
+            if found is None:
+                try:
+                    found = _pools[gpu.index] = DevicePool(gpu)
+                except GpuError as error:
+                    raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
+    return found

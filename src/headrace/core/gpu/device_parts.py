@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.card import Gpu
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
 
 ALIGNMENT = 256
@@ -122,22 +122,19 @@ def take_together(
     first = 0
     slabs = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
     for behind in slabs:
-        zero = min(max(len(zeroed) - first, 0), behind - first)
         own = sizes[first:behind]
-        ends = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own]))
-        end = ends[-1] if ends else 0
-        begins = [0, *ends[:-1]]
-        whole = pool.take(end, stream, budget, is_current=True)
-        zeros = begins[zero] if zero < len(own) else end
-        one = min(max(ones - first, 0), zero)
-        set_ = begins[one] if one < len(own) else end
-        if set_:
-            checked(driver().cuMemsetD8Async(whole.address, 0xFF, set_, stream))
-        if zeros > set_:
-            checked(driver().cuMemsetD8Async(whole.address + set_, 0, zeros - set_, stream))
+        begins = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own], initial=0))
+        set_, filled = begins[_between(ones, first, behind)], begins[_between(len(zeroed), first, behind)]
+        whole = pool.take(begins[-1], stream, budget, is_current=True, ones_and_zeros=(set_, filled - set_))
+        begins.pop()
         made.add(whole, begins, own)
         first = behind
     return made
+
+
+def _between(number: int, first: int, behind: int) -> int:
+    """How many of those from `first` on, up to `behind`, come before a number."""
+    return number - first if first <= number <= behind else 0 if number < first else behind - first
 
 
 def _slab_ends(sizes: Sequence[int]) -> list[int]:

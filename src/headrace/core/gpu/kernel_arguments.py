@@ -1,4 +1,4 @@
-"""Arguments of a kernel, packed as its parameters lie: the driver tells where each is, so a wrong signature is found at once."""
+"""Where the arguments of a kernel go: the driver tells where each parameter lies, so a wrong signature is found at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 from headrace.core.gpu.card import driver
 from headrace.core.gpu.kernel_source import KernelSourceError
 
+Layout = list[tuple[int, int, str]]
+"""Of each parameter its first byte, its bytes, and what it is, as `signature_codes` has it."""
 
-def packing(handle: Any, name: str, signature: str) -> tuple[struct.Struct, list[int]]:
-    """How arguments are packed, with the gaps that the kernel's parameters have; and where each begins.
+
+def layout_of(handle: Any, name: str, signature: str) -> Layout:
+    """How a kernel's parameters lie.
 
     Raises
     ------
@@ -19,7 +22,7 @@ def packing(handle: Any, name: str, signature: str) -> tuple[struct.Struct, list
     """
     codes = signature_codes(signature)
     functions = driver()
-    layout, end, offsets = "=", 0, []
+    layout = []
     for number, code in enumerate(codes):
         status, offset, size = functions.cuKernelGetParamInfo(handle, number)
         if status or size != struct.calcsize("=" + code):
@@ -27,12 +30,10 @@ def packing(handle: Any, name: str, signature: str) -> tuple[struct.Struct, list
             raise KernelSourceError(
                 f"kernel {name}: signature {signature!r} says {len(codes)}, and {code!r} for {number}; {found}"
             )
-        layout += f"{offset - end}x{code}"
-        offsets.append(offset)
-        end = offset + size
+        layout.append((offset, size, code))
     if not functions.cuKernelGetParamInfo(handle, len(codes))[0]:
         raise KernelSourceError(f"kernel {name} has more parameters than its signature {signature!r}")
-    return struct.Struct(layout), offsets
+    return layout
 
 
 def signature_codes(signature: str) -> list[str]:

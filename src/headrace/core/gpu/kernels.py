@@ -2,8 +2,8 @@
 
 A program (`headrace.core.gpu.kernel_source`) is compiled by NVRTC to a cubin for one architecture, never to PTX, which a driver
 older than the compiler refuses; kept on disk (kernel_cache.py); and loaded when one of its kernels is first asked
-for. A kernel knows the types of its parameters, so that a launch packs its arguments into memory that is there already and
-makes one call of the driver.
+for. A kernel knows where its parameters lie, so that a launch is one native call, which packs the arguments and calls the driver
+(core/gpu/bindings.cpp).
 
 Floating point means the same as on the CPU: ``--fmad=false``, fused operations only by name.
 
@@ -13,7 +13,6 @@ compiled (bench/results/h200/2026-11-21-limits.md).
 
 from __future__ import annotations
 
-import ctypes
 import io
 import threading
 from collections.abc import Mapping, Sequence
@@ -21,9 +20,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from headrace import _native
 from headrace.core.errors import MissingDependencyError
 from headrace.core.gpu.card import ARCHITECTURES, NAMED_STREAMS, Gpu, GpuError, checked, cuda_core, driver
-from headrace.core.gpu.kernel_arguments import packing
+from headrace.core.gpu.driver_calls import card_calls
+from headrace.core.gpu.kernel_arguments import layout_of
 from headrace.core.gpu.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.core.gpu.kernel_source import KernelSourceError, Value, Variant, joined_source
 
@@ -135,15 +136,13 @@ class Kernel:
         The card.
     """
 
-    __slots__ = ("_entry", "_free", "_handle", "_offsets", "_packer", "_shared", "gpu", "name")
+    __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
 
     def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu) -> None:
         self.name = name
         self.gpu = gpu
         self._handle = handle
-        self._entry = driver().CUfunction(int(handle))
-        self._packer, self._offsets = packing(handle, name, signature)
-        self._free: list[tuple[Any, Any, int]] = []
+        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature))
         self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(
@@ -163,7 +162,8 @@ class Kernel:
         grid, block
             Blocks of the grid and threads of a block: a number, or three.
         args
-            A value for each parameter: addresses as numbers.
+            For each parameter a number, the bytes of a structure, or what lies on the card and has an ``address``; None is the
+            null pointer.
         shared
             Dynamic shared memory of a block, in bytes.
         stream
@@ -175,48 +175,37 @@ class Kernel:
         ------
         GpuError
             The driver refuses it: too many threads, too much shared memory, or an earlier kernel failed.
+        TypeError, ValueError, OverflowError
+            The arguments are not what the kernel takes.
         """
-        # A place for arguments belongs to one launch at a time: `pop` and `append` are one step each, for any number of threads.
-        try:
-            place = self._free.pop()
-        except IndexError:
-            place = self._new_place()
-        try:
-            self._packer.pack_into(place[0], 0, *args)
-            if shared > self._shared:
-                self._allow_shared(shared)
-            if stream is None:
-                stream = self.gpu.stream
-            elif stream <= NAMED_STREAMS and not is_current:
-                self.gpu.make_current()
-            x, y, z = (grid, 1, 1) if isinstance(grid, int) else grid
-            u, v, w = (block, 1, 1) if isinstance(block, int) else block
-            status = _launch(self._entry, x, y, z, u, v, w, shared, stream, place[2], 0)[0]
-            if status:
-                self._retry((x, y, z, u, v, w, shared, stream, place[2], 0), status)
-        finally:
-            self._free.append(place)
+        if shared > self._shared:
+            self._allow_shared(shared)
+        if stream is None:
+            stream = self.gpu.stream
+        elif stream <= NAMED_STREAMS and not is_current:
+            self.gpu.make_current()
+        status = self._call.launch(grid, block, shared, stream, args)
+        if status:
+            self._retry((grid, block, shared, stream, args), status)
 
-    def _retry(self, call: tuple[int, ...], status: Any) -> None:
+    def prepare(self, grid: Extent, block: Extent, args: Sequence[Any], shared: int) -> Prepared:
+        """A launch to be made by `launch_all`; parameters as of `launch`."""
+        if shared > self._shared:
+            self._allow_shared(shared)
+        return self._call, grid, block, shared, args, self
+
+    def _retry(self, call: tuple[Extent, Extent, int, int, Sequence[Any]], status: int) -> None:
         """Once more, with the card's context as this thread's: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
             self.gpu.make_current()
-            status = _launch(self._entry, *call)[0]
+            status = self._call.launch(*call)
         if status:
             try:
-                checked((status,))
+                checked((names(status),))
             except GpuError as error:
-                raise GpuError(
-                    f"kernel {self.name}, grid {call[:3]}, block {call[3:6]}, {call[6]} bytes shared: {error}"
-                ) from None
-
-    def _new_place(self) -> tuple[Any, Any, int]:
-        """Memory for arguments, the driver's array of pointers to each, and that array's address."""
-        memory = ctypes.create_string_buffer(max(self._packer.size, 1))
-        base = ctypes.addressof(memory)
-        pointers = (ctypes.c_void_p * max(len(self._offsets), 1))(*(base + offset for offset in self._offsets))
-        return memory, pointers, ctypes.addressof(pointers)
+                grid, block, shared, *_ = call
+                raise GpuError(f"kernel {self.name}, grid {grid}, block {block}, {shared} bytes shared: {error}") from None
 
     def _allow_shared(self, shared: int) -> None:
         """Raise what the driver allows; never lower it, since other threads, and other objects, may launch the same kernel."""
@@ -232,15 +221,20 @@ class Kernel:
         return f"Kernel({self.name} on {self.gpu!r})"
 
 
+Prepared = tuple[_native.KernelCall, Extent, Extent, int, Sequence[Any], Kernel]
+
+
+def launch_all(launches: list[Prepared], stream: int) -> None:
+    """Start kernels one behind the other, on a card that is current; errors as of `Kernel.launch`."""
+    told, status = _native.launch_all(launches, stream)
+    if status:
+        _, grid, block, shared, args, failed = launches[told]
+        failed._retry((grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
+        launch_all(launches[told + 1 :], stream)
+
+
 _allowing = threading.Lock()
 _LEAST_DRIVER = 13000
-
-
-def _launch(*call: Any) -> Any:
-    """The driver's launch; the first call puts the function itself in its place, which saves a lookup in each later one."""
-    global _launch  # noqa: PLW0603
-    _launch = driver().cuLaunchKernel
-    return _launch(*call)
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}

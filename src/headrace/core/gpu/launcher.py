@@ -7,19 +7,21 @@ contract without one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.card import Gpu, check_status
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
-from headrace.core.gpu.device_parts import DevicePart, DeviceParts, take_together
+from headrace.core.gpu.device_parts import DeviceParts, take_together
+from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
-from headrace.core.gpu.kernels import Kernel, kernel
+from headrace.core.gpu.kernels import Kernel, Prepared, kernel, launch_all
 from headrace.core.gpu.pinned import give_ring, take_ring
 from headrace.core.gpu.staging import staging
 
@@ -85,8 +87,12 @@ class Part:
         self.address = room.address + begin
         self.nbytes = room.nbytes - begin if size is None else size
         # A part's begin may lie in front of the memory: of a text of which only a part is there.
-        self.room: Room = room.room if isinstance(room, Part) else room
-        self.begin: int = room.begin + begin if isinstance(room, Part) else begin
+        self.room: Room
+        self.begin: int
+        if isinstance(room, Part):
+            self.room, self.begin = room.room, room.begin + begin
+        else:
+            self.room, self.begin = room, begin
 
 
 class Launcher(Protocol):
@@ -106,8 +112,11 @@ class Launcher(Protocol):
     def fill(self, room: Room, byte: int) -> None:
         """Make each byte the same."""
 
-    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """A copy of an array of the host, in a room that there is or a new one."""
+
+    def together(self) -> AbstractContextManager[object]:
+        """A block whose launches are made at its end, or when something else is asked for: cheaper than one by one."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
@@ -144,6 +153,8 @@ class GpuLauncher:
         self._budget = budget
         self._crossings = crossings
         self._staging = staging(card)
+        self._waiting: list[Prepared] = []
+        self._blocks = 0
         self._pool = device_pool(card)
         card.make_current()
 
@@ -165,6 +176,7 @@ class GpuLauncher:
         MemoryLimitError
             It does not fit the budget, or the card.
         """
+        self._tell()
         made = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
             self.fill(made, fill)
@@ -178,25 +190,29 @@ class GpuLauncher:
         MemoryLimitError
             They do not fit the budget, or the card.
         """
+        self._tell()
         return take_together(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
     def fill(self, room: Room, byte: int) -> None:
         """As `Launcher.fill`."""
+        self._tell()
         if room.nbytes:
-            checked(driver().cuMemsetD8Async(room.address, byte, room.nbytes, self._stream))
+            check_status(card_calls().fill(room.address, byte, room.nbytes, self._stream))
 
-    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """As `Launcher.put`."""
-        made = self.room(values.nbytes) if room is None else room
-        if 0 < values.nbytes <= _LITTLE:
-            self._staging.put(made.address, self._stream, values.tobytes(), counted=self._crossings)
-        elif values.nbytes:
-            plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        self._tell()
+        plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        made = self.room(len(plain)) if room is None else room
+        if 0 < len(plain) <= _LITTLE:
+            self._staging.put(made.address, self._stream, plain, counted=self._crossings)
+        elif len(plain):
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
     def read_in(self, source: _native.Source, nbytes: int, room: Room) -> None:
         """Fill a room with a source's first bytes."""
+        self._tell()
         if nbytes <= _LITTLE:
             self.put(np.frombuffer(source.read(0, nbytes), np.uint8), room)
             return
@@ -217,14 +233,35 @@ class GpuLauncher:
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
-        packed = [
-            arg if (kind := type(arg)) is int or kind is bytes else arg.address if kind in _ROOMS else _packed(arg)
-            for arg in args
-        ]
-        found[0].launch(shape.blocks, shape.threads, packed, shared=shape.shared, stream=self._stream, is_current=True)
+        if self._blocks:
+            self._waiting.append(found[0].prepare(shape.blocks, shape.threads, args, shape.shared))
+        else:
+            found[0].launch(shape.blocks, shape.threads, args, shared=shape.shared, stream=self._stream, is_current=True)
+
+    def _tell(self) -> None:
+        """Make the launches that wait: before anything else, so that all is in order."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            launch_all(waiting, self._stream)
+
+    def together(self) -> GpuLauncher:
+        """As `Launcher.together`."""
+        return self
+
+    def __enter__(self) -> Self:
+        self._blocks += 1
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._blocks -= 1
+        if error is not None:
+            self._waiting.clear()
+        elif not self._blocks:
+            self._tell()
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
+        self._tell()
         self.waits += 1
         if not room.nbytes:
             return np.empty(0, np.uint8)
@@ -235,14 +272,6 @@ class GpuLauncher:
         return room
 
 
-def _packed(arg: Any) -> Any:
-    if arg is None:
-        return 0
-    return arg.tobytes() if isinstance(arg, _STRUCTURES) else arg.address
-
-
-_STRUCTURES = (np.ndarray, np.void)
-_ROOMS = frozenset((Part, DeviceBuffer, DevicePart))
 _MOST_KERNELS = 256
 _kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
 """By the identities of an entry and of macros: who launches often has them as the same objects each time."""

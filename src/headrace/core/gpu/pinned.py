@@ -7,17 +7,16 @@ callers; this serves a stream of large ones, of which the interpreter should see
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.gpu.card import Gpu, check_status, checked, driver
 from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.driver_calls import send_calls
 from headrace.core.gpu.event import Event
 
 CHUNK_BYTES = 32 << 20
@@ -102,7 +101,7 @@ class PinnedRing:
         self.gpu.make_current()
         way, _ = self._way = self._way or self._new_way()
         status = source.send(part.start, len(part), address, way, self._threads)
-        checked((driver().CUresult(status),))
+        check_status(status)
         counted.count(to_gpu=len(part))
 
     def _new_way(self) -> tuple[_native.SendWay, list[Event]]:
@@ -110,7 +109,7 @@ class PinnedRing:
         size, count = self._slots
         memory, events = self._pin(size * count), [Event(self.gpu) for _ in range(count)]
         slots = [(memory + number * size, int(event.handle)) for number, event in enumerate(events)]
-        return _native.SendWay.make(driver_calls(), int(self.gpu.context), self.stream, slots, size), events
+        return _native.SendWay.make(send_calls(), int(self.gpu.context), self.stream, slots, size), events
 
     def _pin(self, nbytes: int) -> int:
         """Memory that the card reads and writes itself, until the ring is closed."""
@@ -214,21 +213,6 @@ class PinnedRing:
                     group, room = [], self._chunk_bytes
         if group:
             yield group
-
-
-@cache
-def driver_calls() -> tuple[int, int, int, int]:
-    """Addresses of the driver's functions that native threads call, as `_native.SendWay.make` takes them."""
-    library = ctypes.CDLL("libcuda.so.1")
-    names = ("cuCtxSetCurrent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventQuery")
-    return tuple([address_of(getattr(library, name)) for name in names])  # type: ignore[return-value]
-
-
-def address_of(function: Any) -> int:
-    """Where a function of ctypes lies."""
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    assert address is not None
-    return address
 
 
 def is_pinned(address: int) -> bool:

@@ -13,13 +13,18 @@ import ctypes
 import queue
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, checked, driver
+from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, check_status, checked, driver
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import DeviceBuffer
+from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
@@ -132,7 +137,7 @@ class Staging:
         self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
         counted.count(to_host=view.nbytes)
 
-    def put(self, address: int, stream: int, source: bytes, *, counted: Crossings) -> None:
+    def put(self, address: int, stream: int, source: bytes | NDArray[np.uint8], *, counted: Crossings) -> None:
         """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
 
         Parameters
@@ -142,7 +147,8 @@ class Staging:
         """
         chunk = self._take_chunk()
         try:
-            _upload(chunk, (source, address, len(source)), stream)
+            chunk.under_way = True
+            check_status(card_calls().send(source, chunk.address, address, stream, int(chunk.event.handle)))
         finally:
             self._chunks.put(chunk)
         counted.count(to_gpu=len(source))
@@ -164,8 +170,7 @@ class Staging:
         chunk = self._take_chunk()
         try:
             chunk.under_way = True
-            checked(driver().cuMemcpyDtoHAsync(chunk.address, address, nbytes, stream))
-            chunk.event.record(stream, is_current=True).wait()
+            check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
             chunk.under_way = False
             fetched = ctypes.string_at(chunk.address, nbytes)
         finally:
@@ -240,7 +245,7 @@ class Staging:
             raise
 
 
-def _upload(chunk: _Chunk, piece: tuple[int | bytes, int, int], stream: int) -> None:
+def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     host, device, size = piece
     ctypes.memmove(chunk.address, host, size)
     chunk.under_way = True
@@ -278,7 +283,10 @@ _stagings_lock = threading.Lock()
 
 def staging(gpu: Gpu) -> Staging:
     """The pinned memory of a card."""
-    with _stagings_lock:
-        if gpu.index not in _stagings:
-            _stagings[gpu.index] = Staging(gpu)
-        return _stagings[gpu.index]
+    found = _stagings.get(gpu.index)
+    if found is None:
+        with _stagings_lock:
+            found = _stagings.get(gpu.index)
+            if found is None:
+                found = _stagings[gpu.index] = Staging(gpu)
+    return found

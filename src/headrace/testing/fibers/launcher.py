@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -93,12 +94,17 @@ class FiberLauncher:
         """As `headrace.core.gpu.launcher.Launcher.fill`."""
         _array(room)[:] = byte
 
-    def put(self, values: NDArray[Any], room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """As `headrace.core.gpu.launcher.Launcher.put`."""
-        plain = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
+        plain = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         made = self.room(plain.nbytes) if room is None else room
         _array(made)[:] = plain
         return made
+
+    def together(self) -> AbstractContextManager[object]:
+        """As `headrace.core.gpu.launcher.Launcher.together`."""
+        return nullcontext()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `headrace.core.gpu.launcher.Launcher.launch`.

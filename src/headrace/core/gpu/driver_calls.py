@@ -1,0 +1,52 @@
+"""The driver's functions that native code calls (core/gpu/bindings.cpp, sources/send.hpp): where they lie.
+
+Most calls go through ``cuda.bindings``, which adds about a microsecond to each. What a read does many times goes this way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from headrace import _native
+
+
+def addresses_of(*names: str) -> list[int]:
+    """Of functions of the driver, which is loaded already."""
+    library = ctypes.CDLL("libcuda.so.1")
+    return [address_of(getattr(library, name)) for name in names]
+
+
+def address_of(function: Any) -> int:
+    """Where a function of ctypes lies."""
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+CARD_CALLS = (
+    "cuLaunchKernel",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuMemAllocFromPoolAsync",
+    "cuMemFreeAsync",
+    "cuMemsetD8Async",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+)
+
+
+@cache
+def card_calls() -> _native.CardCalls:
+    """What launches, memory and small copies call."""
+    return _native.CardCalls.make(addresses_of(*CARD_CALLS))
+
+
+@cache
+def send_calls() -> tuple[int, int, int, int]:
+    """As `_native.SendWay.make` takes them."""
+    current, to_card, record, query = addresses_of("cuCtxSetCurrent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventQuery")
+    return current, to_card, record, query
