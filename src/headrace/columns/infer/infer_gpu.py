@@ -24,8 +24,8 @@ _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
 _TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
 """Bytes of the first sample. A thread of the host looks at 0.1 GB a second, while the card waits, which converts a wrong guess
-again at 300, and in 0.1 ms: so a sample costs about as much as a wrong guess. Most is what the host has anyway. What is found does
-not depend on it."""
+again at 300, and in 0.1 ms: so a sample costs about as much as a wrong guess. Most is what the host has anyway. What is found
+does not depend on it."""
 
 
 class Inference:
@@ -114,7 +114,7 @@ class Inference:
             return again
         for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
             before = taken[position]
-            if before == SETTLED:
+            if before == SETTLED or (now == before and now != BIG_INT):
                 continue
             if now == BIG_INT and before == BIG_INT:
                 again[position] = SETTLED  # no float among the long integers: they are text
