@@ -224,11 +224,10 @@ def test_no_more_is_looked_at_than_tells_enough():
 
 def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
     native = native_dialect(CSV)
-    lines = [
-        b"x," + b"y" * size + b"\n" for size in [1, 97] * 21
-    ]  # 82 records in 4 KB, whose strings differ by more than an eighth
-    beginning = (b"".join(lines) * 4096)[:4096] + b"x,y\n" * 4000
-    short, long = (expect(native, beginning, size, [1]) for size in (1 << 20, 10**9))
+    # Of 41 records in 4 KB, all as long, strings differ by more than an eighth.
+    lines = [b"y" * size + b"," + b"9" * (98 - size) + b"\n" for size in [1, 97] * 21]
+    beginning = (b"".join(lines) * 2)[:4096] + b"y,9\n" * 4000
+    short, long = (expect(native, beginning, size, [0]) for size in (1 << 20, 10**9))
     assert short is not None and long is not None
-    assert short.rows < (1 << 20) // 40  # by the first 4 KB alone
+    assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
     assert long.rows > 10**9 // 10  # by those behind, too

@@ -1,6 +1,15 @@
 #include "structure/beginning.hpp"
 
 namespace headrace {
+namespace {
+
+// The first byte from `at` on that is not of the last group, or the text's end.
+usize behind_others(const Automaton& automaton, std::string_view text, usize at) {
+    while (at < text.size() && automaton.class_of[static_cast<u8>(text[at])] + 1u == automaton.groups) ++at;
+    return at;
+}
+
+}  // namespace
 
 Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width) {
     const Automaton& automaton = dialect.automaton;
@@ -16,12 +25,17 @@ Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize
         begin = behind;
         quotes = 0;
     };
+    const u8 other = static_cast<u8>(automaton.groups - 1);
     for (usize at = 0; at < text.size(); ++at) {
         const u8 byte = static_cast<u8>(text[at]);
-        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state];
+        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state], before = state;
         state = automaton.next[group][state];
         quotes += byte == dialect.quote ? 1 : 0;
-        if (emit == 0) continue;
+        if (emit == 0) {
+            // Inside a field most bytes change nothing, and are passed without waiting for the state before each.
+            if (group == other && state == before) at = behind_others(automaton, text, at + 1) - 1;
+            continue;
+        }
         if (emit & EMIT_OPEN) {
             begin = at;
             quotes = byte == dialect.quote ? 1 : 0;

@@ -22,9 +22,10 @@ _KINDS = 20
 """And one for values that their column's type does not hold."""
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
-_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 64, 8 << 10, 64 << 10
-"""Bytes of the first sample. A thread of the host looks at 0.2 GB a second, and the card converts a wrong guess again at
-hundreds, so the sample of a small text is small. What is found does not depend on it."""
+_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
+"""Bytes of the first sample. A thread of the host looks at 0.1 GB a second, while the card waits, which converts a wrong guess
+again at 300, and in 0.1 ms: so a sample costs about as much as a wrong guess. Most is what the host has anyway. What is found
+does not depend on it."""
 
 
 class Inference:
@@ -45,8 +46,9 @@ class Inference:
     def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
-        least = max(_LEAST_SAMPLE, plan.tile_bytes // 16)  # a tile has 256 records, if they are long
-        self._sample = min(max((plan.end - begin) // _TEXT_PER_SAMPLE, least), _MOST_SAMPLE)
+        least = max(_LEAST_SAMPLE, plan.tile_bytes // 32)  # a tile has 256 records, if they are long
+        more = (plan.end - begin) // _TEXT_PER_SAMPLE // _LEAST_SAMPLE * _LEAST_SAMPLE  # it is looked at by as much
+        self._sample = min(least + more, _MOST_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
@@ -112,7 +114,7 @@ class Inference:
             return again
         for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
             before = taken[position]
-            if before == SETTLED:
+            if before == SETTLED or (now == before and now != BIG_INT):
                 continue
             if now == BIG_INT and before == BIG_INT:
                 again[position] = SETTLED  # no float among the long integers: they are text

@@ -174,7 +174,9 @@ void LoadPass::tell_progress() const {
 }
 
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
-    const TilePart part{plan_.begin, plan_.stop, plan_.before.state};
+    // Nothing is read behind the last of these tiles: a sample is little, and the text may lie on a GPU.
+    const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
+    const TilePart part{plan_.begin, stop, plan_.before.state};
     TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
     OrderedGate places;
     scan_ = &scan;

@@ -232,8 +232,7 @@ private:
 };
 
 // Launches told together, each a `KernelCall`, its extents, shared memory, arguments and what else: how many were told,
-// and the status of the next one, if it failed. The driver takes half as long for a launch behind another as behind
-// Python.
+// and the status of the next one, if it failed. In a loop a launch takes half of what it takes between other work.
 std::pair<usize, int> launch_all(const nb::list& launches, Address stream) {
     usize told = 0;
     for (const nb::handle each : launches) {
