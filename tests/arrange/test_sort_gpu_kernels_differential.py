@@ -95,8 +95,9 @@ def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_value_together_with_its_key_or_behind_it(width: int, follows: bool) -> None:
-    tiles = (((width, width), Tiles((64, 4, 1), width, follows)),)
-    shapes = replace(SHAPES, digits=replace(SHAPES.digits, one_value=tiles), stable_tiles=tiles)
+    tiles = Tiles((64, 4, 1), width, follows)
+    digits = replace(SHAPES.digits, one_value=(((width, width), ((2000, tiles),)),))
+    shapes = replace(SHAPES, digits=digits, stable_tiles=(((width, width), tiles),))
     for count in (1023, 1024, 1281):
         values = [np.arange(count).astype(f"u{width}")]
         for keys in (entropy_keys(f"u{width}", count, 3), keys_of(f"f{width}", count)):
