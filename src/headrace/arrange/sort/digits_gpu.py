@@ -52,6 +52,14 @@ class Tiles:
         return tile_bytes(threads, items, width + (1 if self.follows else self.values), 1 << bits)
 
 
+_64_AND_64 = (
+    (3 << 20, Tiles((512, 12, 1), 8)),
+    (1 << 25, Tiles((256, 28, 2), 8, follows=True)),
+    (inf, Tiles((256, 24, 2), 8, follows=True)),
+)
+"""Few tiles want many threads each; of some ten a block, one less counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
@@ -97,7 +105,7 @@ class DigitShapes:
     portion: int = 1 << 30
     one_value: tuple[tuple[tuple[int, int], tuple[tuple[float, Tiles], ...]], ...] = (
         ((4, 4), ((inf, Tiles((256, 32, 2), 4)),)),
-        ((8, 8), ((3 << 20, Tiles((512, 12, 1), 8)), (inf, Tiles((256, 24, 2), 8, follows=True)))),
+        ((8, 8), _64_AND_64),
     )
 
     def of(self, width: int, widths: Sequence[int], count: int) -> Tiles:
@@ -150,13 +158,14 @@ class Plan:
     def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        self.totals = common.launcher.room(self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES, fill=0)
+        takes_heads = takes_heads and shapes.heads is not None
+        own_bytes = self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES
+        self.totals = common.launcher.room(own_bytes + takes_heads * (4 << 2 * shapes.bits), fill=0)
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self._disorder = Part(self.totals, self.table_bytes)
         self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
-        takes_heads = takes_heads and shapes.heads is not None
-        self.heads = common.launcher.room(4 << 2 * shapes.bits, fill=0) if takes_heads else None
+        self.heads = Part(self.totals, own_bytes) if takes_heads else None
 
     def make(self, source: Room, case: Case) -> None:
         """Count, and decide."""
@@ -165,7 +174,7 @@ class Plan:
             self._count_heads(source, packed, self.heads, self._shapes.heads)
         self._count_all(source, packed, keeps_equals=case.keeps_equals)
 
-    def _count_heads(self, source: Room, case: bytes, heads: Room, shape: tuple[int, int, int]) -> None:
+    def _count_heads(self, source: Room, case: bytes, heads: Part, shape: tuple[int, int, int]) -> None:
         """If a sample tells that it is worth it."""
         keys, shapes, common = self._keys, self._shapes, self._common
         threads, rows, full = shape
