@@ -15,7 +15,6 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import inf
 from pathlib import Path
 
 from bench.gpu_sort_machines import ByParts, Case, Fibers, Machine
@@ -52,9 +51,7 @@ def shaped(shapes: SortShapes, name: str, tiles: Tiles) -> SortShapes:
         return replace(shapes, digits=replace(digits, keys=((width, tiles.shape),)))
     if tiles.values == 1:
         return replace(shapes, digits=replace(digits, with_values=((width, tiles.shape),), one_value=()))
-    return replace(
-        shapes, digits=replace(digits, one_value=(((width, width), ((inf, tiles),)),)), stable_tiles=(((width, width), tiles),)
-    )
+    return replace(shapes, digits=replace(digits, one_value=(((width, width), tiles),)), stable_tiles=(((width, width), tiles),))
 
 
 def compile_all(names: list[str], steps: list[str], count: int) -> None:

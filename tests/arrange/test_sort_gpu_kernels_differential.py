@@ -96,7 +96,7 @@ def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_value_together_with_its_key_or_behind_it(width: int, follows: bool) -> None:
     tiles = Tiles((64, 4, 1), width, follows)
-    digits = replace(SHAPES.digits, one_value=(((width, width), ((2000, tiles),)),))
+    digits = replace(SHAPES.digits, one_value=(((width, width), tiles),))
     shapes = replace(SHAPES, digits=digits, stable_tiles=(((width, width), tiles),))
     for count in (1023, 1024, 1281):
         values = [np.arange(count).astype(f"u{width}")]

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
@@ -52,14 +51,6 @@ class Tiles:
         return tile_bytes(threads, items, width + (1 if self.follows else self.values), 1 << bits)
 
 
-_64_AND_64 = (
-    (3 << 20, Tiles((512, 12, 1), 8)),
-    (1 << 25, Tiles((256, 28, 2), 8, follows=True)),
-    (inf, Tiles((256, 24, 2), 8, follows=True)),
-)
-"""Few tiles want many threads each; of some ten a block, one less counts."""
-
-
 @dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
@@ -71,7 +62,7 @@ class DigitShapes:
     keys, with_values
         Threads of a block, keys of a thread, blocks of a multiprocessor.
     one_value
-        Tiles by bytes of a key and of the one value that it has, and up to how many keys, least first.
+        Tiles by bytes of a key and of the one value that it has.
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -103,17 +94,17 @@ class DigitShapes:
     counting_blocks: int = 4
     heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
-    one_value: tuple[tuple[tuple[int, int], tuple[tuple[float, Tiles], ...]], ...] = (
-        ((4, 4), ((inf, Tiles((256, 32, 2), 4)),)),
-        ((8, 8), _64_AND_64),
+    one_value: tuple[tuple[tuple[int, int], Tiles], ...] = (
+        ((4, 4), Tiles((256, 32, 2), 4)),
+        ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
     )
 
-    def of(self, width: int, widths: Sequence[int], count: int) -> Tiles:
-        """Of `count` keys of so many bytes, and arrays of items of `widths` that go with them."""
+    def of(self, width: int, widths: Sequence[int]) -> Tiles:
+        """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
-        of_one = dict(self.one_value).get((width, widths[0]), ()) if len(widths) == 1 else ()
-        return next((tiles for upto, tiles in of_one if count <= upto), Tiles(dict(self.with_values)[width], 1))
+        alone = dict(self.one_value).get((width, widths[0])) if len(widths) == 1 else None
+        return alone or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""

@@ -64,8 +64,7 @@ def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
         return shapes
     counted = dict(shapes.counted)
     counted[8] = replace(counted[8], counting=_OF_SMALL[:2], splitting=_OF_SMALL)
-    one_value = tuple((widths, tiles[-1:]) for widths, tiles in shapes.digits.one_value)
-    digits = replace(shapes.digits, heads=None, one_value=one_value)
+    digits = replace(shapes.digits, heads=None)
     return replace(shapes, digits=digits, counted=tuple(counted.items()), stable_tiles=shapes.stable_tiles[1:])
 
 

@@ -243,7 +243,7 @@ class Sorter:
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
         plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
-        tiles, states = shapes.of(keys.width, widths, self._count), self._states(keys, widths, by_parts)
+        tiles, states = shapes.of(keys.width, widths), self._states(keys, widths, by_parts)
         digits = DigitSort(common, keys, shapes, tiles, states) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options, states) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
@@ -261,7 +261,7 @@ class Sorter:
     def _states(self, keys: Keys, widths: Sequence[int], by_parts: tuple[PartShapes, PartOptions, int] | None) -> Room:
         """Of look-back: one room, since a sort goes by digits or by parts."""
         shapes = self._shapes.digits
-        nbytes = DigitSort.states_bytes(self._count, shapes, shapes.of(keys.width, widths, self._count))
+        nbytes = DigitSort.states_bytes(self._count, shapes, shapes.of(keys.width, widths))
         if by_parts is not None and by_parts[1].stable:
             nbytes = max(nbytes, PartSort.states_bytes(self._count, *by_parts[:2]))
         return self._launcher.room(nbytes, fill=0)
@@ -287,9 +287,7 @@ class Sorter:
             return None
         if widths:
             alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None
-            shapes = dict(self._shapes.stable)[given.width].stably(
-                alone or self._shapes.digits.of(given.width, widths, self._count)
-            )
+            shapes = dict(self._shapes.stable)[given.width].stably(alone or self._shapes.digits.of(given.width, widths))
             return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 
