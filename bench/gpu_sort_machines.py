@@ -55,8 +55,8 @@ class Case:
 class ByParts(Sorter):
     """Goes by parts, as far as it may, whatever the keys are."""
 
-    def _parts(self, given: Given, *, has_values: bool) -> tuple[PartShapes, PartOptions, int] | None:
-        found = super()._parts(given, has_values=has_values)
+    def _parts(self, given: Given, widths: list[int]) -> tuple[PartShapes, PartOptions, int] | None:
+        found = super()._parts(given, widths)
         return found and (*found[:2], MUST)
 
 

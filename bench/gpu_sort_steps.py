@@ -26,8 +26,8 @@ WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "chosen": (None, lambda shapes: shapes),
     "digits": ("digits", lambda shapes: shapes),
     "hybrid": ("hybrid", lambda shapes: shapes),
-    "parts": (None, lambda shapes: shapes),  # whatever the plan would say
-    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1 << 18), (8, 1 << 18)))),
+    "parts": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),  # whatever the plan would say
+    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),
 }
 """By name the strategy, and what becomes of the shapes."""
 lines: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace.arrange.sort.digits_gpu import DigitShapes
+from headrace.arrange.sort.digits_gpu import MUST, DigitShapes
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.local_gpu import SpreadShape
 from headrace.arrange.sort.parts_gpu import PartShapes
@@ -45,6 +45,7 @@ SHAPES = SortShapes(
     ((4, PARTS_FROM), (8, PARTS_FROM)),
     8,
     4,
+    (),
 )
 ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 
@@ -93,6 +94,14 @@ def expected_rows(keys: Any, order: KeyOrder, *, by_equals: bool) -> Any:
     return np.array(sorted(range(len(own)), key=lambda row: code(own[row])), np.int64)
 
 
+class ByParts(Sorter):
+    """Goes by parts, as far as it may, whatever the keys are."""
+
+    def _parts(self, given, widths):
+        found = super()._parts(given, widths)
+        return found and (*found[:2], MUST)
+
+
 class Sorted:
     """What a sort gave: keys, values, places."""
 
@@ -101,10 +110,10 @@ class Sorted:
 
 
 def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), **options):
-    """`options` are `shapes`, `wants_keys`, and those of `Given`."""
+    """`options` are `shapes`, `sorter`, `wants_keys`, and those of `Given`."""
     launcher = FiberLauncher(*how)
     shapes = options.pop("shapes", SHAPES)
-    counters = []
+    sorter, counters = options.pop("sorter", Sorter), []
 
     def moved(array):
         source = launcher.put(array)
@@ -120,7 +129,7 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
     wants_keys = options.pop("wants_keys", True)
     order = order or KeyOrder.of(keys.dtype.str)
     given = Given(order, source, target if wants_keys else None, tuple(columns), indices, **options)
-    Sorter(launcher, len(keys), shapes, zeroed).sort(given)
+    sorter(launcher, len(keys), shapes, zeroed).sort(given)
     assert not any(room.array.any() for room in counters)  # as the next launch must find them
     found = [room.array.view(array.dtype) for (_, room, _), array in zip(columns, values, strict=True)]
     return Sorted(target.array.view(keys.dtype), found, indices and indices[0].array.view(f"u{index_bytes}"))

@@ -103,3 +103,12 @@ def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
     keys, records = parts_of(kind, [shape.keys, 300], width)
     left = sort_parts(shape, keys, records[:1], None, ("random", 1))[2]
     assert not left or kind in {"few", "ends"}
+
+
+def test_values_as_many_as_bins_are_told_apart() -> None:
+    """768 words of two bins, and six digits of 256: a step is a bin but for two parts in 3 of 2**-32, so two values share one."""
+    keys = np.array([1, 0, 1535, 768, 769, 767, 1534, 1, 0], np.uint32)
+    records = np.array([(0, len(keys), 16 | 8 << 8 | 5 << 24, BETWEEN)], np.uint32)
+    found, _, left = sort_parts(SpreadShape(64, 18, 1), keys, records, None, ("forward", 0))
+    assert not left
+    np.testing.assert_array_equal(found, np.sort(keys))

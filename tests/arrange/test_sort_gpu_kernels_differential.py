@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.sort.digits_gpu import Tiles
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts_gpu import PartOptions
 from headrace.arrange.sort.small_gpu import BlockShape, RankShape
@@ -19,6 +20,7 @@ from tests.arrange.sort_gpu_cases import (
     PARTS_FROM,
     RANKED,
     SHAPES,
+    ByParts,
     Given,
     Sorter,
     check,
@@ -78,6 +80,31 @@ def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
             check(keys, strategy=strategy)
         check(keys, columns_of(count, 1))
         check(keys, columns_of(count, 1), strategy="hybrid", stable=False)
+
+
+@pytest.mark.parametrize("ands", [0, 1, 3, 8])
+@pytest.mark.parametrize("dtype", ["u4", "f4", "u8", "f8"])
+def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
+    for count in (PARTS_FROM, 2500):
+        keys = entropy_keys(dtype, count, ands)
+        check(keys, sorter=ByParts)
+        check(keys, columns_of(count, 2), sorter=ByParts)
+        check(keys, [np.arange(count).astype(f"u{keys.itemsize}")], sorter=ByParts, in_place=ands % 2 == 1)
+
+
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("width", [4, 8])
+def test_one_value_together_with_its_key_or_behind_it(width: int, follows: bool) -> None:
+    tiles = Tiles((64, 4, 1), width, follows)
+    digits = replace(SHAPES.digits, one_value=(((width, width), tiles),))
+    shapes = replace(SHAPES, digits=digits, stable_tiles=(((width, width), tiles),))
+    for count in (1023, 1024, 1281):
+        values = [np.arange(count).astype(f"u{width}")]
+        for keys in (entropy_keys(f"u{width}", count, 3), keys_of(f"f{width}", count)):
+            for in_place in (False, True):
+                check(keys, values, shapes=shapes, strategy="digits", in_place=in_place)
+            check(keys, values, shapes=shapes, sorter=ByParts)
+            check(keys, shapes=shapes, index_bytes=width, wants_keys=False)
 
 
 @pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])

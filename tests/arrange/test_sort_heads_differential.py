@@ -70,6 +70,15 @@ def test_skew_that_a_sample_sees() -> None:
         assert planned(entropy_keys("u4", 5000, ands))[2:4] == (False, False)
 
 
+def test_parts_that_would_not_take_one_pass() -> None:
+    """Heads are even, what is below them is not: parts would go digit by digit."""
+    keys = entropy_keys("u4", 9000, 0)
+    assert planned(keys)[2:4] == (True, True)
+    crowded = np.where(np.arange(9000) % 20 == 0, keys, keys & np.uint32(0xFF0FFFFF))
+    how, steps, taken, made, _ = planned(crowded)
+    assert (how, steps, taken, made) == (HOW["by_digits"], list(range(8)), False, False)
+
+
 def test_heads_that_are_alike_after_all() -> None:
     """What the sample has not seen: all digits are counted then, and the answer is as good."""
     keys = np.full(5000, 0x01020304, "u4")

@@ -1,6 +1,7 @@
 // Keys of a block in registers, a warp's side by side, sorted by their low bits digit by digit, and with them which row
 // each came from. A step is a tile's in sort_pass.cu, only that the tile stays: ranks by ballots, an exchange through
-// shared memory. Digits that all keys share are left out. (Stehle and Jacobsen 2017, section 4.4, "local sort".)
+// shared memory. Digits that all keys share are left out. A part of a third of a tile's keys has a third of its rows in
+// each warp, and takes as many instructions. (Stehle and Jacobsen 2017, section 4.4, "local sort".)
 //
 // What goes with keys is fetched by those rows at the end, whatever its width: the rows of a block lie together.
 #pragma once
@@ -24,6 +25,18 @@ struct BlockRoom {
     }
 };
 
+// The rows of a warp that have keys, an even number: ranks are made by twos.
+struct PartRows {
+    u32 rounds;
+
+    static __device__ __forceinline__ PartRows of(u32 count) { return {((count - 1) / threads + 2) / 2 * 2}; }
+    __device__ __forceinline__ bool has(u32 j) const { return j < rounds; }
+    // Item j of a lane, from the part's first.
+    __device__ __forceinline__ u32 place(u32 j) const {
+        return (tile::warp() * rounds + j) * tile::lanes + tile::lane();
+    }
+};
+
 // Item j is set before j + 1.
 static __device__ __forceinline__ void set_half(u32 (&halves)[items / 2], u32 j, u32 value) {
     halves[j / 2] = j % 2 == 0 ? value : halves[j / 2] | value << 16;
@@ -35,36 +48,58 @@ static __device__ __forceinline__ void replace_half(u32 (&halves)[items / 2], u3
     halves[j / 2] = (halves[j / 2] & ~(0xFFFFu << shift)) | value << shift;
 }
 
+// As count_digits of split_tile.cuh, of the rows that have keys. Keys that are not there have the last digit.
+static __device__ __forceinline__ Found count_part(const Key (&key)[items], const Work& work, u32 count,
+                                                   const PartRows& own) {
+    u32* const counters = cleared_counters(work);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (!own.has(j)) continue;
+        atomicAdd(counters + (own.place(j) < count ? work.digit.of(key[j]) : digits - 1), 1u);
+    }
+    __syncthreads();
+    Found found = scan_digits(work, {0, count});
+    if (threadIdx.x == digits - 1) found.count += tile_keys - own.rounds * threads;
+    return found;
+}
+
 // The digit of each key is ranked; keys and rows come back in its order.
-static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const Work& work,
-                                                const Tile& tile, u16* rows) {
-    rank_items<items>(
-        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(key, j, work.digit, tile); },
-        [&](u32 j, u32 at) {
-            work.room[at] = key[j];
-            if constexpr (with_values) rows[at] = static_cast<u16>(half_of(row, j));
-        });
+static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const Work& work, u32 count,
+                                                const PartRows& own, u16* rows) {
+#pragma unroll
+    for (u32 first = 0; first < items; first += 2) {
+        if (!own.has(first)) continue;
+        rank_items<2>(
+            work.shared.next[tile::warp()],
+            [&](u32 j) { return own.place(first + j) < count ? work.digit.of(key[first + j]) : digits - 1; },
+            [&](u32 j, u32 at) {
+                work.room[at] = key[first + j];
+                if constexpr (with_values) rows[at] = static_cast<u16>(half_of(row, first + j));
+            });
+        __syncwarp();  // counters are as the next two find them
+    }
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        key[j] = work.room[item_place(j)];
-        if constexpr (with_values) set_half(row, j, rows[item_place(j)]);
+        if (!own.has(j)) continue;
+        key[j] = work.room[own.place(j)];
+        if constexpr (with_values) set_half(row, j, rows[own.place(j)]);
     }
 }
 
-// The first `count` keys, by their lowest `low_bits` bits. All threads; barriers inside.
+// The first `count` keys, by their lowest `low_bits` bits, in rows as PartRows has them. All threads; barriers inside.
 static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockRoom& room,
                                                   const KeyRule<Key>& rule, u32 count, u32 low_bits) {
-    const Tile tile = {0, count};
+    const PartRows own = PartRows::of(count);
     const Columns columns = {};
     const Places places = {};
 #pragma unroll 1
     for (u32 shift = 0; shift < low_bits; shift += bits) {
         const Digit digit = digit_at_shift(rule, shift, low_bits - shift < bits ? low_bits - shift : bits);
         const Work work{nullptr, nullptr, 0, digit, places, columns, room.shared, room.keys};
-        const Found found = count_digits<false>(key, work, tile);
+        const Found found = count_part(key, work, count, own);
         if (__syncthreads_or(threadIdx.x < digits && found.count == count) != 0) continue;
-        exchange(key, row, work, tile, room.rows);
+        exchange(key, row, work, count, own, room.rows);
     }
 }
 

@@ -12,7 +12,7 @@ from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
-PLAN_BYTES = 16 + 16 * 16
+PLAN_BYTES = 16 + 16 * 16 + 16
 _DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
@@ -29,23 +29,26 @@ class Tiles:
     shape
         Threads of a block, keys of a thread, blocks of a multiprocessor.
     values
-        0: without; 4 or 8: bytes of a value that moves together with its key; 1: whatever moves follows the keys.
+        0: without; 4 or 8: bytes of a value, of which a key has one; 1: whatever moves follows the keys.
+    follows
+        Whether the one value follows its key, loaded while keys go out; else both move together.
     """
 
     shape: tuple[int, int, int]
     values: int = 0
+    follows: bool = False
 
     def defines(self, keys: Keys, bits: int, count: int) -> Mapping[str, Any]:
         """Macros for `count` keys."""
         threads, items, resident = self.shape
         sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
-        together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1))
+        together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1 and not self.follows))
         return keys.defines(*sizes, *together, ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
 
     def shared(self, width: int, bits: int) -> int:
         """Bytes of shared memory for keys of `width`."""
         threads, items, _ = self.shape
-        return tile_bytes(threads, items, width + self.values, 1 << bits)
+        return tile_bytes(threads, items, width + (1 if self.follows else self.values), 1 << bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ class DigitShapes:
         Of a digit.
     keys, with_values
         Threads of a block, keys of a thread, blocks of a multiprocessor.
-    together
-        The same by bytes of a key and of the one value that moves together with it.
+    one_value
+        Tiles by bytes of a key and of the one value that it has.
     counting
         Threads, and vectors of 16 bytes of a thread.
     planning
@@ -78,7 +81,7 @@ class DigitShapes:
         (1, (512, 24, 2)),
         (2, (512, 24, 2)),
         (4, (384, 32, 2)),
-        (8, (512, 16, 2)),
+        (8, (256, 32, 2)),
     )
     with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
         (1, (384, 16, 2)),
@@ -91,14 +94,17 @@ class DigitShapes:
     counting_blocks: int = 4
     heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
-    together: tuple[tuple[tuple[int, int], tuple[int, int, int]], ...] = (((4, 4), (384, 20, 2)), ((8, 8), (512, 12, 1)))
+    one_value: tuple[tuple[tuple[int, int], Tiles], ...] = (
+        ((4, 4), Tiles((256, 32, 2), 4)),
+        ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
+    )
 
     def of(self, width: int, widths: Sequence[int]) -> Tiles:
         """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
-        together = dict(self.together).get((width, widths[0])) if len(widths) == 1 else None
-        return Tiles(together, widths[0]) if together else Tiles(dict(self.with_values)[width], 1)
+        alone = dict(self.one_value).get((width, widths[0])) if len(widths) == 1 else None
+        return alone or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
@@ -137,19 +143,20 @@ class Case:
 class Plan:
     """Counts of all digits, where each begins, and what is done, all on the device.
 
-    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 288; 256 KiB where heads of keys may be counted.
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB where heads of keys may be counted.
     """
 
     def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        self.totals = common.launcher.room(self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES, fill=0)
+        takes_heads = takes_heads and shapes.heads is not None
+        own_bytes = self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES
+        self.totals = common.launcher.room(own_bytes + takes_heads * (4 << 2 * shapes.bits), fill=0)
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self._disorder = Part(self.totals, self.table_bytes)
         self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
-        takes_heads = takes_heads and shapes.heads is not None
-        self.heads = common.launcher.room(4 << 2 * shapes.bits, fill=0) if takes_heads else None
+        self.heads = Part(self.totals, own_bytes) if takes_heads else None
 
     def make(self, source: Room, case: Case) -> None:
         """Count, and decide."""
@@ -158,7 +165,7 @@ class Plan:
             self._count_heads(source, packed, self.heads, self._shapes.heads)
         self._count_all(source, packed, keeps_equals=case.keeps_equals)
 
-    def _count_heads(self, source: Room, case: bytes, heads: Room, shape: tuple[int, int, int]) -> None:
+    def _count_heads(self, source: Room, case: bytes, heads: Part, shape: tuple[int, int, int]) -> None:
         """If a sample tells that it is worth it."""
         keys, shapes, common = self._keys, self._shapes, self._common
         threads, rows, full = shape
@@ -205,16 +212,21 @@ class Plan:
 class DigitSort:
     """Steps from the lowest digit up.
 
-    Its memory: 16 bytes, and 8 for each tile of a portion and value of a digit, at most a third of a byte a key.
+    Parameters
+    ----------
+    states
+        Of look-back, `states_bytes` of zeros, at most a third of a byte a key.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, widths: Sequence[int]) -> None:
-        self._common, self._keys, self._shapes = common, keys, shapes
-        self._tiles = shapes.of(keys.width, widths)
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, tiles: Tiles, states: Room) -> None:
+        self._common, self._keys, self._shapes, self._tiles, self._states = common, keys, shapes, tiles, states
         self._portions = shapes.portions(common.count)
-        threads, items, _ = self._tiles.shape
-        tiles = -(-min(common.count, shapes.portion) // (threads * items))
-        self._states = common.launcher.room(16 + tiles * (8 << shapes.bits), fill=0)
+
+    @staticmethod
+    def states_bytes(count: int, shapes: DigitShapes, tiles: Tiles) -> int:
+        """A state for each tile of a portion and value of a digit, and two counters."""
+        threads, items, _ = tiles.shape
+        return 16 + -(-min(count, shapes.portion) // (threads * items)) * (8 << shapes.bits)
 
     def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Sort, if the plan is to go by digits; there are 8 columns at most."""

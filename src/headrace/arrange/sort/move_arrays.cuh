@@ -1,7 +1,8 @@
 // What a step of a sort loads and writes of a tile: keys, at the end as they were given, and what goes with them; or
-// where they came from, which is read from nowhere. One column of 4 or 8 bytes moves together with its keys. Of others
-// each place's digit is remembered in a byte, so that values take the place of keys in shared memory, and nothing has
-// to look at keys again.
+// where they came from, which is read from nowhere. One column of 4 or 8 bytes moves together with its keys, or follows
+// them early: it is loaded into the registers that keys leave, while these go out. Of what follows each place's digit
+// is remembered in a byte, so that values take the place of keys in shared memory, and nothing has to look at keys
+// again.
 #pragma once
 #include "arrange/multisplit/split_pairs.cuh"
 #include "arrange/sort/plan.cuh"
@@ -23,16 +24,19 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
-// The column that moves together with its keys: of arguments, so that the compiler knows where it lies.
+// The one column, where it is one: of arguments, so that the compiler knows where it lies.
 static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
     Columns beside = {};
-    if constexpr (together) {
+    if constexpr (only != 0) {
         const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
         beside.from[0] = from == nullptr ? nullptr : from + begin;
         beside.to[0] = arrays.column[0].to(step.to);
     }
     return beside;
 }
+
+// One column alone, as wide as told, follows its keys.
+constexpr bool follows_early = only != 0 && !together;
 
 // Of shared memory for each place of a tile.
 constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0);
@@ -142,6 +146,38 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
         }
     }
 }
+
+// The values that follow early, on their way from when keys are in shared memory.
+struct Following {
+    Value value[follows_early ? items : 1];
+
+    // Of a tile whose first place is `begin` of all; without a source, numbers of rows.
+    template <bool whole>
+    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u64 begin) {
+        const Value* const in = static_cast<const Value*>(work.columns.from[0]);
+        if (in != nullptr) return load_items<whole>(value, in, tile);
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) value[j] = static_cast<Value>(begin + item_place(j));
+    }
+    // Where their keys went; behind these.
+    template <bool whole>
+    __device__ __forceinline__ void write_out(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) const {
+        Value* const there = reinterpret_cast<Value*>(work.room);
+        Value* const out = static_cast<Value*>(work.columns.to[0]);
+        const u8* const digit = digits_of_places(work);
+        __syncthreads();  // keys are read
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = value[j];
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            const u32 at = j * threads + threadIdx.x;
+            if (whole || at < tile.count) write(out, work.shared.to[digit[at]], j, read(there, j));
+        }
+    }
+};
 
 template <bool whole>
 static __device__ __forceinline__ void move_all(const Work& work, const Tile& tile, const u32 (&place)[items / 2],

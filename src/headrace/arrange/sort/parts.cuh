@@ -68,6 +68,7 @@ struct Lists {
     Bucket* buckets;
     Bucket* odd_buckets;
     u32* cursors;             // for each bucket and digit: how many keys; then where the next one goes
+    u32* odd_cursors;         // null: both are the same, and cleared in between
     u32* block_counts;        // for each block and digit; null: not kept
     const u32* heads;         // for each two highest digits how many keys, where the plan has them
     Part* parts[part_lists];  // two classes of size each: even ones from the front, odd ones from the back
@@ -86,6 +87,10 @@ static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step)
 }
 static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 step) {
     return step % 2 == 0 ? lists.buckets : lists.odd_buckets;
+}
+
+static __device__ __forceinline__ u32* cursors_of(const Lists& lists, u32 step) {
+    return step % 2 == 0 || lists.odd_cursors == nullptr ? lists.cursors : lists.odd_cursors;
 }
 
 // Part `i` of a class.

@@ -88,6 +88,10 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
         buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit};
     }
     __syncthreads();
+    if (lists.odd_cursors != nullptr) {
+        u32* const cursors = cursors_of(lists, number + 1) + static_cast<u64>(shared.bucket) * digits;
+        for (u32 at = i; at < larges * digits; at += threads) cursors[at] = 0;
+    }
     Block* const records = blocks_of(lists, number + 1);
     for (u32 large = tile::warp(); large < larges; large += warps) {
         const u32 first = shared.first_block[large], its_begin = shared.begin[shared.large[large]];
@@ -104,7 +108,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
                                               Shared& shared) {
     const u32 d = threadIdx.x;
     const Step step = lists.plan->step[number];
-    u32* const cursors = lists.cursors + static_cast<u64>(bucket) * digits;
+    u32* const cursors = cursors_of(lists, number) + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
     const u32 first = buckets_of(lists, number)[bucket].begin;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
@@ -169,8 +173,9 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
     lists.counts[0].buckets = 1;
 }
 
-// Counts of a later step's buckets, of which there may be many fewer than there is room for.
+// Counts of a later step's buckets, of which there may be many fewer than there is room for; where steps share them.
 extern "C" __global__ void __launch_bounds__(threads) parts_clear(Lists lists, u32 number) {
     const u32 all = lists.counts[number].buckets * digits;
-    for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads) lists.cursors[i] = 0;
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads)
+        cursors_of(lists, number)[i] = 0;
 }

@@ -81,7 +81,7 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
 // The second step's buckets by what heads of keys told, with nothing to read.
 static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 buckets) {
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < buckets * digits; i += gridDim.x * threads) {
-        lists.cursors[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
+        cursors_of(lists, 1)[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
     }
 }
 
@@ -95,6 +95,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Step step = lists.plan->step[number];
     const Digit digit = digit_by_number(rule, step.digit);
     const bool reduces = lists.reduces != 0;
+    u32* const cursors = cursors_of(lists, number);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
         const Block block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
@@ -109,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             const u32 count = counters[d];
             if (lists.block_counts != nullptr) lists.block_counts[static_cast<u64>(i) * digits + d] = count;
-            if (count != 0) atomicAdd(&lists.cursors[static_cast<u64>(block.bucket) * digits + d], count);
+            if (count != 0) atomicAdd(&cursors[static_cast<u64>(block.bucket) * digits + d], count);
         }
         __syncthreads();
     }

@@ -128,6 +128,11 @@ class Bounds:
         return min(most, self.count // self.shapes.local[2 * number - 1].keys + 1)
 
     @property
+    def cursors(self) -> int:
+        """Tables of a step's buckets: two save a launch a step that clears one, and are more than the paper has."""
+        return 1 if self.options.keeps_counts and not self.options.stable else 2
+
+    @property
     def lists(self) -> int:
         """Of parts, and of those that are left."""
         return -(-len(self.shapes.local) // 2)
@@ -142,16 +147,21 @@ class Bounds:
         records = 2 * self.blocks + sum(self.parts(number) for number in range(self.lists))
         if self.shapes.left is not None:
             records += self.parts(0)
-        return 4 * digits * self.buckets + kept + _RECORD_BYTES * records + 2 * _BUCKET_BYTES * self.buckets
+        return 4 * digits * self.buckets * self.cursors + kept + _RECORD_BYTES * records + 2 * _BUCKET_BYTES * self.buckets
 
 
 class PartSort:
     """Steps from the highest digit down.
 
     Its memory, besides the plan's: `Bounds.nbytes`, up to a twentieth of the keys' own.
+
+    Parameters
+    ----------
+    states
+        Of look-back, `states_bytes` of zeros, where it is stable.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions, states: Room | None = None) -> None:
         self._common, self._keys, self._shapes, self._options = common, keys, shapes, options
         self._steps = keys.digits(shapes.bits)
         self._bounds = bounds = Bounds(common.count, shapes, options, self._steps)
@@ -160,12 +170,17 @@ class PartSort:
         self._counts = room((self._steps + 1) * _COUNTS_BYTES, fill=0)
         self._blocks = [room(bounds.blocks * _RECORD_BYTES) for _ in range(2)]
         self._buckets = [room(bounds.buckets * _BUCKET_BYTES) for _ in range(2)]
-        self._cursors = room(bounds.buckets * digits * 4)
+        self._cursors = [room(bounds.buckets * digits * 4) for _ in range(bounds.cursors)]
         keeps = options.keeps_counts and not options.stable
         self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
-        self._states = room(16 + bounds.blocks * digits * 8, fill=0) if options.stable else None
+        self._states = states if options.stable else None
         self._parts = [room(bounds.parts(number) * _RECORD_BYTES) for number in range(bounds.lists)]
         self._left = room(bounds.parts(0) * _RECORD_BYTES) if shapes.left is not None else None
+
+    @staticmethod
+    def states_bytes(count: int, shapes: PartShapes, options: PartOptions) -> int:
+        """A state for each block of a step and digit, and two counters."""
+        return 16 + Bounds(count, shapes, options, 1).blocks * (8 << shapes.bits)
 
     def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Sort, if the plan is to go by parts."""
@@ -189,7 +204,8 @@ class PartSort:
 
     def _lists(self, plan: Plan) -> bytes:
         shapes, options, bounds = self._shapes, self._options, self._bounds
-        rooms = (plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors, self._block_counts, plan.heads)
+        odd = self._cursors[1] if len(self._cursors) > 1 else None
+        rooms = plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors[0], odd, self._block_counts, plan.heads
         none = [None] * (LISTS - len(self._parts))
         places = [0 if room is None else room.address for room in (*rooms, *self._parts, *none)]
         most = [bounds.parts(number) for number in range(bounds.lists)] + [0] * len(none)
@@ -197,7 +213,7 @@ class PartSort:
         keys = [shape.keys if options.by_size else 0 for shape in shapes.local] + [0] * (MOST_CLASSES - len(shapes.local))
         flags = int(options.reduces), int(options.looks_ahead)
         sizes = *most, *keys, len(shapes.local), shapes.block_keys, shapes.most_in_one, below, *flags
-        return struct.pack("<12Q15I4x", *places, *sizes)
+        return struct.pack("<13Q15I4x", *places, *sizes)
 
     def _begin(self, lists: bytes, plan: Plan) -> None:
         totals = plan.totals if self._block_counts is None else None
@@ -212,7 +228,7 @@ class PartSort:
         return max(1, min(most, self._common.multiprocessors * each))
 
     def _count(self, lists: bytes, step: int, arrays: bytes) -> None:
-        if step > 0:
+        if step > 0 and len(self._cursors) == 1:
             shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
             self._common.launcher.launch(_CLEAR, shape, (lists, step))
         threads, items = self._shapes.counting
@@ -281,9 +297,9 @@ class PartSort:
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "160sIP")
-_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "160sI")
-_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "160sII")
+_BEGIN = Entry("arrange/sort/parts_assign.cu", "parts_begin", "168sIP")
+_CLEAR = Entry("arrange/sort/parts_assign.cu", "parts_clear", "168sI")
+_ASSIGN = Entry("arrange/sort/parts_assign.cu", "parts_assign", "168sII")
 
 
 @lru_cache(8)
@@ -293,9 +309,9 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/{name}.cu", name, f"160sI{rule}s296s")
+    return Entry(f"arrange/sort/{name}.cu", name, f"168sI{rule}s296s")
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"160sI{rule}s296sPI")
+    return Entry("arrange/sort/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI")

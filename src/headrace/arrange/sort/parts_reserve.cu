@@ -47,7 +47,7 @@ static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Ta
     const Left left = bin_keys(key, block.count, task.digit_of, bins, room);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
-    u32* const cursors = task.lists.cursors + static_cast<u64>(block.bucket) * digits;
+    u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
     const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
     const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
     if (!task.makes_keys) {

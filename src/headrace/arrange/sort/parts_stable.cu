@@ -66,7 +66,7 @@ private:
 
 struct Split {
     const Work& work;
-    const Lists& lists;
+    const u32* cursors;
     Chain& chain;
     const Block* list;
     Block& block;  // in shared memory; the one whose number is in work.shared.tile
@@ -105,14 +105,20 @@ static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& 
     i = work.shared.tile;
     block = split.block;
     if (whole && loads_ahead && block.count == tile_keys) load_moved<true>(loaded, work, tile_of(block), block.begin);
+    Following following;
+    if constexpr (follows_early) following.load<whole>(work, tile, own.begin);
     if (d < digits) {
-        const u32 start = split.lists.cursors[static_cast<u64>(own.bucket) * digits + d];
+        const u32 start = split.cursors[static_cast<u64>(own.bucket) * digits + d];
         const u64 at = static_cast<u64>(start) + split.chain.before(number, own.first, d, found.count);
         work.shared.to[d] = target(at, found.start);
     }
     __syncthreads();
     write_moved<whole>(work, tile, split.rule, split.is_last);
-    if constexpr (!together) move_all<whole>(work, tile, place, 0);
+    if constexpr (follows_early) {
+        following.write_out<whole>(work, tile, place);
+    } else if constexpr (!together) {
+        move_all<whole>(work, tile, place, 0);
+    }
 }
 
 template <bool whole>
@@ -151,16 +157,17 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     Chain chain(states, epoch);
-    if constexpr (!together) choose_columns(columns, arrays, step, 0);
+    if constexpr (only == 0) choose_columns(columns, arrays, step, 0);
     const Columns beside = column_beside(arrays, step, 0);
     clear_spare(shared);
     const Places places = {};
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from));
     const Work work{
-        in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, together ? beside : columns, shared, room};
+        in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, only != 0 ? beside : columns, shared, room};
     const bool is_last = number + 1 == lists.plan->steps;
-    const Split split = {work, lists, chain, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
+    const u32* const cursors = cursors_of(lists, number);
+    const Split split = {work, cursors, chain, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
     if (threadIdx.x == 0) {
         shared.tile = chain.take_block();
         block = block_at(split, shared.tile);

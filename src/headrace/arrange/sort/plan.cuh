@@ -29,6 +29,8 @@ struct Plan {
     u32 takes_heads;  // whether to count heads of keys first
     u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
     Step step[most_steps];
+    float crowding;  // as plan_steps.cuh has it, of a sample
+    u32 unused[3];
 };
 
 // One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.

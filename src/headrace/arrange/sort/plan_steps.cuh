@@ -17,12 +17,13 @@ struct Case {
 
 // What a key alone costs in picoseconds, measured on an H200 with 2^27 to 2^29 of them (docs/decisions/0023): to count
 // its head, or all its digits, or a digit of its part; in a pass of a sort by digits; to be scattered by parts, twice
-// as much where buckets are small or digits skewed; and at the end to be sorted in its part.
+// as much, of keys alone, where buckets are small or digits skewed; and at the end to be sorted in its part, if that
+// takes one pass.
 struct Costs {
     float heads, digits, again, pass, scatter, local;
 };
 constexpr Costs costs =
-    sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 4.3f, 2.8f, 5.0f} : Costs{2.0f, 3.9f, 2.4f, 6.1f, 5.3f, 7.0f};
+    sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 3.7f, 2.8f, 3.5f} : Costs{2.0f, 3.9f, 2.0f, 5.8f, 5.3f, 5.5f};
 
 static __device__ __forceinline__ float moved_with(const Case& task) {
     return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
@@ -30,15 +31,24 @@ static __device__ __forceinline__ float moved_with(const Case& task) {
 static __device__ __forceinline__ float cost_by_digits(const Case& task, u32 differing) {
     return costs.pass * moved_with(task) * static_cast<float>(differing);
 }
+// A part takes one pass where what is left of its keys is spread evenly; else it goes digit by digit, which takes as
+// long with values. `crowding` is how many times as many pairs of keys have the same third digit as if they were spread
+// evenly: 1 of uniform words and of most floats, 6 of two words ANDed, which took 5 passes more.
+static __device__ __forceinline__ float cost_of_crowding(float crowding) {
+    const float more = (crowding < 6 ? crowding : 6) - 1;
+    return more < 0 ? 0 : costs.local * more;
+}
 // `splits`: how often a key is split behind its first digit. What heads told is not counted again.
-static __device__ __forceinline__ float cost_by_parts(const Case& task, float splits, bool has_heads) {
+static __device__ __forceinline__ float cost_by_parts(const Case& task, float splits, bool has_heads, float crowding) {
     const float second = splits < 1 ? splits : 1, later = splits - second;
     const float counting = costs.again * (has_heads ? later : splits);
-    return moved_with(task) * (costs.scatter * (1 + second + 2 * later) + costs.local) + counting;
+    const float of_later = task.value_bytes == 0 ? 2 : 1.3f;  // times a scatter
+    const float moving = costs.scatter * (1 + second + of_later * later) + costs.local;
+    return moved_with(task) * moving + cost_of_crowding(crowding) + counting;
 }
-// By a fifth at least, since parts are counted upon to divide as the digits before did.
+// By a seventh at least, since parts are counted upon to divide as the digits before did.
 static __device__ __forceinline__ bool is_better(float by_parts, float by_digits) {
-    return by_parts < 0.8f * by_digits;
+    return by_parts < 0.85f * by_digits;
 }
 
 // The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.

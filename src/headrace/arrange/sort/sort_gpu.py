@@ -87,8 +87,8 @@ def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
         return shapes
     counted = dict(shapes.counted)
     counted[8] = replace(counted[8], counting=_OF_SMALL[:2], splitting=_OF_SMALL)
-    digits = replace(shapes.digits, heads=None, together=shapes.digits.together[:1])
-    return replace(shapes, digits=digits, counted=tuple(counted.items()))
+    digits = replace(shapes.digits, heads=None)
+    return replace(shapes, digits=digits, counted=tuple(counted.items()), stable_tiles=shapes.stable_tiles[1:])
 
 
 def _given(task: SortTask) -> Given:

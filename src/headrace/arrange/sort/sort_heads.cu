@@ -39,7 +39,7 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& 
     for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's
     float left = static_cast<float>(task.count) * alike;
     u32 splits = 1;
-    const float most = 2 * static_cast<float>(task.most_in_one);  // a sample errs
+    const float most = 1.5f * static_cast<float>(task.most_in_one);  // a sample errs
     for (; splits <= digits_left && left > most; ++splits) left *= share;
     return static_cast<float>(splits);
 }
@@ -48,13 +48,14 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& 
 extern "C" __global__ void __launch_bounds__(threads)
     sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
     HR_DYNAMIC_SHARED(u32, cell);
-    __shared__ u32 pairs;
+    __shared__ u32 pairs, third_pairs, third[digits];
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x == 0) pairs = 0;
+    if (threadIdx.x < digits) third[threadIdx.x] = 0;
+    if (threadIdx.x == 0) pairs = third_pairs = 0;
     __syncthreads();
     const auto sample = [&](u32 i) { return rule.code(keys[count * i / sampled]); };
     bool falls = false, rises = false;
-    u32 own = 0;
+    u32 own = 0, own_third = 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const u32 i = k * threads + threadIdx.x;
@@ -62,13 +63,19 @@ extern "C" __global__ void __launch_bounds__(threads)
         falls |= code > next;
         rises |= code < next;
         own += atomicAdd(&cell[head_of(code) % cells], 1u);  // with each that came before
+        own_third += atomicAdd(&third[static_cast<u32>(code >> (key_bits - head_bits - bits)) % digits], 1u);
     }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
     own = __reduce_add_sync(tile::all_lanes, own);
+    own_third = __reduce_add_sync(tile::all_lanes, own_third);
     if (tile::lane() == 0) atomicAdd(&pairs, own);
+    if (tile::lane() == 0) atomicAdd(&third_pairs, own_third);
     __syncthreads();
     if (threadIdx.x != 0) return;
-    const float by_parts = costs.heads + cost_by_parts(task, splits_by_sample(pairs, task, key_digits - 2), true);
+    const float crowding = static_cast<float>(third_pairs) * digits / (0.5f * sampled * sampled);
+    const float splits = splits_by_sample(pairs, task, key_digits - 2);
+    const float by_parts = costs.heads + cost_by_parts(task, splits, true, crowding);
+    plan->crowding = crowding;
     plan->takes_heads = in_no_order && is_better(by_parts, costs.digits + cost_by_digits(task, key_digits));
 }
 
@@ -219,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     const float again = static_cast<float>(split) / static_cast<float>(task.count);
     const float by_digits = costs.digits + cost_by_digits(task, differing);
-    if (!is_better(cost_by_parts(task, again, true), by_digits)) return;
+    if (!is_better(cost_by_parts(task, again, true, plan->crowding), by_digits)) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     write_steps(*plan, differ, task, How::by_parts);

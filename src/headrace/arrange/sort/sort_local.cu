@@ -14,13 +14,14 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
     const Digit digit = digit_by_number(rule, 0);
     const bool is_given = part.place == Place::source;
     const Key* const in = static_cast<const Key*>(arrays.keys.from(part.place)) + part.begin;
+    const PartRows own = PartRows::of(part.count);
     Key key[items] = {};
     u32 row[items / 2] = {};
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        set_half(row, j, item_place(j));
-        if (item_place(j) >= part.count) continue;
-        key[j] = in[item_place(j)];
+        set_half(row, j, own.place(j));
+        if (!own.has(j) || own.place(j) >= part.count) continue;
+        key[j] = in[own.place(j)];
         if (is_given) key[j] = digit.rule.moved(key[j]);
     }
     sort_block(key, row, room, rule, part.count, part.bits());
@@ -29,12 +30,14 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
         Key* const out = static_cast<Key*>(arrays.keys.target) + part.begin;
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (item_place(j) < part.count) out[item_place(j)] = digit.rule.given(key[j]);
+            if (own.has(j) && own.place(j) < part.count) out[own.place(j)] = digit.rule.given(key[j]);
         }
     }
     if constexpr (with_values) {
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) room.rows[item_place(j)] = static_cast<u16>(half_of(row, j));
+        for (u32 j = 0; j < items; ++j) {
+            if (own.has(j)) room.rows[own.place(j)] = static_cast<u16>(half_of(row, j));
+        }
         __syncthreads();
         const Fetch fetch = {room.rows, room.keys, part.begin, part.count};
 #pragma unroll 1

@@ -74,10 +74,16 @@ static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pas
     number = work.shared.tile;
     const Tile next = tile_of(number, work.count);
     if (whole && loads_ahead && next.count == tile_keys) load<true>(loaded, pass, next);
+    Following following;
+    if constexpr (follows_early) following.load<whole>(work, tile, pass.portion.begin + tile.begin);
     find_places(pass, own, tile, found);
     __syncthreads();
     write_moved<whole>(work, tile, pass.rule, pass.is_last);
-    if constexpr (with_values && !together) move_all<whole>(work, tile, place, pass.portion.begin);
+    if constexpr (follows_early) {
+        following.write_out<whole>(work, tile, place);
+    } else if constexpr (with_values && !together) {
+        move_all<whole>(work, tile, place, pass.portion.begin);
+    }
 }
 
 template <bool whole>
@@ -111,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places);
-    if constexpr (!together) choose_columns(columns, arrays, step, portion.begin);
+    if constexpr (only == 0) choose_columns(columns, arrays, step, portion.begin);
     const Columns beside = column_beside(arrays, step, portion.begin);
     const u64 own = static_cast<u64>(step.digit) * digits;
     if (threadIdx.x < digits) shared.base[threadIdx.x] = portion.starts[own + threadIdx.x];
@@ -122,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
-    const Work work{in, out, portion.count, digit, places, together ? beside : columns, shared, room};
+    const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, room};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
     sort_tiles({work, portion, look_back, next_starts, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();

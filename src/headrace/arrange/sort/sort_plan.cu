@@ -12,32 +12,35 @@ static_assert(threads >= digits && key_digits <= most_steps);
 
 struct PlanShared {
     u64 totals[warps];
-    u32 counts[2][digits];  // of the two highest digits that differ
+    u32 counts[3][digits];  // of the three highest digits that differ
     float sums[warps];
 };
 
 // Keys, of all, that are in parts larger than a block sorts: behind the first digit, and behind the second, were the
-// two independent.
-static __device__ __forceinline__ void large_shares(const Case& task, PlanShared& shared, float (&share)[2]) {
+// two independent; and how likely two keys have the same third digit.
+static __device__ __forceinline__ void look_at_counts(const Case& task, PlanShared& shared, float (&share)[3]) {
     const float all = static_cast<float>(task.count), most = static_cast<float>(task.most_in_one);
     const u32 d = threadIdx.x;
-    float one = 0, two = 0;
+    float found[3] = {};
     if (d < digits) {
         const float own = static_cast<float>(shared.counts[0][d]);
-        if (own > most) one = own;
+        if (own > most) found[0] = own;
         for (u32 e = 0; e < digits; ++e) {
             const float both = own * (static_cast<float>(shared.counts[1][e]) / all);
-            if (both > most) two += both;
+            if (both > most) found[1] += both;
         }
+        const float third = static_cast<float>(shared.counts[2][d]);
+        found[2] = third * (third / all);
     }
     for (u32 distance = 16; distance != 0; distance /= 2) {
-        one += tile::shuffle_down(one, distance);
-        two += tile::shuffle_down(two, distance);
+#pragma unroll
+        for (u32 which = 0; which < 3; ++which) found[which] += tile::shuffle_down(found[which], distance);
     }
-    share[0] = share[1] = 0;
-    for (u32 round = 0; round < 2; ++round) {
+#pragma unroll
+    for (u32 round = 0; round < 3; ++round) {
+        share[round] = 0;
         __syncthreads();
-        if (tile::lane() == 0) shared.sums[tile::warp()] = round == 0 ? one : two;
+        if (tile::lane() == 0) shared.sums[tile::warp()] = found[round];
         __syncthreads();
         for (u32 w = 0; w < warps; ++w) share[round] += shared.sums[w] / all;
     }
@@ -46,10 +49,10 @@ static __device__ __forceinline__ void large_shares(const Case& task, PlanShared
 // Whether a sort by parts takes less.
 static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanShared& shared, u32 differing) {
     if (differing < 3) return false;
-    float share[2];
-    large_shares(task, shared, share);
+    float share[3];
+    look_at_counts(task, shared, share);
     const float splits = share[0] + share[1] * static_cast<float>(differing - 2);
-    return is_better(cost_by_parts(task, splits, false), cost_by_digits(task, differing));
+    return is_better(cost_by_parts(task, splits, false, share[2] * digits), cost_by_digits(task, differing));
 }
 
 // `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
@@ -67,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (d < digits) starts[digit * digits + d] = warps_before.before + upto - own;
         const bool is_alike = __syncthreads_or(own == task.count) != 0;
         if (is_alike) continue;
-        if (differing < 2 && d < digits) shared.counts[differing][d] = static_cast<u32>(own);
+        if (differing < 3 && d < digits) shared.counts[differing][d] = static_cast<u32>(own);
         differ |= 1u << digit;
         ++differing;
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan
+from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.local_gpu import SpreadShape
@@ -38,6 +38,8 @@ class SortShapes:
         How many keys there must be that a sort by parts may be chosen, by bytes of a key.
     most_moved
         Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
+    stable_tiles
+        Of `stable`, by bytes of a key and of the one value that it has, tiles where longer runs are better than for digits.
     """
 
     digits: DigitShapes = field(default_factory=DigitShapes)
@@ -58,6 +60,10 @@ class SortShapes:
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8
     multiprocessors: int = 132
+    stable_tiles: tuple[tuple[tuple[int, int], Tiles], ...] = (
+        ((4, 4), Tiles((640, 24, 1), 4)),
+        ((8, 8), Tiles((256, 28, 2), 8, follows=True)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +243,9 @@ class Sorter:
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
         plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
-        digits = DigitSort(common, keys, shapes, widths) if may < MUST else None
-        parts = PartSort(common, keys, part_shapes, options) if part_shapes else None
+        tiles, states = shapes.of(keys.width, widths), self._states(keys, widths, by_parts)
+        digits = DigitSort(common, keys, shapes, tiles, states) if may < MUST else None
+        parts = PartSort(common, keys, part_shapes, options, states) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
             moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
             in_place = False
@@ -250,6 +257,14 @@ class Sorter:
         if parts is not None:
             parts.run(plan, (moved, columns), writes_keys=writes_keys)
         plan.run_straight((moved, columns), writes_keys=writes_keys)
+
+    def _states(self, keys: Keys, widths: Sequence[int], by_parts: tuple[PartShapes, PartOptions, int] | None) -> Room:
+        """Of look-back: one room, since a sort goes by digits or by parts."""
+        shapes = self._shapes.digits
+        nbytes = DigitSort.states_bytes(self._count, shapes, shapes.of(keys.width, widths))
+        if by_parts is not None and by_parts[1].stable:
+            nbytes = max(nbytes, PartSort.states_bytes(self._count, *by_parts[:2]))
+        return self._launcher.room(nbytes, fill=0)
 
     def _from_copy(self, moved: Moved) -> Moved:
         if not moved.in_place:
@@ -271,7 +286,8 @@ class Sorter:
         if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
             return None
         if widths:
-            shapes = dict(self._shapes.stable)[given.width].stably(self._shapes.digits.of(given.width, widths))
+            alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None
+            shapes = dict(self._shapes.stable)[given.width].stably(alone or self._shapes.digits.of(given.width, widths))
             return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 

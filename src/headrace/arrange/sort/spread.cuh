@@ -65,8 +65,8 @@ struct Spread {
         if (steps >> 31 != 0) return by_scale(base, shift, 1);
         return by_scale(base, shift, static_cast<u32>(4294966272.0f / static_cast<float>(steps + 2)));
     }
-    // Whether keys of one bin are equal.
-    __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale >= 0x80000000u / words; }
+    // Whether keys of one bin are equal: a step is a bin at least, of which half of 2^32 has `words`, rounded up.
+    __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
     __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
