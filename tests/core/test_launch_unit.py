@@ -38,6 +38,22 @@ def test_nothing_is_the_null_pointer_and_whole_numbers_of_others_count():
 
 
 @pytest.mark.parametrize(
+    ("code", "value"),
+    [("B", 255), ("b", -128), ("H", 65535), ("h", -(2**15)), ("I", 2**32 - 1), ("i", -1), ("Q", 2**64 - 1), ("q", -(2**63))],
+)
+def test_numbers_of_every_size_reach_the_kernel(code, value):
+    size = struct.calcsize("=" + code)
+    driver = NotingDriver((size, 1))
+    assert call(driver, [(0, size, code), (size, 1, "B")]).launch(1, 1, 0, 0, [value, 7]) == 0
+    assert driver.arguments == [[struct.pack("=" + code, value), b"\x07"]]
+
+
+def test_a_number_of_a_size_that_there_is_not_is_an_error():
+    with pytest.raises(ValueError, match="size"):
+        call(NotingDriver(), [(0, 16, "Q")])
+
+
+@pytest.mark.parametrize(
     ("code", "size", "value", "error"),
     [
         ("Q", 8, -1, OverflowError),
@@ -46,6 +62,9 @@ def test_nothing_is_the_null_pointer_and_whole_numbers_of_others_count():
         ("I", 4, 2**32, OverflowError),
         ("I", 4, -1, OverflowError),
         ("i", 4, 2**31, OverflowError),
+        ("B", 1, 256, OverflowError),
+        ("H", 2, -1, OverflowError),
+        ("h", 2, 2**15, OverflowError),
         ("Q", 8, 1.5, TypeError),
         ("Q", 8, "7", TypeError),
         ("d", 8, "7", TypeError),

@@ -154,17 +154,19 @@ void store(std::byte* place, T value) {
     std::memcpy(place, &value, sizeof value);
 }
 
+// As many of its low bytes as the parameter has; those that are left out say nothing.
 void store_whole(std::byte* place, const Parameter& parameter, nb::handle value) {
     const nb::object number = whole_number(value);
-    const bool is_signed = parameter.kind == 'q' || parameter.kind == 'i';
+    const bool is_signed = parameter.kind >= 'a';  // a small letter of `struct`
     const auto found = is_signed ? static_cast<u64>(PyLong_AsLongLong(number.ptr()))
                                  : static_cast<u64>(PyLong_AsUnsignedLongLong(number.ptr()));
     if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    if (parameter.size == 8) return store(place, found);
-    const u64 back = is_signed ? static_cast<u64>(static_cast<std::int64_t>(static_cast<std::int32_t>(found)))
-                               : static_cast<u64>(static_cast<u32>(found));
-    if (back != found) throw std::overflow_error("a kernel's argument does not fit its 32 bits");
-    store(place, static_cast<u32>(found));
+    const unsigned bits = static_cast<unsigned>(parameter.size) * 8, unused = 64 - bits;
+    const u64 moved = found << unused;
+    const u64 back = is_signed ? static_cast<u64>(static_cast<i64>(moved) >> unused) : moved >> unused;
+    if (back != found)
+        throw std::overflow_error("a kernel's argument does not fit its " + std::to_string(bits) + " bits");
+    std::memcpy(place, &found, parameter.size);
 }
 
 void store_argument(std::byte* place, const Parameter& parameter, nb::handle value) {
@@ -197,6 +199,7 @@ public:
         : launch_(calls.launch), kernel_(pointer_to<void*>(kernel)) {
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
+            if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
             if (offset + size > MOST_BYTES) throw std::invalid_argument("a kernel with more than 4 KB of parameters");
         }
         if (parameters_.size() > MOST_PARAMETERS) throw std::invalid_argument("a kernel with more than 64 parameters");
