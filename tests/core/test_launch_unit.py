@@ -80,6 +80,18 @@ def test_an_argument_that_does_not_fit_is_an_error_and_nothing_is_launched(code,
     assert driver.launched == []
 
 
+def test_extents_are_whole_numbers_of_any_library():
+    driver = NotingDriver()
+    assert call(driver, []).launch(np.int64(3), (np.uint32(4), 5, np.int64(6)), np.int32(128), 9, []) == 0
+    assert driver.launched == [(77, (3, 1, 1, 4, 5, 6), 128, 9)]
+
+
+@pytest.mark.parametrize("grid", [-1, 2**32, 1.5, (1, 2), "1"])
+def test_extents_that_are_none_are_an_error(grid):
+    with pytest.raises((RuntimeError, TypeError, ValueError, OverflowError)):
+        call(NotingDriver(), []).launch(grid, 1, 0, 9, [])
+
+
 @pytest.mark.parametrize("arguments", [[], [1, 2], (1, 2, 3)])
 def test_too_few_arguments_or_too_many_are_an_error(arguments):
     with pytest.raises(ValueError, match=f"1 parameters is given {len(arguments)} arguments"):

@@ -187,7 +187,7 @@ void store_argument(std::byte* place, const Parameter& parameter, nb::handle val
 using Extent = std::array<unsigned, 3>;
 
 Extent extent_of(nb::handle value) {
-    if (PyLong_Check(value.ptr())) return {nb::cast<unsigned>(value), 1, 1};
+    if (!PyTuple_Check(value.ptr())) return {nb::cast<unsigned>(value), 1, 1};
     const auto [x, y, z] = nb::cast<std::tuple<unsigned, unsigned, unsigned>>(value);
     return {x, y, z};
 }
