@@ -1,13 +1,17 @@
 #include "columns/load/bindings.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "columns/faults/faults.hpp"
 #include "columns/load/before.hpp"
@@ -125,6 +129,45 @@ nb::list shared_evidence(const LoadShare& share) {
     return evidence;
 }
 
+// Words of 64 bits, some of which are addresses: those into the memory where the words are to lie, and those of rooms.
+class AddressedWords {
+public:
+    // `own`: places of addresses in the words, which count from where the words begin; `rooms`: places of the others,
+    // and which room each is of; `rows`: places of words that are equally far apart.
+    AddressedWords(std::vector<u64> words, std::vector<usize> own, std::vector<std::pair<usize, usize>> rooms,
+                   std::vector<usize> rows)
+        : words_(std::move(words)), own_(std::move(own)), rooms_(std::move(rooms)), rows_(std::move(rows)) {
+        const auto check = [&](usize place) {
+            if (place >= words_.size()) throw std::invalid_argument("a place behind the words");
+        };
+        for (const usize place : own_) check(place);
+        for (const auto& [place, room] : rooms_) check(place);
+        for (const usize place : rows_) check(place);
+    }
+
+    // The words, to lie at `begin`, with rooms at these addresses, if there are any; the first of the rows, or 0, and
+    // how far they are apart; and what stands behind.
+    nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> rows,
+                 const std::vector<u64>& behind) const {
+        std::vector<u64> made = words_;
+        for (const usize place : own_) made[place] += begin;
+        if (!addresses.empty()) {
+            for (const auto& [place, room] : rooms_) made[place] = addresses.at(room);
+        }
+        if (rows.first != 0) {
+            for (usize i = 0; i < rows_.size(); ++i) made[rows_[i]] = rows.first + i * rows.second;
+        }
+        made.insert(made.end(), behind.begin(), behind.end());
+        return nb::bytes(made.data(), made.size() * sizeof(u64));
+    }
+
+private:
+    std::vector<u64> words_;
+    std::vector<usize> own_;
+    std::vector<std::pair<usize, usize>> rooms_;
+    std::vector<usize> rows_;
+};
+
 }  // namespace
 
 void bind_load(nb::module_& m) {
@@ -141,6 +184,9 @@ void bind_load(nb::module_& m) {
         .def("renew_budget", [](LoadShare& s, usize limit) { s.budget = std::make_shared<Budget>(limit); })
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);
+    nb::class_<AddressedWords>(m, "AddressedWords")
+        .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
+        .def("at", &AddressedWords::at);
 }
 
 }  // namespace headrace

@@ -3,8 +3,8 @@
 // beside an H200: a launch of ten arguments takes 3.6 us of the driver, 4.6 through its bindings for Python, and took
 // 12 with the packing.
 //
-// The GIL is kept while a call of the driver only tells the card something: who lets go of it may wait for milliseconds
-// to have it again, while another thread of Python runs. It is let go of for what waits.
+// The GIL is let go of while the driver is told something: where its queue is full that waits for the card, which may
+// wait for another library's callback in Python. So it is once for several launches, whose arguments are packed before.
 #include "core/bindings.hpp"
 
 #include <nanobind/nanobind.h>
@@ -13,6 +13,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -77,17 +78,11 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
 // status, and the address.
 std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, Address stream,
                                 std::pair<usize, usize> ones_and_zeros) {
-    constexpr usize LARGE = usize{64} << 20;  // it may have to come from the system, which takes milliseconds
-    u64 made = 0;
+    const nb::gil_scoped_release release;
     const auto [ones, zeros] = ones_and_zeros;
     void* const order = pointer_to<void*>(stream);
-    int status;
-    if (n > LARGE) {
-        const nb::gil_scoped_release release;
-        status = calls.take(&made, n, pointer_to<void*>(pool), order);
-    } else {
-        status = calls.take(&made, n, pointer_to<void*>(pool), order);
-    }
+    u64 made = 0;
+    int status = calls.take(&made, n, pointer_to<void*>(pool), order);
     if (status != 0) return {status, 0};
     if (ones != 0) status = calls.fill(made, 0xFF, ones, order);
     if (status == 0 && zeros != 0) status = calls.fill(made + ones, 0, zeros, order);
@@ -99,6 +94,7 @@ std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, A
 // Gives memory back, in the order of a stream of this context. It may be any thread, and the stream a default one, so
 // the context is made current, and then again what was: other libraries keep their current device there.
 int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
+    const nb::gil_scoped_release release;
     void* before = nullptr;
     int status = calls.current(&before);
     if (status != 0) return status;
@@ -110,12 +106,14 @@ int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address
 }
 
 int fill_memory(const CardCalls& calls, u64 target, unsigned char byte, usize n, Address stream) {
+    const nb::gil_scoped_release release;
     return calls.fill(target, byte, n, pointer_to<void*>(stream));
 }
 
 // Copies bytes to the card through pinned memory of at least as many; the event stands behind that.
 int send_small(const CardCalls& calls, nb::handle source, Address pinned, u64 target, Address stream, Address event) {
     const BorrowedBytes bytes(source);
+    const nb::gil_scoped_release release;
     std::memcpy(pointer_to<void*>(pinned), bytes.data(), bytes.size());
     const int status = calls.copy_to_card(target, pointer_to<void*>(pinned), bytes.size(), pointer_to<void*>(stream));
     return status != 0 ? status : calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
@@ -154,17 +152,19 @@ void store(std::byte* place, T value) {
     std::memcpy(place, &value, sizeof value);
 }
 
+// As many of its low bytes as the parameter has; those that are left out say nothing.
 void store_whole(std::byte* place, const Parameter& parameter, nb::handle value) {
     const nb::object number = whole_number(value);
-    const bool is_signed = parameter.kind == 'q' || parameter.kind == 'i';
+    const bool is_signed = parameter.kind >= 'a';  // a small letter of `struct`
     const auto found = is_signed ? static_cast<u64>(PyLong_AsLongLong(number.ptr()))
                                  : static_cast<u64>(PyLong_AsUnsignedLongLong(number.ptr()));
     if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    if (parameter.size == 8) return store(place, found);
-    const u64 back = is_signed ? static_cast<u64>(static_cast<std::int64_t>(static_cast<std::int32_t>(found)))
-                               : static_cast<u64>(static_cast<u32>(found));
-    if (back != found) throw std::overflow_error("a kernel's argument does not fit its 32 bits");
-    store(place, static_cast<u32>(found));
+    const unsigned bits = static_cast<unsigned>(parameter.size) * 8, unused = 64 - bits;
+    const u64 moved = found << unused;
+    const u64 back = is_signed ? static_cast<u64>(static_cast<i64>(moved) >> unused) : moved >> unused;
+    if (back != found)
+        throw std::overflow_error("a kernel's argument does not fit its " + std::to_string(bits) + " bits");
+    std::memcpy(place, &found, parameter.size);
 }
 
 void store_argument(std::byte* place, const Parameter& parameter, nb::handle value) {
@@ -185,7 +185,7 @@ void store_argument(std::byte* place, const Parameter& parameter, nb::handle val
 using Extent = std::array<unsigned, 3>;
 
 Extent extent_of(nb::handle value) {
-    if (PyLong_Check(value.ptr())) return {nb::cast<unsigned>(value), 1, 1};
+    if (!PyTuple_Check(value.ptr())) return {nb::cast<unsigned>(value), 1, 1};
     const auto [x, y, z] = nb::cast<std::tuple<unsigned, unsigned, unsigned>>(value);
     return {x, y, z};
 }
@@ -197,92 +197,79 @@ public:
         : launch_(calls.launch), kernel_(pointer_to<void*>(kernel)) {
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
-            if (offset + size > MOST_BYTES) throw std::invalid_argument("a kernel with more than 4 KB of parameters");
+            if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
+            bytes_ = std::max(bytes_, offset + size);
         }
-        if (parameters_.size() > MOST_PARAMETERS) throw std::invalid_argument("a kernel with more than 64 parameters");
-    }
-
-    // The driver's status.
-    int launch(nb::handle grid, nb::handle block, unsigned shared, Address stream, nb::handle arguments) const {
-        const nb::object several = nb::steal(PySequence_Fast(arguments.ptr(), "arguments are a list or a tuple"));
-        if (!several.is_valid()) nb::raise_python_error();
-        const auto count = static_cast<usize>(PySequence_Fast_GET_SIZE(several.ptr()));
-        if (count != parameters_.size())
-            throw std::invalid_argument("a kernel of " + std::to_string(parameters_.size()) + " parameters is given " +
-                                        std::to_string(count) + " arguments");
-        alignas(16) std::array<std::byte, MOST_BYTES> memory;
-        std::array<void*, MOST_PARAMETERS> places;
-        PyObject** const values = PySequence_Fast_ITEMS(several.ptr());
-        for (usize i = 0; i < count; ++i) {
-            std::byte* const place = memory.data() + parameters_[i].offset;
-            store_argument(place, parameters_[i], values[i]);
-            places[i] = place;
-        }
-        const auto [x, y, z] = extent_of(grid);
-        const auto [u, v, w] = extent_of(block);
-        return launch_(kernel_, x, y, z, u, v, w, shared, pointer_to<void*>(stream), places.data(), nullptr);
     }
 
 private:
-    static constexpr usize MOST_BYTES = 4096;
-    static constexpr usize MOST_PARAMETERS = 64;
+    friend class Launch;
     decltype(CardCalls::launch) launch_;
     void* kernel_;
     std::vector<Parameter> parameters_;
+    usize bytes_ = 0;
 };
 
-// Launches told together, each a `KernelCall`, its extents, shared memory, arguments and what else: how many were told,
-// and the status of the next one, if it failed. In a loop a launch takes half of what it takes between other work.
-std::pair<usize, int> launch_all(const nb::list& launches, Address stream) {
-    usize told = 0;
-    for (const nb::handle each : launches) {
-        const auto one = nb::cast<nb::tuple>(each);
-        const auto& call = nb::cast<const KernelCall&>(one[0]);
-        const int status = call.launch(one[1], one[2], nb::cast<unsigned>(one[3]), stream, one[4]);
-        if (status != 0) return {told, status};
-        ++told;
-    }
-    return {told, 0};
-}
-
-// Words of 64 bits, some of which are addresses: those into the memory where the words are to lie, and those of rooms.
-class AddressedWords {
+// A launch that needs nothing of Python any more.
+class Launch {
 public:
-    // `own`: places of addresses in the words, which count from where the words begin; `rooms`: places of the others,
-    // and which room each is of; `rows`: places of words that are equally far apart.
-    AddressedWords(std::vector<u64> words, std::vector<usize> own, std::vector<std::pair<usize, usize>> rooms,
-                   std::vector<usize> rows)
-        : words_(std::move(words)), own_(std::move(own)), rooms_(std::move(rooms)), rows_(std::move(rows)) {
-        const auto check = [&](usize place) {
-            if (place >= words_.size()) throw std::invalid_argument("a place behind the words");
-        };
-        for (const usize place : own_) check(place);
-        for (const auto& [place, room] : rooms_) check(place);
-        for (const usize place : rows_) check(place);
+    Launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
+        : call_(call), grid_(extent_of(grid)), block_(extent_of(block)), shared_(shared), memory_(call.bytes_) {
+        const std::vector<Parameter>& parameters = call.parameters_;
+        const nb::object several = nb::steal(PySequence_Fast(arguments.ptr(), "arguments are a list or a tuple"));
+        if (!several.is_valid()) nb::raise_python_error();
+        const auto count = static_cast<usize>(PySequence_Fast_GET_SIZE(several.ptr()));
+        if (count != parameters.size())
+            throw std::invalid_argument("a kernel of " + std::to_string(parameters.size()) + " parameters is given " +
+                                        std::to_string(count) + " arguments");
+        places_.reserve(count);
+        PyObject** const values = PySequence_Fast_ITEMS(several.ptr());
+        for (usize i = 0; i < count; ++i) {
+            std::byte* const place = memory_.data() + parameters[i].offset;
+            store_argument(place, parameters[i], values[i]);
+            places_.push_back(place);
+        }
     }
 
-    // The words, to lie at `begin`, with rooms at these addresses, if there are any; the first of the rows, or 0, and
-    // how far they are apart; and what stands behind.
-    nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> rows,
-                 const std::vector<u64>& behind) const {
-        std::vector<u64> made = words_;
-        for (const usize place : own_) made[place] += begin;
-        if (!addresses.empty()) {
-            for (const auto& [place, room] : rooms_) made[place] = addresses.at(room);
-        }
-        if (rows.first != 0) {
-            for (usize i = 0; i < rows_.size(); ++i) made[rows_[i]] = rows.first + i * rows.second;
-        }
-        made.insert(made.end(), behind.begin(), behind.end());
-        return nb::bytes(made.data(), made.size() * sizeof(u64));
+    // The driver's status.
+    int tell(Address stream) {
+        const auto [x, y, z] = grid_;
+        const auto [u, v, w] = block_;
+        return call_.launch_(call_.kernel_, x, y, z, u, v, w, shared_, pointer_to<void*>(stream), places_.data(),
+                             nullptr);
     }
 
 private:
-    std::vector<u64> words_;
-    std::vector<usize> own_;
-    std::vector<std::pair<usize, usize>> rooms_;
-    std::vector<usize> rows_;
+    const KernelCall& call_;
+    Extent grid_, block_;
+    unsigned shared_;
+    std::vector<std::byte> memory_;
+    std::vector<void*> places_;
 };
+
+int launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, Address stream,
+           nb::handle arguments) {
+    Launch one(call, grid, block, shared, arguments);
+    const nb::gil_scoped_release release;
+    return one.tell(stream);
+}
+
+// Launches told together, each a `KernelCall`, its extents, shared memory, arguments and what else: how many were told,
+// and the status of the next one, if it failed. In a loop a launch takes half of what it takes between other work.
+std::pair<usize, int> launch_all(const nb::list& given, Address stream) {
+    std::vector<Launch> launches;
+    launches.reserve(given.size());
+    for (const nb::handle each : given) {
+        const auto one = nb::cast<nb::tuple>(each);
+        launches.emplace_back(nb::cast<const KernelCall&>(one[0]), one[1], one[2], nb::cast<unsigned>(one[3]), one[4]);
+    }
+    const nb::gil_scoped_release release;
+    for (usize told = 0; told < launches.size(); ++told) {
+        const int status = launches[told].tell(stream);
+        if (status != 0) return {told, status};
+    }
+    return {launches.size(), 0};
+}
 
 }  // namespace
 
@@ -296,11 +283,8 @@ void bind_gpu(nb::module_& m) {
         .def("fetch", &fetch_small);
     nb::class_<KernelCall>(m, "KernelCall")
         .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&>())
-        .def("launch", &KernelCall::launch);
+        .def("launch", &launch);
     m.def("launch_all", &launch_all);
-    nb::class_<AddressedWords>(m, "AddressedWords")
-        .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
-        .def("at", &AddressedWords::at);
 }
 
 }  // namespace headrace
