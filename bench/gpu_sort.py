@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import headrace
 from bench.gpu_sort_machines import Case, Fibers, Machine
-from headrace.arrange.sort.parts_gpu import PartOptions
+from headrace.arrange.sort.parts.parts_gpu import PartOptions
 
 ENTROPIES = (*range(11), -1)
 """Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""

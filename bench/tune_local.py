@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from headrace.arrange.sort.few.small_gpu import BETWEEN, BlockShape, local_entry
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
-from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
-from headrace.arrange.sort.small_gpu import BETWEEN, BlockShape, local_entry
+from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.card import ARCHITECTURES, gpu

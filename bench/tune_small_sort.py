@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.gpu_sort_machines import Case, Fibers, Machine
-from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way
+from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
 RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2))]

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.gpu_sort_machines import ByParts, Case, Fibers, Machine
-from headrace.arrange.sort.digits_gpu import Tiles
+from headrace.arrange.sort.digits.digits_gpu import Tiles
 from headrace.arrange.sort.launch_gpu import Keys
 from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
 from headrace.core.errors import HeadraceError
@@ -64,7 +64,7 @@ def compile_all(names: list[str], steps: list[str], count: int) -> None:
         for tiles in TILES[name]:
             defines = tiles.defines(Keys(width, b""), SortShapes().digits.bits, count)
             if step == "digits" or "+" in name:
-                wanted.append(Variant.of(f"arrange/sort/{KERNELS[step]}.cu", defines))
+                wanted.append(Variant.of(f"arrange/sort/{step}/{KERNELS[step]}.cu", defines))
     own = "sm_{}{}".format(*gpu(0).capability)
     architecture = own if own in ARCHITECTURES else "sm_90"
     with ThreadPoolExecutor(os.cpu_count()) as pool:

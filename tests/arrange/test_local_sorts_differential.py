@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headrace.arrange.sort.few.small_gpu import BETWEEN, TARGET
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
-from headrace.arrange.sort.local_gpu import SpreadShape, spread_entry
-from headrace.arrange.sort.small_gpu import BETWEEN, TARGET
+from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.core.gpu.launcher import Part
 from headrace.testing.fibers.launcher import FiberLauncher
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.digits_gpu import MAY, Case, Plan
+from headrace.arrange.sort.digits.digits_gpu import MAY, Case, Plan
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import Common, Keys
 from headrace.testing.fibers.launcher import FiberLauncher

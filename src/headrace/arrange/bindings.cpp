@@ -12,7 +12,7 @@
 #include "arrange/multisplit/multisplit.hpp"
 #include "arrange/rows/hash_rows_host.hpp"
 #include "arrange/rows/take_host.hpp"
-#include "arrange/sort/sort.hpp"
+#include "arrange/sort/cpu/sort.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

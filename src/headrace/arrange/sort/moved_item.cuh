@@ -1,6 +1,6 @@
 // One item of what goes with keys, of any width.
 #pragma once
-#include "arrange/sort/plan.cuh"
+#include "arrange/sort/digits/plan.cuh"
 
 namespace headrace {
 

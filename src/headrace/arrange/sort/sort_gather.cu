@@ -2,7 +2,7 @@
 // scattered, writes are not. Also row numbers in another width.
 //
 // Bytes moved per item of width w and row number of r: r + 2 w, of which w by sectors of 32.
-#include "arrange/sort/plan.cuh"
+#include "arrange/sort/digits/plan.cuh"
 #include "core/tile/memory.cuh"
 
 using namespace headrace;

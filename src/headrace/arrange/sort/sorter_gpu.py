@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from headrace.arrange.sort.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
+from headrace.arrange.sort.digits.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
+from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
-from headrace.arrange.sort.local_gpu import SpreadShape
-from headrace.arrange.sort.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
-from headrace.arrange.sort.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
+from headrace.arrange.sort.parts.local_gpu import SpreadShape
+from headrace.arrange.sort.parts.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
 from headrace.core.errors import OptionError
 from headrace.core.gpu.launcher import Launcher, Room

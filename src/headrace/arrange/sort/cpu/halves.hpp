@@ -1,0 +1,55 @@
+// Pieces of keys that threads sort together by quicksort: who has halved one puts the lower half here for whoever has
+// nothing to do.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "arrange/sort/cpu/sort_kernels.hpp"
+
+namespace headrace {
+
+class Halves {
+public:
+    struct Work {
+        u64 begin;
+        QuickPiece piece;
+    };
+
+    // There is room for whatever waits, a step of quicksort leaves one half: nobody runs out of memory while others
+    // wait.
+    explicit Halves(const Work& all) {
+        waiting_.reserve(4096);
+        waiting_.push_back(all);
+    }
+
+    // Nothing when all is done.
+    std::optional<Work> next() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0; });
+        if (waiting_.empty()) return std::nullopt;
+        const Work found = waiting_.back();
+        waiting_.pop_back();
+        ++working_;
+        return found;
+    }
+    void add(const Work& work) {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(work);
+        changed_.notify_one();
+    }
+    void finish() {
+        const std::lock_guard lock(mutex_);
+        if (--working_ == 0) changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Work> waiting_;
+    unsigned working_ = 0;
+};
+
+}  // namespace headrace

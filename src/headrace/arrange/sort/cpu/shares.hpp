@@ -1,0 +1,87 @@
+// What the sorts of arrays share: keys in shares of threads, and what is known of all from what is known of each.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "arrange/sort/cpu/sort.hpp"
+#include "arrange/sort/cpu/sort_kernels.hpp"
+#include "core/pool.hpp"
+
+namespace headrace {
+
+struct alignas(line_bytes) Line {
+    u8 bytes[line_bytes];
+};
+
+// From so many keys of 2 bytes on, to count all 65,536 costs less than to sort.
+constexpr u64 counted_from = u64{1} << 20;
+
+const SortKernels& sort_kernels_at(Isa isa);
+
+inline usize width_number(unsigned width) {
+    if (!std::has_single_bit(width) || width > 8) throw std::invalid_argument("no such width of keys");
+    return static_cast<usize>(std::countr_zero(width));
+}
+
+// Neighbouring keys that one thread takes at a time; several for each thread, so that a slow one gets fewer.
+struct Shares {
+    u64 count;
+    u64 length;
+    u64 number;
+
+    Shares(u64 keys, unsigned threads) : count(keys) {
+        constexpr u64 least = 1 << 14, of_thread = 4;
+        const u64 wanted = threads == 1 ? 1 : std::min(threads * of_thread, (keys + least - 1) / least);
+        length = wanted == 0 ? 0 : (keys + wanted - 1) / wanted;
+        number = length == 0 ? 0 : (keys + length - 1) / length;
+    }
+    u64 begin(u64 share) const { return share * length; }
+    u64 size(u64 share) const { return std::min(length, count - begin(share)); }
+};
+
+template <class Work>
+void for_each_share(const Shares& shares, unsigned threads, const Work& work) {
+    std::atomic<u64> next{0};
+    run_parallel(static_cast<unsigned>(std::clamp<u64>(shares.number, 1, threads)), [&](unsigned) {
+        for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < shares.number;) work(i);
+    });
+}
+
+inline KeysSeen seen_together(const std::vector<KeysSeen>& seen) {
+    KeysSeen all = seen.front();
+    for (usize i = 1; i < seen.size(); ++i) {
+        all.any |= seen[i].any;
+        all.all &= seen[i].all;
+        all.rises = all.rises && seen[i].rises && all.last <= seen[i].first;
+        all.falls = all.falls && seen[i].falls && all.last >= seen[i].first;
+        all.last = seen[i].last;
+    }
+    return all;
+}
+
+// Makes counts of shares the places where each share's items of each digit go; returns where digits begin, and the end.
+inline std::vector<u64> scan_shares(std::vector<u64>& counts, u64 shares, u64 digits) {
+    std::vector<u64> begins(digits + 1);
+    u64 at = 0;
+    for (u64 digit = 0; digit < digits; ++digit) {
+        begins[digit] = at;
+        for (u64 share = 0; share < shares; ++share) at += std::exchange(counts[share * digits + digit], at);
+    }
+    begins[digits] = at;
+    return begins;
+}
+
+void reverse_items(void* items, u64 count, u64 width, unsigned threads);
+
+// As sort_keys, of 2 bytes and more; codes whose lowest `ordered` bits rise with their places.
+void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered);
+
+// Keys of one byte, and many of two: each value is written as often as it was counted.
+void sort_by_counting(const SortedKeys& by, void* to, const SortWith& how);
+
+}  // namespace headrace

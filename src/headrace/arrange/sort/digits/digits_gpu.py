@@ -1,0 +1,282 @@
+"""A sort from the lowest digit up, each digit in one reading: launches of sort_count.cu, sort_plan.cu and sort_pass.cu."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
+from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+
+PLAN_BYTES = 16 + 16 * 16 + 16
+_DISORDER_BYTES = 8
+MAY, MUST = 1, 2
+"""Of a `Case`, whether to go by parts; 0: not."""
+_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI")
+_STRAIGHT_DEFINES: dict[str, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """How tiles of a stable step are compiled (split_tile.cuh), and their shape.
+
+    Parameters
+    ----------
+    shape
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
+    values
+        0: without; 4 or 8: bytes of a value, of which a key has one; 1: whatever moves follows the keys.
+    follows
+        Whether the one value follows its key, loaded while keys go out; else both move together.
+    """
+
+    shape: tuple[int, int, int]
+    values: int = 0
+    follows: bool = False
+
+    def defines(self, keys: Keys, bits: int, count: int) -> Mapping[str, Any]:
+        """Macros for `count` keys."""
+        threads, items, resident = self.shape
+        sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
+        together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1 and not self.follows))
+        return keys.defines(*sizes, *together, ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
+
+    def shared(self, width: int, bits: int) -> int:
+        """Bytes of shared memory for keys of `width`."""
+        threads, items, _ = self.shape
+        return tile_bytes(threads, items, width + (1 if self.follows else self.values), 1 << bits)
+
+
+@dataclass(frozen=True, slots=True)
+class DigitShapes:
+    """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
+
+    Parameters
+    ----------
+    bits
+        Of a digit.
+    keys, with_values
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
+    one_value
+        Tiles by bytes of a key and of the one value that it has.
+    counting
+        Threads, and vectors of 16 bytes of a thread.
+    planning
+        Threads.
+    counting_blocks
+        Of a multiprocessor.
+    heads
+        Of what counts heads of keys: threads, vectors of 16 bytes of a thread, and what no counter comes to; None where a block
+        has no room for so many counters.
+    portion
+        Keys of a launch at most.
+    """
+
+    bits: int = 8
+    keys: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (512, 24, 2)),
+        (2, (512, 24, 2)),
+        (4, (384, 32, 2)),
+        (8, (256, 32, 2)),
+    )
+    with_values: tuple[tuple[int, tuple[int, int, int]], ...] = (
+        (1, (384, 16, 2)),
+        (2, (384, 16, 2)),
+        (4, (384, 16, 2)),
+        (8, (512, 12, 1)),
+    )
+    counting: tuple[int, int] = (256, 4)
+    planning: int = 256
+    counting_blocks: int = 4
+    heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
+    portion: int = 1 << 30
+    one_value: tuple[tuple[tuple[int, int], Tiles], ...] = (
+        ((4, 4), Tiles((256, 32, 2), 4)),
+        ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
+    )
+
+    def of(self, width: int, widths: Sequence[int]) -> Tiles:
+        """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
+        if not widths:
+            return Tiles(dict(self.keys)[width])
+        alone = dict(self.one_value).get((width, widths[0])) if len(widths) == 1 else None
+        return alone or Tiles(dict(self.with_values)[width], 1)
+
+    def portions(self, count: int) -> int:
+        """Launches of a step."""
+        return -(-count // self.portion)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a plan is made of besides counts.
+
+    Parameters
+    ----------
+    in_place
+        Whether an array is written where it is read.
+    keeps_equals
+        Whether equal keys must keep their order.
+    parts
+        Whether to go by parts: 0 no, `MAY` where that moves less, `MUST`.
+    most_in_one
+        Keys that one block sorts.
+    value_bytes
+        Of what goes with a key.
+    """
+
+    in_place: bool
+    keeps_equals: bool
+    parts: int = 0
+    most_in_one: int = 1
+    value_bytes: int = 0
+
+    def packed(self, count: int) -> bytes:
+        """A ``Case``."""
+        return struct.pack("<Q4I", count, self.in_place, self.parts, self.most_in_one, self.value_bytes)
+
+
+class Plan:
+    """Counts of all digits, where each begins, and what is done, all on the device.
+
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB where heads of keys may be counted.
+    """
+
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
+        self._common, self._keys, self._shapes = common, keys, shapes
+        self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
+        takes_heads = takes_heads and shapes.heads is not None
+        own_bytes = self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES
+        self.totals = common.launcher.room(own_bytes + takes_heads * (4 << 2 * shapes.bits), fill=0)
+        self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
+        self._disorder = Part(self.totals, self.table_bytes)
+        self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
+        self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
+        self.heads = Part(self.totals, own_bytes) if takes_heads else None
+
+    def make(self, source: Room, case: Case) -> None:
+        """Count, and decide."""
+        packed = case.packed(self._common.count)
+        if self.heads is not None and self._shapes.heads is not None:
+            self._count_heads(source, packed, self.heads, self._shapes.heads)
+        self._count_all(source, packed, keeps_equals=case.keeps_equals)
+
+    def _count_heads(self, source: Room, case: bytes, heads: Part, shape: tuple[int, int, int]) -> None:
+        """If a sample tells that it is worth it."""
+        keys, shapes, common = self._keys, self._shapes, self._common
+        threads, rows, full = shape
+        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows), ("HR_FULL", full)
+        defines, rule = keys.defines(*sizes), len(keys.rule)
+        words = 4 << 2 * shapes.bits
+        common.launcher.launch(
+            _heads_entry("sort_sample", f"PQ{rule}s24sP"),
+            Shape(defines, 1, threads, words // 4),
+            (source, common.count, keys.rule, case, self.plan),
+        )
+        blocks = max(1, min(-(-common.count * keys.width // (threads * rows * 16)), common.multiprocessors))
+        common.launcher.launch(
+            _heads_entry("sort_count_heads", f"PQ{rule}sPPP"),
+            Shape(defines, blocks, threads, words // 2),
+            (source, common.count, keys.rule, heads, self._differ, self.plan),
+        )
+        common.launcher.launch(
+            _heads_entry("sort_plan_heads", "PP24sPP"),
+            Shape(defines, 1, threads),
+            (heads, self._differ, case, self.totals, self.plan),
+        )
+
+    def _count_all(self, source: Room, case: bytes, *, keeps_equals: bool) -> None:
+        keys, shapes, common = self._keys, self._shapes, self._common
+        threads, rows = shapes.counting
+        tile = threads * rows * 16 // keys.width
+        blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
+        sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
+        shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
+        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, self.plan)
+        common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
+        alike = Keys(keys.width, keys.rule)
+        shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
+        common.launcher.launch(_PLAN, shape, (self.totals, self._disorder, case, self.starts, self.plan))
+
+    def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Keys that were in order, or in the reverse one."""
+        common = self._common
+        shape = Shape(_STRAIGHT_DEFINES, common.blocks(common.count, 4 * THREADS), THREADS)
+        common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
+
+
+class DigitSort:
+    """Steps from the lowest digit up.
+
+    Parameters
+    ----------
+    states
+        Of look-back, `states_bytes` of zeros, at most a third of a byte a key.
+    """
+
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, tiles: Tiles, states: Room) -> None:
+        self._common, self._keys, self._shapes, self._tiles, self._states = common, keys, shapes, tiles, states
+        self._portions = shapes.portions(common.count)
+
+    @staticmethod
+    def states_bytes(count: int, shapes: DigitShapes, tiles: Tiles) -> int:
+        """A state for each tile of a portion and value of a digit, and two counters."""
+        threads, items, _ = tiles.shape
+        return 16 + -(-min(count, shapes.portion) // (threads * items)) * (8 << shapes.bits)
+
+    def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Sort, if the plan is to go by digits; there are 8 columns at most."""
+        packed = packed_arrays(*arrays)
+        for number in range(self._keys.digits(self._shapes.bits)):
+            for portion in range(self._portions):
+                self._step(plan, (number, portion), packed, writes_keys=writes_keys)
+
+    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
+        number, portion = which
+        common, shapes, keys = self._common, self._shapes, self._keys
+        threads, items, resident = self._tiles.shape
+        begin = portion * shapes.portion
+        count = min(shapes.portion, common.count - begin)
+        table = plan.table_bytes
+        starts = plan.starts.address + portion * table
+        follows = starts + table if portion + 1 < self._portions else 0
+        epoch = number * self._portions + portion + 1
+        packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
+        defines = self._tiles.defines(keys, shapes.bits, common.count)
+        shared = self._tiles.shared(keys.width, shapes.bits)
+        blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
+        args = (plan.plan, number, keys.rule, arrays, packed)
+        common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
+
+
+def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
+    """Shared memory of a tile's keys, `width` bytes for each, and of a ``Shared`` of arrange/multisplit/split_tile.cuh."""
+    shared = threads * items * width + digits * (16 + threads // 8) + threads // 8 + 136
+    return -(-shared // 16) * 16
+
+
+def _counter_bytes(counters: int) -> int:
+    replicas = 32 if counters <= 256 else 16 if counters <= 512 else 8 if counters <= 1024 else 4
+    return counters * replicas * 4
+
+
+_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP")
+
+
+@lru_cache(8)
+def _count_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPP")
+
+
+@lru_cache(16)
+def _heads_entry(name: str, signature: str) -> Entry:
+    return Entry("arrange/sort/digits/sort_heads.cu", name, signature)
+
+
+@lru_cache(8)
+def _pass_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s")

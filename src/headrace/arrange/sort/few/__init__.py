@@ -1,0 +1,1 @@
+"""Few keys in order, in one launch."""

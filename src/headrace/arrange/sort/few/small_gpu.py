@@ -1,0 +1,193 @@
+"""Sorts in one launch: each key compared with all (sort_rank.cu), one block (sort_local.cu), blocks that meet (sort_small.cu)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from headrace.arrange.sort.digits.digits_gpu import tile_bytes
+from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
+from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
+
+_MOST_OF_BIN, _ITEMS_WITHOUT_BINS = 256, 8
+"""As sort_bins.cuh and sort_small.cu have them."""
+SOURCE, TARGET, BETWEEN = 0, 1, 2
+"""A ``Place`` of plan.cuh."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockShape:
+    """A block that sorts: bits of a digit, threads, keys of a thread, blocks of a multiprocessor.
+
+    Where it `meets` others, they sort together; and if there are `bins`, they try to without meeting (sort_bins.cuh).
+    """
+
+    bits: int
+    threads: int
+    items: int
+    resident: int
+    meets: bool = False
+    bins: bool = False
+
+    @property
+    def keys(self) -> int:
+        """Keys it has room for."""
+        return self.threads * self.items
+
+    def local(self, keys: Keys, blocks: int, *, has_values: bool) -> Shape:
+        """Of sort_local.cu."""
+        shared = tile_bytes(self.threads, self.items, keys.width + 2 * has_values, 1 << self.bits)
+        return Shape(self._defines(keys, has_values=has_values), blocks, self.threads, shared)
+
+    def _defines(self, keys: Keys, *, has_values: bool) -> Mapping[str, Any]:
+        sizes = ("HR_BITS", self.bits), ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.resident)
+        return keys.defines(*sizes, ("HR_VALUES", int(has_values)))
+
+    def meeting(self, keys: Keys, count: int, *, has_values: bool) -> Shape:
+        """Of sort_small.cu."""
+        exchange, binned = self.keys * (keys.width + 4 * has_values), (self.keys + _MOST_OF_BIN) * (keys.width + 4)
+        room = max(exchange, binned) if self.items < _ITEMS_WITHOUT_BINS else exchange
+        shared = -(-room // 16) * 16 + tile_bytes(self.threads, 0, 0, 1 << self.bits)
+        return Shape(self._defines(keys, has_values=has_values), self.blocks(count), self.threads, shared)
+
+    def blocks(self, count: int) -> int:
+        """That have so many keys together."""
+        return -(-count // self.keys)
+
+    def fits(self, count: int, multiprocessors: int) -> bool:
+        """Whether so many keys can be sorted: blocks that wait for others are one a multiprocessor at most."""
+        return self.blocks(count) <= (multiprocessors if self.meets else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RankShape:
+    """Blocks that compare their own keys with all: threads, and keys of a lane, the same for all warps of a block."""
+
+    threads: int
+    own: int
+
+    def blocks(self, count: int) -> int:
+        """Of so many keys."""
+        return -(-count // (32 * self.own))
+
+    def fits(self, count: int, multiprocessors: int) -> bool:
+        """Whether so many keys can be sorted: in place blocks wait for each other."""
+        return self.blocks(count) <= multiprocessors
+
+    def shape(self, keys: Keys, count: int) -> Shape:
+        """Of sort_rank.cu."""
+        defines = keys.defines(("HR_THREADS", self.threads), ("HR_OWN", self.own))
+        return Shape(defines, self.blocks(count), self.threads)
+
+
+Way = RankShape | BlockShape
+
+
+def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
+    """Of so many keys a thread."""
+    return BlockShape(8, 512, items, 1, meets=True, bins=bins)
+
+
+_SHORT = ((1 << 19, meeting_block(8)),)
+_BINS, _MEETING = meeting_block(2, bins=True), tuple(meeting_block(items) for items in (2, 4, 8, 16))
+_LONG = ((1 << 15, _BINS), (1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]))
+_WORDS = ((1 << 14, _BINS), (1 << 15, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
+
+
+@dataclass(frozen=True, slots=True)
+class SmallShapes:
+    """Which way up to how many keys, by bytes of a key.
+
+    Parameters
+    ----------
+    ranking
+        Each key compared with all.
+    alone
+        The block that sorts alone, where blocks cannot all be resident.
+    meeting, meeting_with_values
+        Blocks that meet.
+    """
+
+    ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
+        (width, ((1 << 12, RankShape(512, 1)), (1 << 13, RankShape(512, 2)))) for width in (1, 2, 4, 8)
+    )
+    alone: tuple[tuple[int, BlockShape], ...] = (
+        (1, BlockShape(8, 512, 16, 1)),
+        (2, BlockShape(8, 512, 16, 1)),
+        (4, BlockShape(8, 512, 18, 2)),
+        (8, BlockShape(8, 512, 10, 2)),
+    )
+    meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+        (1, _SHORT),
+        (2, _SHORT),
+        (4, _WORDS),
+        (8, (*_LONG, (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))),
+    )
+    meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
+        (1, _SHORT),
+        (2, _SHORT),
+        (4, _WORDS),
+        (8, (*_LONG, (1 << 19, _MEETING[2]))),
+    )
+
+    def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
+        """Which it is; nothing: one launch does not do it."""
+        meeting = dict(self.meeting_with_values if has_values else self.meeting).get(width, ())
+        found: list[tuple[int, Way]] = [*dict(self.ranking).get(width, ()), *meeting]
+        for most, way in found:
+            if count <= most and way.fits(count, multiprocessors):
+                return way
+        alone = dict(self.alone).get(width)
+        return alone if alone is not None and count <= alone.keys else None
+
+
+def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
+               writes_keys: bool) -> None:  # fmt: skip
+    """One block, up to `BlockShape.keys`. It needs no memory; targets may be sources."""
+    moved, columns = arrays
+    only = struct.pack("<4Q4I", 0, 0, 0, 0, 0, count, 8 * keys.width, SOURCE)
+    args = (only, keys.rule, packed_arrays(moved, columns), int(writes_keys))
+    launcher.launch(local_entry(len(keys.rule)), shape.local(keys, 1, has_values=bool(columns)), args)
+
+
+def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
+                  writes_keys: bool, counters: Callable[[], Room]) -> None:  # fmt: skip
+    """Each key compared with all. It needs no memory, but in place 16 bytes that are zero, and are so again."""
+    moved, columns = arrays
+    meets = any(one.in_place for one in (moved, *columns))
+    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), counters() if meets else None)
+    launcher.launch(_rank_entry(len(keys.rule)), shape.shape(keys, count), args)
+
+
+def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
+                  writes_keys: bool, counters: Callable[[], Room]) -> None:  # fmt: skip
+    """Blocks that meet; targets may be sources.
+
+    It takes twice `keys.width` bytes a key, 8 more where something goes with them, 4 for each block and value of a digit, and 16
+    that are zero, and are so again.
+    """
+    moved, columns = arrays
+    sizes = shape.blocks(count) * (4 << shape.bits), 2 * count * keys.width, 8 * count if columns else 0
+    rooms = [counters(), *(launcher.room(nbytes) for nbytes in sizes)]  # held until the launch is told
+    memory = struct.pack("<4Q2I", *(room.address for room in rooms), int(shape.bins), 0)
+    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
+    launcher.launch(_small_entry(len(keys.rule)), shape.meeting(keys, count, has_values=bool(columns)), args)
+
+
+@lru_cache(8)
+def local_entry(rule: int) -> Entry:
+    """Of sort_local.cu, for a ``KeyRule`` of so many bytes."""
+    return Entry("arrange/sort/parts/sort_local.cu", "sort_local", f"48s{rule}s296sI")
+
+
+@lru_cache(8)
+def _small_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/few/sort_small.cu", "sort_small", f"I{rule}s296sI40s")
+
+
+@lru_cache(8)
+def _rank_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/few/sort_rank.cu", "sort_rank", f"I{rule}s296sIP")

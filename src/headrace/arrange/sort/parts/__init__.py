@@ -1,0 +1,1 @@
+"""A sort on a GPU by parts, the highest digits first: the hybrid radix sort."""

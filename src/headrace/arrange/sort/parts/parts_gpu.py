@@ -1,0 +1,317 @@
+"""A sort by parts, from the highest digit down (Stehle and Jacobsen 2017): launches of parts_*.cu and sort_local.cu."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
+from headrace.arrange.sort.digits.digits_gpu import Plan, Tiles
+from headrace.arrange.sort.few.small_gpu import BlockShape, local_entry
+from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+
+MOST_KEYS = (1 << 32) - 1
+"""Positions have 32 bits."""
+MOST_CLASSES, LISTS = 6, 3
+"""Of sizes of parts, and lists of two classes each; as parts.cuh has them."""
+_COUNTS_BYTES, _RECORD_BYTES, _BUCKET_BYTES = 32, 16, 8
+_LEFT = MOST_CLASSES - 1
+"""Whose count is of parts that sort_spread.cu leaves to others."""
+_BEGIN_BLOCKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PartShapes:
+    """Sizes that the kernels are compiled for, of keys of one width.
+
+    Parameters
+    ----------
+    bits
+        Of a digit.
+    counting
+        Threads, and keys of a thread at a time.
+    splitting
+        Threads of a block, keys of a thread, blocks of a multiprocessor.
+    local
+        Blocks that sort parts, the smallest first; the last one's keys are the most that a part may have.
+    merged_below
+        Neighbours are put together below this, at most half of that; 0: never.
+    left
+        A block for parts that the others leave.
+    tiles
+        Of a stable step, `splitting` among them.
+    """
+
+    bits: int
+    counting: tuple[int, int]
+    splitting: tuple[int, int, int]
+    local: tuple[BlockShape | SpreadShape, ...]
+    merged_below: int
+    left: BlockShape | None = None
+    tiles: Tiles | None = None
+
+    def stably(self, tiles: Tiles) -> PartShapes:
+        """With tiles of a stable step."""
+        return replace(self, splitting=tiles.shape, tiles=tiles)
+
+    @property
+    def block_keys(self) -> int:
+        """Keys of a block that splits."""
+        threads, items, _ = self.splitting
+        return threads * items
+
+    @property
+    def most_in_one(self) -> int:
+        """Keys of a part."""
+        return self.local[-1].keys
+
+
+@dataclass(frozen=True, slots=True)
+class PartOptions:
+    """What the paper's ablation switches off, all on as it has them.
+
+    Parameters
+    ----------
+    keeps_counts
+        Whether blocks' counts are kept for the scatter; otherwise, of keys alone, one addition a key counts and ranks.
+    reduces, looks_ahead
+        A thread adds equal digits at once; it takes up to three places at once in skewed blocks.
+    merges
+        Small neighbours become one part.
+    by_size
+        Parts of different sizes are sorted by different blocks.
+    stable
+        Equal keys keep their order (parts_stable.cu), in place of all but the last two of these.
+    """
+
+    keeps_counts: bool = True
+    reduces: bool = True
+    looks_ahead: bool = True
+    merges: bool = True
+    by_size: bool = True
+    stable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long lists can get for `count` keys: the paper's I1, I4 and I3, the last with windows of positions."""
+
+    count: int
+    shapes: PartShapes
+    options: PartOptions
+    steps: int
+
+    @property
+    def buckets(self) -> int:
+        """Of one step, each with more keys than a part may have (I1)."""
+        return max(1, self.count // self.shapes.most_in_one)
+
+    @property
+    def blocks(self) -> int:
+        """Of one step (I4)."""
+        return self.count // self.shapes.block_keys + self.buckets + 1
+
+    def parts(self, number: int) -> int:
+        """Of all steps, in one of the lists (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple
+        of the threshold. The second list and the third have parts that are too large for the classes before.
+        """
+        most = (1 + (self.steps - 2) * self.buckets) << self.shapes.bits
+        below = self.shapes.merged_below if self.options.merges else 0
+        if below:
+            most = min(most, 2 * self.count // below + (3 * self.steps - 5) * self.buckets + 2)
+        if number == 0 or not self.options.by_size:
+            return most
+        return min(most, self.count // self.shapes.local[2 * number - 1].keys + 1)
+
+    @property
+    def cursors(self) -> int:
+        """Tables of a step's buckets: two save a launch a step that clears one, and are more than the paper has."""
+        return 1 if self.options.keeps_counts and not self.options.stable else 2
+
+    @property
+    def lists(self) -> int:
+        """Of parts, and of those that are left."""
+        return -(-len(self.shapes.local) // 2)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all lists: M2 to M5 of the paper, and a few counters."""
+        digits = 1 << self.shapes.bits
+        kept = 4 * digits * self.blocks if self.options.keeps_counts else 0
+        if self.options.stable:
+            kept = 16 + 8 * digits * self.blocks  # states of look-back
+        records = 2 * self.blocks + sum(self.parts(number) for number in range(self.lists))
+        if self.shapes.left is not None:
+            records += self.parts(0)
+        return 4 * digits * self.buckets * self.cursors + kept + _RECORD_BYTES * records + 2 * _BUCKET_BYTES * self.buckets
+
+
+class PartSort:
+    """Steps from the highest digit down.
+
+    Its memory, besides the plan's: `Bounds.nbytes`, up to a twentieth of the keys' own.
+
+    Parameters
+    ----------
+    states
+        Of look-back, `states_bytes` of zeros, where it is stable.
+    """
+
+    def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions, states: Room | None = None) -> None:
+        self._common, self._keys, self._shapes, self._options = common, keys, shapes, options
+        self._steps = keys.digits(shapes.bits)
+        self._bounds = bounds = Bounds(common.count, shapes, options, self._steps)
+        room = common.launcher.room
+        digits = 1 << shapes.bits
+        self._counts = room((self._steps + 1) * _COUNTS_BYTES, fill=0)
+        self._blocks = [room(bounds.blocks * _RECORD_BYTES) for _ in range(2)]
+        self._buckets = [room(bounds.buckets * _BUCKET_BYTES) for _ in range(2)]
+        self._cursors = [room(bounds.buckets * digits * 4) for _ in range(bounds.cursors)]
+        keeps = options.keeps_counts and not options.stable
+        self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
+        self._states = states if options.stable else None
+        self._parts = [room(bounds.parts(number) * _RECORD_BYTES) for number in range(bounds.lists)]
+        self._left = room(bounds.parts(0) * _RECORD_BYTES) if shapes.left is not None else None
+
+    @staticmethod
+    def states_bytes(count: int, shapes: PartShapes, options: PartOptions) -> int:
+        """A state for each block of a step and digit, and two counters."""
+        return 16 + Bounds(count, shapes, options, 1).blocks * (8 << shapes.bits)
+
+    def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
+        """Sort, if the plan is to go by parts."""
+        moved, columns = arrays
+        has_values = bool(columns)
+        lists, packed = self._lists(plan), packed_arrays(moved, columns)
+        self._begin(lists, plan)
+        width = max([self._keys.width, *(min(8, column.width) for column in columns)])
+        for step in range(self._steps):
+            if self._block_counts is not None or step > 0:
+                self._count(lists, step, packed)
+            self._assign(lists, step)
+            if self._states is None:
+                self._scatter(lists, step, packed, (has_values, width))
+            else:
+                self._split_stably(lists, step, packed, self._states)
+        for size_class in range(len(self._shapes.local)):
+            self._local(size_class, packed, writes=(has_values, writes_keys))
+        if self._left is not None:
+            self._sort_left(packed, writes=(has_values, writes_keys))
+
+    def _lists(self, plan: Plan) -> bytes:
+        shapes, options, bounds = self._shapes, self._options, self._bounds
+        odd = self._cursors[1] if len(self._cursors) > 1 else None
+        rooms = plan.plan, self._counts, *self._blocks, *self._buckets, self._cursors[0], odd, self._block_counts, plan.heads
+        none = [None] * (LISTS - len(self._parts))
+        places = [0 if room is None else room.address for room in (*rooms, *self._parts, *none)]
+        most = [bounds.parts(number) for number in range(bounds.lists)] + [0] * len(none)
+        below = shapes.merged_below if options.merges else 0
+        keys = [shape.keys if options.by_size else 0 for shape in shapes.local] + [0] * (MOST_CLASSES - len(shapes.local))
+        flags = int(options.reduces), int(options.looks_ahead)
+        sizes = *most, *keys, len(shapes.local), shapes.block_keys, shapes.most_in_one, below, *flags
+        return struct.pack("<13Q15I4x", *places, *sizes)
+
+    def _begin(self, lists: bytes, plan: Plan) -> None:
+        totals = plan.totals if self._block_counts is None else None
+        shape = Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
+        self._common.launcher.launch(_BEGIN, shape, (lists, self._common.count, totals))
+
+    @property
+    def _threads(self) -> int:
+        return max(32, 1 << self._shapes.bits)
+
+    def _resident(self, most: int, each: int) -> int:
+        return max(1, min(most, self._common.multiprocessors * each))
+
+    def _count(self, lists: bytes, step: int, arrays: bytes) -> None:
+        if step > 0 and len(self._cursors) == 1:
+            shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
+            self._common.launcher.launch(_CLEAR, shape, (lists, step))
+        threads, items = self._shapes.counting
+        defines = self._keys.defines(("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items))
+        shape = Shape(defines, self._resident(self._bounds.blocks, 2048 // threads), threads)
+        args = (lists, step, self._keys.rule, arrays)
+        self._common.launcher.launch(_entry("parts_count", len(self._keys.rule)), shape, args)
+
+    def _assign(self, lists: bytes, step: int) -> None:
+        shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
+        self._common.launcher.launch(_ASSIGN, shape, (lists, step, 8 * self._keys.width))
+
+    def _scatter(self, lists: bytes, step: int, arrays: bytes, widths: tuple[bool, int]) -> None:
+        has_values, width = widths
+        threads, items, resident = self._shapes.splitting
+        sizes = [("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)]
+        digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
+        if reserves:
+            room = bin_keys(threads * items, digits)
+            sizes.append(("HR_BIN", room))
+            shared = bins_bytes(room, digits, width)
+        else:
+            sizes.append(("HR_VALUES", int(has_values)))
+            shared = -(-threads * items * width // 16) * 16
+        blocks = self._resident(self._bounds.blocks, resident)
+        shape = Shape(self._keys.defines(*sizes), blocks, threads, shared)
+        args = (lists, step, self._keys.rule, arrays)
+        name = "parts_reserve" if reserves else "parts_scatter"
+        self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
+
+    def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
+        keys, tiles, bits = self._keys, self._shapes.tiles, self._shapes.bits
+        assert tiles is not None
+        threads, _, resident = tiles.shape
+        blocks = self._resident(self._bounds.blocks, resident)
+        shape = Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
+        args = (lists, step, keys.rule, arrays, states, step + 1)
+        self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
+
+    def _number(self, size_class: int) -> int:
+        return self._counts.address + 8 + 4 * size_class
+
+    def _local(self, size_class: int, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
+        has_values, writes_keys = writes
+        block, parts, most = self._shapes.local[size_class], self._parts[size_class // 2], self._bounds.parts(size_class // 2)
+        first, stride = (most - 1, -1) if size_class % 2 else (0, 1)
+        part = struct.pack("<2Q2q4I", parts.address, self._number(size_class), first, stride, 0, 0, 0, 0)
+        args = (part, self._keys.rule, arrays, int(writes_keys))
+        resident = block.resident if isinstance(block, SpreadShape) else max(1, 2048 // block.threads)
+        shape = block.local(self._keys, self._resident(most, resident), has_values=has_values)
+        launch, rule = self._common.launcher.launch, len(self._keys.rule)
+        if isinstance(block, SpreadShape):
+            assert self._left is not None
+            launch(spread_entry(rule), shape, (*args, self._left, Part(self._counts, 8 + 4 * _LEFT)))
+        else:
+            launch(local_entry(rule), shape, args)
+
+    def _sort_left(self, arrays: bytes, *, writes: tuple[bool, bool]) -> None:
+        has_values, writes_keys = writes
+        block, parts = self._shapes.left, self._left
+        assert block is not None and parts is not None
+        part = struct.pack("<2Q2q4I", parts.address, self._number(_LEFT), 0, 1, 0, 0, 0, 0)
+        blocks = self._resident(self._bounds.parts(0), max(1, 2048 // block.threads))
+        shape = block.local(self._keys, blocks, has_values=has_values)
+        args = (part, self._keys.rule, arrays, int(writes_keys))
+        self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
+
+
+_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP")
+_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI")
+_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII")
+
+
+@lru_cache(8)
+def _bits(bits: int) -> dict[str, int]:
+    return {"HR_BITS": bits}
+
+
+@lru_cache(16)
+def _entry(name: str, rule: int) -> Entry:
+    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s")
+
+
+@lru_cache(8)
+def _stable_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI")
