@@ -5,7 +5,6 @@ Most calls go through ``cuda.bindings``, which adds about a microsecond to each.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import Any
 
@@ -14,12 +13,16 @@ from headrace import _native
 
 def addresses_of(*names: str) -> list[int]:
     """Of functions of the driver, which is loaded already."""
+    import ctypes  # where there is no GPU nobody waits for it
+
     library = ctypes.CDLL("libcuda.so.1")
     return [address_of(getattr(library, name)) for name in names]
 
 
 def address_of(function: Any) -> int:
     """Where a function of ctypes lies."""
+    import ctypes
+
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return address
