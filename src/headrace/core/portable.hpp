@@ -153,6 +153,12 @@ HR_FN T item_at_any(const T* p) {
 #endif
 }
 
+// A word whose lowest `count` bits are set, e.g. low_mask(3) == 7.
+template <class Count>
+HR_FN u32 low_mask(Count count) {
+    return count >= 32 ? ~0u : (1u << count) - 1;
+}
+
 // The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
 template <class To, class From>
 HR_FN To bits_as(From value) {

@@ -35,8 +35,6 @@ struct Classes {
     u32 of[classes];
 };
 
-static __device__ __forceinline__ u32 low_bits(u32 count) { return count >= word_rows ? ~0u : (1u << count) - 1; }
-
 // `count` bits, 1 to 32, from bit `place` on; no byte is read that has none of them.
 static __device__ __forceinline__ u32 bits_from(const u8* bits, u64 place, u32 count) {
     const u8* const at = bits + place / 8;
@@ -46,12 +44,12 @@ static __device__ __forceinline__ u32 bits_from(const u8* bits, u64 place, u32 c
     for (u32 k = 0; k < 5; ++k) {
         if (k < bytes) found |= static_cast<u64>(at[k]) << 8 * k;
     }
-    return static_cast<u32>(found >> shift) & low_bits(count);
+    return static_cast<u32>(found >> shift) & low_mask(count);
 }
 
 static __device__ __forceinline__ Classes classes_from(const ClassedRows& rows, u64 row, u32 count) {
     if (count == 0) return {};
-    const u32 all = low_bits(count);
+    const u32 all = low_mask(count);
     const u32 there = rows.validity == nullptr ? all : bits_from(rows.validity, rows.first + row, count);
     const u32 truths = rows.truths == nullptr ? 0 : bits_from(rows.truths, rows.first + row, count) & there;
     const u32 lower = rows.descending != 0 ? truths : there ^ truths, upper = there ^ lower, nulls = all ^ there;
@@ -247,6 +245,6 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = at * word_rows;
         const u32 upto_end = end <= row ? 0 : end - row < word_rows ? static_cast<u32>(end - row) : word_rows;
         const u32 upto_begin = begin <= row ? 0 : begin - row < word_rows ? static_cast<u32>(begin - row) : word_rows;
-        words[at] = low_bits(upto_end) & ~low_bits(upto_begin);
+        words[at] = low_mask(upto_end) & ~low_mask(upto_begin);
     }
 }

@@ -5,8 +5,6 @@
 
 namespace headrace {
 
-HR_FN u32 low_mask(u32 count) { return count >= 32 ? ~0u : (1u << count) - 1; }
-
 HR_FN u32 prefix_xor(u32 bits) {
 #pragma unroll
     for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;

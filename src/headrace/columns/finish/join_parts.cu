@@ -17,12 +17,10 @@ HR_FN void copy_items(const u8* from, u8* to, u64 first, u64 count) {
     }
 }
 
-HR_FN u32 low_bits(u64 count) { return count >= 32 ? ~0u : (1u << count) - 1; }
-
 // A word may be shared with the part before or behind. `from` is null for ones.
 HR_FN void copy_bits(const u32* from, u32* to, u64 first, u64 count) {
     for (u64 i = first_item(); 32 * i < count; i += stride()) {
-        const u32 bits = (from == nullptr ? ~0u : from[i]) & low_bits(count - 32 * i);
+        const u32 bits = (from == nullptr ? ~0u : from[i]) & low_mask(count - 32 * i);
         const u64 at = first + 32 * i;
         const u32 shift = static_cast<u32>(at % 32);
         if (bits << shift != 0) atomicOr(&to[at / 32], bits << shift);
