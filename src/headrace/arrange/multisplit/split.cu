@@ -17,7 +17,8 @@ using namespace headrace;
 // soon. (Blocks that stay and take every so many chunks drift apart, and lose a quarter.)
 class Tiles {
 public:
-    __device__ __forceinline__ explicit Tiles(const Work& work) : work_(work), look_back_(work.places) {
+    __device__ __forceinline__ explicit Tiles(const Work& work)
+        : work_(work), look_back_(work.places.memory, work.places.epoch) {
         const u32 d = threadIdx.x;
         Shared& shared = work.shared;
         if constexpr (HR_PLACES == by_chunks) {

@@ -18,41 +18,44 @@ struct Places {
 };
 
 // Decoupled look-back (Merrill and Garland 2016, section 4), a thread a digit: a state holds the epoch and a count,
-// below `whole` of the tile alone, above of all tiles up to it. A count is below 2^31, so a launch has fewer keys. A
-// tile's own counts are posted before its keys are ranked, so that others seldom wait.
+// below `whole` of the tile alone, above of all tiles from `first` up to it, which are those of the launch or of the
+// tile's bucket. A count is below 2^31, so a launch has fewer keys. A tile's own counts are posted before its keys are
+// ranked, so that others seldom wait.
 class LookBack {
 public:
     static constexpr u32 whole = 1u << 31;
     static constexpr u32 window = 8;
 
-    __device__ __forceinline__ explicit LookBack(const Places& places)
-        : counters_(static_cast<tile::Counters*>(places.memory)),
+    // `memory`: tile::Counters, and a state for each tile and digit, in which `epoch` was never.
+    __device__ __forceinline__ LookBack(void* memory, u32 epoch)
+        : counters_(static_cast<tile::Counters*>(memory)),
           states_(reinterpret_cast<u64*>(counters_ + 1)),
-          epoch_(places.epoch) {}
+          epoch_(epoch) {}
 
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
     __device__ __forceinline__ void end() {
         if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) tile::store_relaxed(&counters_->ticket, 0u);
     }
-    __device__ __forceinline__ void post(u32 tile, u32 digit, u32 count) {
-        store(tile, digit, tile == 0 ? count | whole : count);
+    __device__ __forceinline__ void post(u32 tile, u32 digit, u32 count, u32 first = 0) {
+        store(tile, digit, tile == first ? count | whole : count);
     }
-    // Keys of the digit in all tiles before this one, whose own count is `count`.
-    __device__ __forceinline__ u32 before(u32 tile, u32 digit, u32 count) {
-        if (tile == 0) return 0;
+    // Keys of the digit in the tiles from `first` up to this one, whose own count is `count`.
+    __device__ __forceinline__ u32 before(u32 tile, u32 digit, u32 count, u32 first = 0) {
+        if (tile == first) return 0;
         u32 sum = 0;
-        for (u32 end = tile; end != 0;) {
+        for (u32 end = tile; end != first;) {
             u64 seen[window];
 #pragma unroll
             for (u32 k = 0; k < window; ++k) {
-                seen[k] = k < end ? tile::load_relaxed(&states_[static_cast<u64>(end - 1 - k) * digits + digit]) : 0;
+                const bool is_there = k < end - first;
+                seen[k] = is_there ? tile::load_relaxed(&states_[static_cast<u64>(end - 1 - k) * digits + digit]) : 0;
             }
 #pragma unroll
             for (u32 k = 0; k < window; ++k) {
-                if (end == 0 || static_cast<u32>(seen[k] >> 32) != epoch_) break;
+                if (end == first || static_cast<u32>(seen[k] >> 32) != epoch_) break;
                 const u32 found = static_cast<u32>(seen[k]);
                 sum += found & ~whole;
-                end = (found & whole) != 0 ? 0 : end - 1;
+                end = (found & whole) != 0 ? first : end - 1;
             }
         }
         store(tile, digit, (sum + count) | whole);

@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
-    LookBack look_back(places);
+    LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, portion.begin);
     const Columns beside = column_beside(arrays, step, portion.begin);
     const u64 own = static_cast<u64>(step.digit) * digits;

@@ -12,62 +12,10 @@
 
 using namespace headrace;
 
-// As LookBack of split_place.cuh, of blocks of several buckets.
-class Chain {
-public:
-    static constexpr u32 whole = 1u << 31;
-    static constexpr u32 window = 8;
-
-    // `memory`: tile::Counters, and a state for each block and digit, in which `epoch` was never.
-    __device__ __forceinline__ Chain(void* memory, u32 epoch)
-        : counters_(static_cast<tile::Counters*>(memory)),
-          states_(reinterpret_cast<u64*>(counters_ + 1)),
-          epoch_(epoch) {}
-
-    __device__ __forceinline__ u32 take_block() { return atomicAdd(&counters_->ticket, 1u); }
-    __device__ __forceinline__ void end() {
-        if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) tile::store_relaxed(&counters_->ticket, 0u);
-    }
-    __device__ __forceinline__ void post(u32 block, u32 first, u32 digit, u32 count) {
-        store(block, digit, block == first ? count | whole : count);
-    }
-    // Keys of the digit in the bucket's blocks before this one, whose own count is `count`.
-    __device__ __forceinline__ u32 before(u32 block, u32 first, u32 digit, u32 count) {
-        if (block == first) return 0;
-        u32 sum = 0;
-        for (u32 end = block; end != first;) {
-            u64 seen[window];
-#pragma unroll
-            for (u32 k = 0; k < window; ++k) {
-                const bool is_there = k < end - first;
-                seen[k] = is_there ? tile::load_relaxed(&states_[static_cast<u64>(end - 1 - k) * digits + digit]) : 0;
-            }
-#pragma unroll
-            for (u32 k = 0; k < window; ++k) {
-                if (end == first || static_cast<u32>(seen[k] >> 32) != epoch_) break;
-                const u32 found = static_cast<u32>(seen[k]);
-                sum += found & ~whole;
-                end = (found & whole) != 0 ? first : end - 1;
-            }
-        }
-        store(block, digit, (sum + count) | whole);
-        return sum;
-    }
-
-private:
-    __device__ __forceinline__ void store(u32 block, u32 digit, u32 count) {
-        tile::store_relaxed(&states_[static_cast<u64>(block) * digits + digit], static_cast<u64>(epoch_) << 32 | count);
-    }
-
-    tile::Counters* counters_;
-    u64* states_;
-    u32 epoch_;
-};
-
 struct Split {
     const Work& work;
     const u32* cursors;
-    Chain& chain;
+    LookBack& look_back;  // a block of the list is a tile, and its bucket's first block the first one
     const Block* list;
     Block& block;  // in shared memory; the one whose number is in work.shared.tile
     u32 blocks;
@@ -91,10 +39,10 @@ static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& 
     const Tile tile = tile_of(own);
     u32 ticket = 0;
     Block next = {};
-    if (d == 0) next = block_at(split, ticket = split.chain.take_block());
+    if (d == 0) next = block_at(split, ticket = split.look_back.take_tile());
     make_codes(loaded.key, split.rule, split.is_first);
     const Found found = count_digits<whole>(loaded.key, work, tile);
-    if (d < digits) split.chain.post(number, own.first, d, found.count);
+    if (d < digits) split.look_back.post(number, d, found.count, own.first);
     if (d == 0) {
         work.shared.tile = ticket;
         split.block = next;
@@ -109,7 +57,7 @@ static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& 
     if constexpr (follows_early) following.load<whole>(work, tile, own.begin);
     if (d < digits) {
         const u32 start = split.cursors[static_cast<u64>(own.bucket) * digits + d];
-        const u64 at = static_cast<u64>(start) + split.chain.before(number, own.first, d, found.count);
+        const u64 at = static_cast<u64>(start) + split.look_back.before(number, d, found.count, own.first);
         work.shared.to[d] = target(at, found.start);
     }
     __syncthreads();
@@ -156,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Step step = lists.plan->step[number];
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
-    Chain chain(states, epoch);
+    LookBack look_back(states, epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, 0);
     const Columns beside = column_beside(arrays, step, 0);
     clear_spare(shared);
@@ -167,12 +115,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         in, static_cast<Key*>(arrays.keys.to(step.to)), 0, digit, places, only != 0 ? beside : columns, shared, room};
     const bool is_last = number + 1 == lists.plan->steps;
     const u32* const cursors = cursors_of(lists, number);
-    const Split split = {work, cursors, chain, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
+    const Split split = {work, cursors, look_back, blocks_of(lists, number), block, blocks, rule, number == 0, is_last};
     if (threadIdx.x == 0) {
-        shared.tile = chain.take_block();
+        shared.tile = look_back.take_tile();
         block = block_at(split, shared.tile);
     }
     __syncthreads();
     split_blocks(split, block, shared.tile);
-    if (threadIdx.x == 0) chain.end();
+    if (threadIdx.x == 0) look_back.end();
 }
