@@ -62,19 +62,16 @@ def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
     assert in_process(code).strip() == "[]"
 
 
-class CUDAError(Exception):
-    """As cuda.core has it."""
-
-
 def test_a_card_that_cannot_be_used_is_an_error_of_ours(monkeypatch):
-    class Taken:
-        def __init__(self, index):
-            pass
+    class Unavailable(int):
+        name = "CUDA_ERROR_DEVICE_UNAVAILABLE"
 
-        def set_current(self):
-            raise CUDAError("CUDA_ERROR_DEVICE_UNAVAILABLE: all CUDA-capable devices are busy or unavailable")
-
-    monkeypatch.setattr(gpus, "cuda_core", lambda: SimpleNamespace(Device=Taken))
+    taken = SimpleNamespace(
+        cuDeviceGet=lambda index: (0, index),
+        cuDevicePrimaryCtxRetain=lambda handle: (Unavailable(46), None),
+        cuGetErrorString=lambda status: (0, b"all CUDA-capable devices are busy or unavailable"),
+    )
+    monkeypatch.setattr(gpus, "driver", lambda: taken)
     monkeypatch.setattr(gpus, "gpu_count", lambda: 1)
     monkeypatch.setattr(gpus, "_gpus", {})
     with pytest.raises(gpus.GpuError, match="GPU 0 cannot be used: CUDA_ERROR_DEVICE_UNAVAILABLE"):
