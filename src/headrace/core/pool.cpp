@@ -72,6 +72,12 @@ unsigned hardware_threads() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
+void run_beside(std::function<void()> work) {
+    std::vector<std::function<void()>> jobs;
+    jobs.push_back(std::move(work));
+    Pool::instance().submit(std::move(jobs));
+}
+
 void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
     if (threads <= 1) {
         work(0);

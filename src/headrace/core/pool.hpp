@@ -12,4 +12,7 @@ unsigned hardware_threads();
 // The exception of the lowest worker that threw is thrown again here. Calls from several threads may overlap.
 void run_parallel(unsigned threads, const std::function<void(unsigned)>& work);
 
+// Runs work(), which throws nothing, on the pool some time, and returns at once.
+void run_beside(std::function<void()> work);
+
 }  // namespace headrace

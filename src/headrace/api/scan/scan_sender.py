@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,12 +25,12 @@ class TextBuffers(Protocol):
         """Who copies text into them, as far as that is known."""
 
     def send(self, text: HostText, part: range) -> Room:
-        """Fill the next buffer, behind all that read it, with a part of a text; the part's room. Called by one thread, which
-        waits until a buffer is free. The text stays what it is until the buffers are closed.
+        """Fill the next buffer, behind all that read it, with a part of a text, or begin to; the part's room. Called by one
+        thread, which waits until a buffer is free. The text stays what it is until the buffers are closed.
         """
 
     def hold(self, room: Room) -> Launcher:
-        """What runs kernels behind the filling of a buffer. Called by another thread."""
+        """What runs kernels behind the filling of a buffer, and what went wrong with that. Called by another thread."""
 
     def free(self, room: Room) -> None:
         """All kernels that read the buffer have been launched: from then on it may be filled anew, behind them."""
@@ -138,7 +139,8 @@ class Sender:
         while not self._sent.empty():
             found = self._taken()
             if isinstance(found, Sent):
-                self._buffers.hold(found.room)
+                with suppress(Exception):  # nobody wants the part, nor to know what went wrong with it
+                    self._buffers.hold(found.room)
                 self._buffers.free(found.room)
 
     def _start(self) -> None:
