@@ -1,5 +1,5 @@
 """The first `read_csv(path, device="cuda")` of a new process, from the start of the interpreter to the table, and what of it
-takes how long: medians of several processes, kernels kept on disk before.
+takes how long: medians of several processes, kernels kept on disk before, and the package's bytecode, as it is when installed.
 
     python -m bench.first_call [--bytes N] [--cases int_444,taxi] [--runs N] [--out FILE]
 """
@@ -7,6 +7,7 @@ takes how long: medians of several processes, kernels kept on disk before.
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import statistics
@@ -16,6 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import headrace
 from bench.cases import CASES
 from bench.machine import description
 from bench.stream import file_of, options_of
@@ -112,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(arguments)
+    compileall.compile_dir(Path(headrace.__file__).parent, quiet=2)
     kept = ["# The first read of a process", "", str(description()), ""]
     kept += [f"Milliseconds, medians of {given.runs} new processes, kernels on disk; of `all` its range.", ""]
     kept += [f"| case | MB | all | {' | '.join(PHASES)} | the second |", f"| --- |{' ---: |' * (len(PHASES) + 3)}"]

@@ -73,7 +73,7 @@ def file_of(name: str, case: Case, size: int) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             file.write(header)
-            for _ in range(size // len(body)):
+            for _ in range(max(1, size // len(body))):
                 file.write(body)
     with path.open("rb") as file:
         while file.read(64 * MIB):
