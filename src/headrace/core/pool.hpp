@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace headrace {
 
@@ -12,7 +13,7 @@ unsigned hardware_threads();
 // The exception of the lowest worker that threw is thrown again here. Calls from several threads may overlap.
 void run_parallel(unsigned threads, const std::function<void(unsigned)>& work);
 
-// Runs work(), which throws nothing, on the pool some time, and returns at once.
-void run_beside(std::function<void()> work);
+// Has each of these, which throw nothing, run on a thread of the pool, and returns at once.
+void run_beside(std::vector<std::function<void()>> jobs);
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -118,7 +119,9 @@ public:
                 state->idle_.pop_back();
             }
         }
-        for (const Worker& worker : woken) run_beside([state, worker] { state->serve(worker); });
+        std::vector<std::function<void()>> jobs;
+        for (const Worker& worker : woken) jobs.push_back([state, worker] { state->serve(worker); });
+        if (!jobs.empty()) run_beside(std::move(jobs));
     }
 
 private:
