@@ -13,6 +13,7 @@ from headrace.core.gpu.direct_storage import DirectFile, direct_file
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.launcher import GpuLauncher, Part, Room
 from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
+from headrace.core.primitives.copy import copier
 
 _BUFFERS = 2
 _SLACK = 256
@@ -104,7 +105,9 @@ class CardBuffers:
             sent, buffer.sent = buffer.sent, None
             check_status(sent.wait())
         buffer.filled.hold(self._card.stream)
-        return GpuLauncher(self._card, stream=None, budget=self._context.new_budget(), crossings=self._context.crossings)
+        context = self._context
+        budget, crossings, beside = context.new_budget(), context.crossings, copier(self._card)
+        return GpuLauncher(self._card, stream=None, budget=budget, crossings=crossings, copier=beside)
 
     def free(self, room: Room) -> None:
         """As `TextBuffers.free`."""
