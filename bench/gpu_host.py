@@ -35,6 +35,14 @@ _FIELDS = struct.Struct("=5QII")
 """Totals of the search (structure/tile_entry.hpp)."""
 
 
+ATTRIBUTES = {
+    "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": 9,
+    "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": 0,
+    "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT": 132,
+}
+"""Of the card that is not there: each name stands for its own value."""
+
+
 class _Constant(int):
     value = 1
 
@@ -58,7 +66,8 @@ class Driver(types.ModuleType):
         self._found: dict[bytes, tuple[int, bytes]] = {}
         for name in ("CUresult", "CUmemPool_attribute", "CUevent_flags", "CUfunction_attribute", "CUmemAllocationType"):
             setattr(self, name, Names())
-        self.CUpointer_attribute = self.CUmemLocationType = Names()
+        self.CUpointer_attribute = self.CUmemLocationType = self.CUstream_flags = Names()
+        self.CUdevice_attribute = types.SimpleNamespace(**ATTRIBUTES)
         self.CU_MEMHOSTALLOC_PORTABLE = 1
 
     def __getattr__(self, name: str) -> Any:
@@ -73,6 +82,12 @@ class Driver(types.ModuleType):
 
     def CUmemPoolProps(self) -> Any:  # noqa: N802  # the driver's names
         return types.SimpleNamespace(location=types.SimpleNamespace())
+
+    def cuStreamCreate(self, _flags: int) -> tuple[int, int]:  # noqa: N802
+        return 0, 1024
+
+    def cuDeviceGetAttribute(self, attribute: int, _device: int) -> tuple[int, int]:  # noqa: N802
+        return 0, attribute
 
     def cuDriverGetVersion(self) -> tuple[int, int]:  # noqa: N802
         return 0, 13000
@@ -126,18 +141,8 @@ def _native_driver() -> ctypes.CDLL:
 def install() -> Driver:
     """Put the driver, and packages that load it, in place of real ones, and kernels that need no compiler."""
     driver = Driver()
-    card = types.SimpleNamespace(
-        set_current=lambda: None,
-        create_stream=lambda: types.SimpleNamespace(handle=1024),
-        name="none",
-        compute_capability=types.SimpleNamespace(major=9, minor=0),
-        properties=types.SimpleNamespace(multiprocessor_count=132),
-    )
-    core = types.ModuleType("cuda.core")
-    core.Device = lambda _: card  # type: ignore[attr-defined]
     bindings = types.ModuleType("cuda.bindings")
-    named = {"cuda": types.ModuleType("cuda"), "cuda.core": core, "cuda.bindings": bindings, "cuda.bindings.driver": driver}
-    sys.modules.update(named)
+    sys.modules.update({"cuda": types.ModuleType("cuda"), "cuda.bindings": bindings, "cuda.bindings.driver": driver})
     from headrace.core.gpu import device_memory, kernels, launcher, staging
     from headrace.core.gpu.driver_calls import address_of
     from headrace.core.gpu.kernel_arguments import Layout, signature_codes

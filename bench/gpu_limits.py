@@ -152,9 +152,9 @@ def launch_table() -> list[dict]:
     rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 128, (buffer.address, 256, 7))))
     rows.append(("pool.take and give back, 1 KB", lambda: device_pool(card).take(1024)))
     wrapped = cuda.core.Kernel.from_handle(int(fill._handle))  # noqa: SLF001
-    config = LaunchConfig(grid=1, block=FILL_THREADS)
+    config, stream = LaunchConfig(grid=1, block=FILL_THREADS), cuda.core.Stream.from_handle(card.stream)
     typed = (buffer.address, np.int64(256), np.uint32(7))
-    rows.append(("cuda.core.launch", lambda: cuda.core.launch(card.core_stream, config, wrapped, *typed)))
+    rows.append(("cuda.core.launch", lambda: cuda.core.launch(stream, config, wrapped, *typed)))
     try:
         import cupy
 

@@ -11,12 +11,14 @@ declare -A programs=(
     [sort]='gpu_sort'
     [stream]='stream --gpu --skip-peers --batches 64,256'
     [soak]='stream --gpu --soak 100'
+    [first_call]='first_call'
+    [small_batches]='small_batches'
     [histogram]='gpu_histogram'
     [primitives]='gpu_primitives'
     [faults]='gpu_faults'
     [limits]='gpu_limits'
 )
-in_order=(read sort multisplit tune_multisplit stream soak histogram primitives faults limits)
+in_order=(read sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives faults limits)
 [[ $# -gt 0 ]] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 out=$1
 shift

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import checked, driver, gpu
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import Budget, device_pool
@@ -96,8 +96,7 @@ def test_nothing_takes_no_memory():
 @pytest.mark.gpu
 def test_a_buffer_that_another_stream_uses_is_not_given_away_before():
     card, pool = gpu(), device_pool(gpu())
-    other_stream = card.core.create_stream()  # its handle is good as long as this is held
-    other = int(other_stream.handle)
+    other = int(checked(driver().cuStreamCreate(1)))  # which does not wait for the default stream
     fill, copy = fill_kernel(4, card), copy_kernel(4, card)
     count = 32 << 20
     blocks = blocks_of(count * 4, COPY_TILE)

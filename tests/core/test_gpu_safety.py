@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
 
+from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
 from headrace.core.gpu import card as gpus
+from headrace.core.gpu import early
 from headrace.core.gpu.card import ARCHITECTURES, architecture_of
 
 
@@ -62,19 +66,79 @@ def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
     assert in_process(code).strip() == "[]"
 
 
-class CUDAError(Exception):
-    """As cuda.core has it."""
+def test_what_takes_longest_to_import_is_not_imported_to_run_kernels():
+    pytest.importorskip("cuda.core", reason="it is of the extra cuda13", exc_type=ImportError)
+    code = "import sys\nfrom headrace.core.gpu.card import has_gpu\nhas_gpu()\nprint([name in sys.modules for name in WANTED])"
+    assert in_process(code.replace("WANTED", "('cuda.bindings.driver', 'cuda.core')")).strip() == "[True, False]"
+
+
+class NotedDriver:
+    """What a context is asked for by."""
+
+    def __init__(self, refuses=""):
+        self.calls, self.refuses, self.is_done = [], refuses, threading.Event()
+
+    def __getattr__(self, name):
+        def call(*args):
+            self.calls.append((name, [arg for arg in args if isinstance(arg, int)]))
+            if name in {self.refuses, "cuDevicePrimaryCtxRetain"}:
+                self.is_done.set()
+            return 100 if name == self.refuses else 0
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("refuses", "calls"),
+    [
+        ("", [("cuInit", [0]), ("cuDeviceGet", [3]), ("cuDevicePrimaryCtxRetain", [])]),
+        ("cuInit", [("cuInit", [0])]),
+        ("cuDeviceGet", [("cuInit", [0]), ("cuDeviceGet", [3])]),
+    ],
+)
+def test_a_context_is_made_once_before_it_is_needed(monkeypatch, refuses, calls):
+    noted = NotedDriver(refuses)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: {"libcuda.so.1": noted}[name])
+    monkeypatch.setattr(early, "_started", set())
+    for device in ("cpu", "cuda:3", "cuda:3"):
+        early.start_early(Device.parse(device))
+    assert noted.is_done.wait(10)
+    assert noted.calls == calls
+
+
+def test_no_driver_is_told_to_those_who_need_it(monkeypatch):
+    asked = threading.Event()
+
+    def missing(name):
+        asked.set()
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    monkeypatch.setattr(early, "_started", set())
+    early.start_early(Device.parse("cuda"))
+    assert asked.wait(10)
+
+
+@pytest.mark.gpu
+def test_a_card_is_what_the_library_says():
+    from cuda.core import Device as CoreDevice
+
+    other = CoreDevice(0)
+    assert gpus.gpu(0).name == other.name
+    assert gpus.gpu(0).capability == (other.compute_capability.major, other.compute_capability.minor)
+    assert gpus.gpu(0).multiprocessors == other.properties.multiprocessor_count
 
 
 def test_a_card_that_cannot_be_used_is_an_error_of_ours(monkeypatch):
-    class Taken:
-        def __init__(self, index):
-            pass
+    class Unavailable(int):
+        name = "CUDA_ERROR_DEVICE_UNAVAILABLE"
 
-        def set_current(self):
-            raise CUDAError("CUDA_ERROR_DEVICE_UNAVAILABLE: all CUDA-capable devices are busy or unavailable")
-
-    monkeypatch.setattr(gpus, "cuda_core", lambda: SimpleNamespace(Device=Taken))
+    taken = SimpleNamespace(
+        cuDeviceGet=lambda index: (0, index),
+        cuDevicePrimaryCtxRetain=lambda handle: (Unavailable(46), None),
+        cuGetErrorString=lambda status: (0, b"all CUDA-capable devices are busy or unavailable"),
+    )
+    monkeypatch.setattr(gpus, "driver", lambda: taken)
     monkeypatch.setattr(gpus, "gpu_count", lambda: 1)
     monkeypatch.setattr(gpus, "_gpus", {})
     with pytest.raises(gpus.GpuError, match="GPU 0 cannot be used: CUDA_ERROR_DEVICE_UNAVAILABLE"):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu import staging as staged
-from headrace.core.gpu.card import GpuError
+from headrace.core.gpu.card import GpuError, gpu
+from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.device_memory import Budget
+from headrace.core.gpu.launcher import GpuLauncher, Part
 from headrace.core.gpu.staging import Staging
+from headrace.core.primitives.copy import copier
 
 PIECES = [(number, 0, 1) for number in range(40)]
 
@@ -98,3 +104,34 @@ def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_ot
     copies._chunks.put(first)
     second.event.is_done = True
     assert copies._take_chunk() is second and len(waited) == 1 and not second.under_way
+
+
+@pytest.mark.parametrize("given", [b"abc", np.arange(5, dtype=np.uint8)])
+def test_little_is_copied_by_whom_the_caller_names(monkeypatch, given):
+    memory, there = ctypes.create_string_buffer(16), ctypes.create_string_buffer(16)
+    told = []
+
+    def copy(source, target, nbytes, stream):
+        told.append((nbytes, stream))
+        ctypes.memmove(target, source, nbytes)
+
+    event = SimpleNamespace(record=lambda stream, is_current: told.append(stream) or event, wait=lambda: told.append("wait"))
+    chunk = SimpleNamespace(address=ctypes.addressof(memory), event=event, under_way=False)
+    slow, crossings = Slow(), Crossings()
+    monkeypatch.setattr(slow, "_take_chunk", lambda: chunk)
+    slow.put(ctypes.addressof(there), 7, given, counted=crossings, by=copy)
+    assert there.raw == bytes(given).ljust(16, b"\0") and told == [(len(given), 7), 7] and chunk.under_way
+    ctypes.memset(memory, 0xEE, 16)
+    assert slow.fetch(ctypes.addressof(there), 7, len(given), counted=crossings, by=copy) == bytes(given)
+    assert told[2:] == [(len(given), 7), 7, "wait"] and not chunk.under_way
+    assert (crossings.to_gpu, crossings.to_host) == (len(given), len(given))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("nbytes", [1, 3, 17, 2048, 2049, 100_001])
+def test_a_kernel_copies_little_to_the_card_and_back(nbytes):
+    card, text = gpu(), np.random.default_rng(nbytes).bytes(nbytes)
+    launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings(), copier=copier(card))
+    room = launcher.put(b"\xee" * (nbytes + 64))
+    launcher.put(text, Part(room, 3, nbytes))
+    assert bytes(launcher.fetch(room)) == b"\xee" * 3 + text + b"\xee" * 61

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headrace.core.errors import OptionError
 
@@ -36,20 +37,24 @@ class Device:
         OptionError
             Nothing is called that.
         """
-        if isinstance(device, Device):
-            return cls.parse(str(device))
-        if not isinstance(device, str):
+        if not isinstance(device, Device | str):
             raise OptionError(f"device must be a text such as 'cpu', not {device!r}")
-        kind, _, index = device.partition(":")
-        if kind == "cuda":
-            if not (index or "0").isdecimal():
-                raise OptionError(f"device {device!r}: cards have numbers, such as 'cuda:1'")
-            return cls(kind, int(index or 0))
-        if kind != "cpu":
-            raise OptionError.unknown("device", kind, ("cpu", "cuda"))
-        if index not in ("", "0"):
-            raise OptionError(f"device {device!r}: there is one CPU, 'cpu'")
-        return cls()
+        return _parsed(str(device))
 
     def __str__(self) -> str:
         return self.kind if self.index == 0 else f"{self.kind}:{self.index}"
+
+
+@lru_cache(64)
+def _parsed(device: str) -> Device:
+    """Kept: each column of each batch is asked where it lies, and says so in words."""
+    kind, _, index = device.partition(":")
+    if kind == "cuda":
+        if not (index or "0").isdecimal():
+            raise OptionError(f"device {device!r}: cards have numbers, such as 'cuda:1'")
+        return Device(kind, int(index or 0))
+    if kind != "cpu":
+        raise OptionError.unknown("device", kind, ("cpu", "cuda"))
+    if index not in ("", "0"):
+        raise OptionError(f"device {device!r}: there is one CPU, 'cpu'")
+    return Device()

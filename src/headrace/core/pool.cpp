@@ -30,6 +30,7 @@ public:
     }
 
     void submit(std::vector<std::function<void()>> jobs) {
+        const std::size_t count = jobs.size();
         {
             const std::lock_guard lock(mutex_);
             for (auto& job : jobs) jobs_.push_back(std::move(job));
@@ -39,7 +40,7 @@ public:
                 ++workers_;
             }
         }
-        wake_.notify_all();
+        for (std::size_t job = 0; job < count; ++job) wake_.notify_one();  // all of them would wait for one another
     }
 
 private:
@@ -71,6 +72,8 @@ unsigned hardware_threads() {
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
     return std::max(1u, std::thread::hardware_concurrency());
 }
+
+void run_beside(std::vector<std::function<void()>> jobs) { Pool::instance().submit(std::move(jobs)); }
 
 void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
     if (threads <= 1) {

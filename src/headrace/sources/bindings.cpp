@@ -132,11 +132,32 @@ SendWay send_way(const std::tuple<Address, Address, Address, Address>& calls, Ad
     return way;
 }
 
-int send(const PythonSource& source, std::uint64_t offset, std::size_t n, Address target, const SendWay& way,
-         unsigned threads) {
-    const nb::gil_scoped_release release;
+// A part on its way; it is waited for before it is gone, and holds its source.
+class PythonPart {
+public:
+    explicit PythonPart(std::shared_ptr<SentPart> part) : part_(std::move(part)) {}
+    PythonPart(PythonPart&&) = default;
+    ~PythonPart() {
+        if (part_ == nullptr) return;
+        try {
+            wait();
+        } catch (const SourceFailure&) {  // nobody wanted the part
+        }
+    }
+
+    int wait() const {
+        const nb::gil_scoped_release release;
+        return part_->wait();
+    }
+
+private:
+    std::shared_ptr<SentPart> part_;
+};
+
+PythonPart begin_part(PartSender& sender, const PythonSource& source, std::uint64_t offset, std::size_t n,
+                      Address target, Address behind) {
     check_inside(*source.source, offset, n);
-    return send_to_card(*source.source, offset, n, target, way, threads);
+    return PythonPart(sender.begin({source.source.get(), offset, n, target, reinterpret_cast<void*>(behind)}));
 }
 
 }  // namespace
@@ -144,6 +165,10 @@ int send(const PythonSource& source, std::uint64_t offset, std::size_t n, Addres
 void bind_sources(nb::module_& m) {
     nb::exception<SourceFailure>(m, "SourceFailure");
     nb::class_<SendWay>(m, "SendWay").def_static("make", &send_way);
+    nb::class_<PythonPart>(m, "SentPart").def("wait", &PythonPart::wait);
+    nb::class_<PartSender>(m, "PartSender")
+        .def(nb::init<SendWay, unsigned>())
+        .def("begin", &begin_part, nb::keep_alive<0, 2>());
     nb::class_<PythonSource>(m, "Source")
         .def_static("from_bytes", &from_bytes)
         .def_static("from_file", &from_file)
@@ -153,7 +178,6 @@ void bind_sources(nb::module_& m) {
                      [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })
         .def("read", &read)
         .def("read_into", &read_into)
-        .def("send", &send)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
         .def("decode_as", &decode_as);
 }

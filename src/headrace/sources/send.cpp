@@ -1,9 +1,14 @@
 #include "sources/send.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/pool.hpp"
 
@@ -23,54 +28,176 @@ int wait_for(const PinnedSlot& slot, const DriverCalls& calls) {
     return status;
 }
 
-class Sending {
-public:
-    Sending(const Source& source, std::uint64_t offset, std::size_t n, std::uint64_t target, const SendWay& way)
-        : source_(source), offset_(offset), n_(n), target_(target), way_(way) {}
+// What became of some bytes: all is well, or the driver's status, or what the source threw.
+struct Outcome {
+    int status = 0;
+    std::exception_ptr thrown;
+    bool is_good() const { return status == 0 && thrown == nullptr; }
+};
 
-    // The slots first, first + step, ...
-    void run(std::size_t first, std::size_t step) {
-        const DriverCalls& calls = way_.calls;
-        if (!went_well(calls.make_current(way_.context))) return;
-        std::size_t turn = first;
-        for (std::size_t at = next_.fetch_add(way_.slot_bytes); at < n_; at = next_.fetch_add(way_.slot_bytes)) {
-            const PinnedSlot& slot = way_.slots[turn];
-            turn = turn + step < way_.slots.size() ? turn + step : first;
-            const std::size_t size = std::min(way_.slot_bytes, n_ - at);
-            if (!went_well(wait_for(slot, calls))) return;
-            source_.read(offset_ + at, size, slot.memory);
-            if (!went_well(calls.copy_to_card(target_ + at, slot.memory, size, way_.stream))) return;
-            if (!went_well(calls.record(slot.event, way_.stream))) return;
-        }
+class Sending final : public SentPart {
+public:
+    explicit Sending(const SendPart& part) : part_(part) {}
+
+    const SendPart& part() const { return part_; }
+
+    // All pieces have been taken. Only the sender's threads ask, one at a time.
+    bool is_taken() const { return next_ == part_.n; }
+
+    // The next piece: its begin and bytes. Likewise.
+    std::pair<std::size_t, std::size_t> take(std::size_t most) {
+        const std::size_t begin = next_, n = std::min(most, part_.n - next_);
+        next_ += n;
+        return {begin, n};
     }
 
-    int status() const { return status_.load(); }
+    // Pieces that nobody has taken go nowhere: their bytes. Likewise.
+    std::size_t give_up() { return take(part_.n).second; }
+
+    // So many bytes more are told to the card, or never will be. True for the last ones.
+    bool settle(std::size_t n, const Outcome& outcome) {
+        const std::lock_guard lock(mutex_);
+        if (outcome_.is_good()) outcome_ = outcome;
+        settled_ += n;
+        return settled_ == part_.n;
+    }
+
+    bool is_good() {
+        const std::lock_guard lock(mutex_);
+        return outcome_.is_good();
+    }
+
+    void end(int status) {
+        const std::lock_guard lock(mutex_);
+        if (outcome_.is_good()) outcome_.status = status;
+        is_done_ = true;
+        done_.notify_all();
+    }
+
+    int wait() override {
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return is_done_; });
+        if (outcome_.thrown != nullptr) std::rethrow_exception(outcome_.thrown);
+        return outcome_.status;
+    }
 
 private:
-    bool went_well(int status) {
-        if (status != 0) status_.store(status);
-        return status_.load() == 0;
-    }
-
-    const Source& source_;
-    const std::uint64_t offset_;
-    const std::size_t n_;
-    const std::uint64_t target_;
-    const SendWay& way_;
-    std::atomic<std::size_t> next_{0};
-    std::atomic<int> status_{0};
+    const SendPart part_;
+    std::size_t next_ = 0;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    std::size_t settled_ = 0;
+    Outcome outcome_;
+    bool is_done_ = false;
 };
 
 }  // namespace
 
-int send_to_card(const Source& source, std::uint64_t offset, std::size_t n, std::uint64_t target, const SendWay& way,
-                 unsigned threads) {
-    const std::size_t pieces = (n + way.slot_bytes - 1) / way.slot_bytes;
-    const auto workers = static_cast<unsigned>(std::min<std::size_t>({threads, way.slots.size(), pieces}));
-    if (workers == 0) return 0;
-    Sending sending(source, offset, n, target, way);
-    run_parallel(workers, [&](unsigned worker) { sending.run(worker, workers); });
-    return sending.status();
+class PartSender::State {
+public:
+    State(SendWay way, unsigned threads) : way_(std::move(way)) {
+        workers_ = static_cast<unsigned>(std::min<std::size_t>(threads == 0 ? 1 : threads, way_.slots.size()));
+        for (unsigned worker = workers_; worker > 0; --worker) idle_.push_back({worker - 1, worker - 1});
+    }
+
+    // All of its copies are told.
+    void finish(Sending& sending) const {
+        void* behind = sending.part().behind;
+        sending.end(sending.is_good() && behind != nullptr ? way_.calls.record(behind, way_.stream) : 0);
+    }
+
+    // Has idle workers begin, as many as there are pieces; the others come to this part when they have done earlier
+    // ones.
+    static void begin(const std::shared_ptr<State>& state, const std::shared_ptr<Sending>& sending) {
+        const std::size_t pieces = (sending->part().n + state->way_.slot_bytes - 1) / state->way_.slot_bytes;
+        std::vector<Worker> woken;
+        {
+            const std::lock_guard lock(state->mutex_);
+            state->waiting_.push_back(sending);
+            while (woken.size() < pieces && !state->idle_.empty()) {
+                woken.push_back(state->idle_.back());
+                state->idle_.pop_back();
+            }
+        }
+        std::vector<std::function<void()>> jobs;
+        for (const Worker& worker : woken) jobs.push_back([state, worker] { state->serve(worker); });
+        if (!jobs.empty()) run_beside(std::move(jobs));
+    }
+
+private:
+    // The first of its slots, and the one whose turn it is.
+    struct Worker {
+        std::size_t first, turn;
+    };
+
+    struct Piece {
+        std::shared_ptr<Sending> sending;
+        std::size_t begin, n;
+    };
+
+    void serve(Worker worker) {
+        const int status = way_.calls.make_current(way_.context);
+        for (Piece piece = next(worker); piece.sending != nullptr; piece = next(worker)) {
+            Outcome outcome{status, nullptr};
+            if (status == 0) outcome = send(piece, worker);
+            settle(piece, outcome);
+        }
+    }
+
+    // The next piece; none if there is none, and the worker is idle.
+    Piece next(const Worker& worker) {
+        const std::lock_guard lock(mutex_);
+        while (!waiting_.empty() && waiting_.front()->is_taken()) waiting_.pop_front();
+        if (waiting_.empty()) {
+            idle_.push_back(worker);
+            return {};
+        }
+        const auto [begin, n] = waiting_.front()->take(way_.slot_bytes);
+        return {waiting_.front(), begin, n};
+    }
+
+    Outcome send(const Piece& piece, Worker& worker) const {
+        const DriverCalls& calls = way_.calls;
+        const PinnedSlot& slot = way_.slots[worker.turn];
+        worker.turn = worker.turn + workers_ < way_.slots.size() ? worker.turn + workers_ : worker.first;
+        if (const int status = wait_for(slot, calls)) return {status, nullptr};
+        const SendPart& part = piece.sending->part();
+        try {
+            part.source->read(part.offset + piece.begin, piece.n, slot.memory);
+        } catch (...) {
+            return {0, std::current_exception()};
+        }
+        if (const int status = calls.copy_to_card(part.target + piece.begin, slot.memory, piece.n, way_.stream))
+            return {status, nullptr};
+        return {calls.record(slot.event, way_.stream), nullptr};
+    }
+
+    void settle(const Piece& piece, const Outcome& outcome) {
+        Sending& sending = *piece.sending;
+        std::size_t n = piece.n;
+        if (!outcome.is_good()) {
+            const std::lock_guard lock(mutex_);
+            n += sending.give_up();
+        }
+        if (sending.settle(n, outcome)) finish(sending);
+    }
+
+    const SendWay way_;
+    unsigned workers_ = 0;
+    std::mutex mutex_;
+    std::deque<std::shared_ptr<Sending>> waiting_;
+    std::vector<Worker> idle_;
+};
+
+PartSender::PartSender(SendWay way, unsigned threads) : state_(std::make_shared<State>(std::move(way), threads)) {}
+
+std::shared_ptr<SentPart> PartSender::begin(const SendPart& part) {
+    const auto sending = std::make_shared<Sending>(part);
+    if (part.n == 0)
+        state_->finish(*sending);
+    else
+        State::begin(state_, sending);
+    return sending;
 }
 
 }  // namespace headrace

@@ -3,11 +3,16 @@
 // processor's cache when the card fetches it: in chunks of 32 MB each byte went through the host's memory twice more,
 // which is what bounds a scan whose results come back at the same time (docs/decisions/0020-streams.md).
 //
+// Parts are sent one behind the other, and the first pieces of one are read while the last ones of another still are: a
+// thread takes 0.5 ms for a piece of 2 MB while thirteen others read, so that the card would wait as long at each
+// part's begin, and half of the threads at its end.
+//
 // The driver is known by addresses of four of its functions, so nothing here needs CUDA to be built, or to be there.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sources/source.hpp"
@@ -37,10 +42,35 @@ struct SendWay {
     std::size_t slot_bytes;
 };
 
-// Copies bytes [offset, offset + n) of a source to an address of the card, as work of the stream, by up to so many
-// threads, each of which has its part of the slots. Returns when all is read, not when the card has it. The answer is
-// the driver's status: 0, or what a call failed with; then some bytes are not copied. Throws SourceFailure, also then.
-int send_to_card(const Source& source, std::uint64_t offset, std::size_t n, std::uint64_t target, const SendWay& way,
-                 unsigned threads);
+// Bytes [offset, offset + n) of a source, and the address of the card that they go to.
+struct SendPart {
+    const Source* source;
+    std::uint64_t offset;
+    std::size_t n;
+    std::uint64_t target;
+    void* behind;  // an event to be recorded behind the part's last copy, or nullptr
+};
+
+// A part that is on its way. Whoever holds it waits for it before the source, or the memory of the card, goes.
+class SentPart {
+public:
+    virtual ~SentPart() = default;
+
+    // Returns when all is read, and the card told to copy it, not when the card has it. The answer is the driver's
+    // status: 0, or what a call failed with; then some bytes are not copied. Throws SourceFailure, also then.
+    virtual int wait() = 0;
+};
+
+// Sends parts in the order in which they are begun, by up to so many threads of the pool, each of which has its part of
+// the way's slots. What is on its way keeps what it needs of this.
+class PartSender {
+public:
+    PartSender(SendWay way, unsigned threads);
+    std::shared_ptr<SentPart> begin(const SendPart& part);
+
+private:
+    class State;
+    std::shared_ptr<State> state_;
+};
 
 }  // namespace headrace

@@ -21,6 +21,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.gpu.crossings import Crossings
+from headrace.core.gpu.early import start_early
 from headrace.core.options import PLAIN, Given, frozen
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
@@ -180,6 +181,7 @@ def _parse(values: dict[str, object], context: Context) -> CsvOptions:
         context = replace(context, threads=threads)
     if values["device"] is not None:
         context = replace(context, device=Device.parse(values["device"]))  # type: ignore[arg-type]  # it says what it takes
+    start_early(context.device)
     indexes = header_indexes(values["header"])
     source = source_options(values, context)
     _check_bytes(values, source.encoding)

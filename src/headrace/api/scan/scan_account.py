@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
@@ -15,9 +14,13 @@ from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Re
 from headrace.api.scan.scan_types import Parts, SettledTypes
 from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.column import Column
+from headrace.core.quick import quick
 
 _COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")
 _SKIPPED = tuple(one.name for one in fields(Skipped))
+
+
+_made_skipped, _made_report, _made_column = quick(Skipped), quick(Report), quick(ColumnReport)
 
 
 @dataclass(slots=True)
@@ -36,7 +39,7 @@ class _FileCounts:
         beginning, header, leading = self.prepared.beginning, self.prepared.header, self.counts["leading"]
         before = beginning.leading + 1 - header if header else 0
         lines = 0 if self.resumed else beginning.lines
-        return Skipped(
+        return _made_skipped(
             header=min(max(leading - before, 0), header),
             blank=self.counts["blank"],
             comment=self.counts["comment"],
@@ -66,7 +69,8 @@ class Account:
         self._told = Skipped()
         self._told_records = dict.fromkeys(_COUNTS, 0)
         self._told_bytes = 0
-        self._columns: dict[str, ColumnReport] = {}
+        self._columns: dict[str, ColumnReport] = {}  # of the last batch
+        self._nulls: dict[str, int] = {}  # of all batches
         self._seconds: dict[str, float] = {}
         self._begun = self._batch_begun = time.perf_counter()
         self.faults = self.replaced = 0
@@ -98,9 +102,11 @@ class Account:
         both = {name: getattr(skipped, name) - getattr(self._told, name) for name in _SKIPPED}
         reports = self._column_reports(columns, of_paths)
         now = time.perf_counter()
-        report = self._report(new, Skipped(**both), reports, settled)
-        report = replace(
-            report,
+        report = self._report(
+            new,
+            _made_skipped(**both),
+            reports,
+            settled,
             bytes=nbytes - self._told_bytes,
             faults=len(part.rejects["record"]),
             replaced=part.replaced,
@@ -115,7 +121,6 @@ class Account:
 
     def whole(self, settled: SettledTypes, end: Position | None) -> Report:
         """Of all that was read."""
-        report = self._report(self._counts(), self._skipped(), tuple(self._columns.values()), settled)
         several = len(self._plans.files) > 1
         files = tuple(
             FileReport(
@@ -128,8 +133,12 @@ class Account:
             )
             for number, file in sorted(self._files.items())
         )
-        return replace(
-            report,
+        columns = tuple([replace(report, nulls=self._nulls[name]) for name, report in self._columns.items()])
+        return self._report(
+            self._counts(),
+            self._skipped(),
+            columns,
+            settled,
             bytes=sum(file.bytes for file in files),
             faults=self.faults,
             replaced=self.replaced,
@@ -140,17 +149,18 @@ class Account:
             sniffed=self._sniffed,
         )
 
-    def _report(self, counts: dict[str, int], skipped: Skipped, columns: Sequence[ColumnReport], settled: SettledTypes) -> Report:
+    def _report(
+        self, counts: dict[str, int], skipped: Skipped, columns: tuple[ColumnReport, ...], settled: SettledTypes, **more: Any
+    ) -> Report:
+        """`more`: what a batch and the whole have of their own."""
         context = self._options.context
-        return Report(
-            bytes=0,
+        return _made_report(
             records=counts["records"] + skipped.total,
             rows=counts["rows"],
             rejected=counts["rejected"],
             skipped=skipped,
             filled=counts["filled"],
-            faults=0,
-            columns=tuple(columns),
+            columns=columns,
             renamed=self._plans.planned.renamed,
             device=self._device,
             copied_by=self._parts.copied_by,
@@ -158,6 +168,7 @@ class Account:
             isa=context.isa_name,
             crossings=context.crossings,
             inferred_from="first" if settled.from_first else "all",
+            **more,
         )
 
     def _counts(self) -> dict[str, int]:
@@ -169,20 +180,21 @@ class Account:
 
     def _column_reports(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
         planned = self._plans.planned
-        evidence: dict[str, Evidence | None] = {}
-        for name, found in zip(planned.names, self._plans.shared.evidence(self._plans.names), strict=True):
-            evidence[name] = found if found is None or len(self._plans.files) > 1 else replace(found, file=None)
-        evidence |= of_paths
         inferred = {planned.names[place] for place in planned.wanted if planned.types[place] is None}
         inferred |= {name for name, found in of_paths.items() if found is not None}
+        evidence = self._evidence() | of_paths if inferred else {}
         index = self._options.row_index and self._options.row_index.name
-        reports = []
+        reports, nulls = self._columns, self._nulls
         for name, column in columns.items():
             if name == index:
                 continue
-            found = evidence.get(name) if name in inferred else None
-            report = ColumnReport(name, column.type, name in inferred, found, column.null_count)
-            reports.append(report)
-            before = self._columns.get(name)
-            self._columns[name] = replace(report, nulls=report.nulls + (before.nulls if before else 0))
-        return tuple(reports)
+            is_inferred, of_batch = name in inferred, column.null_count
+            reports[name] = _made_column(name, column.type, is_inferred, evidence.get(name) if is_inferred else None, of_batch)
+            nulls[name] = nulls.get(name, 0) + of_batch
+        return tuple(reports.values())
+
+    def _evidence(self) -> dict[str, Evidence | None]:
+        """Of the columns that the text has."""
+        is_one = len(self._plans.files) == 1
+        found = zip(self._plans.planned.names, self._plans.shared.evidence(self._plans.names), strict=True)
+        return {name: replace(one, file=None) if one is not None and is_one else one for name, one in found}

@@ -190,7 +190,8 @@ class GpuParts:
             It does not end where a record does.
         """
         try:
-            self._launcher = buffers.hold(sent.room)
+            with self._cut.timeline.span("converter", "wait for text"), native_errors():
+                self._launcher = buffers.hold(sent.room)
             text = Part(sent.room, -sent.part.start, sent.part.stop)
             place = Place(self._launcher, text, self._shape, self._device)
             source = reading.text.source(sent.part.stop)

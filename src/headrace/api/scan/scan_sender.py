@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,12 +25,12 @@ class TextBuffers(Protocol):
         """Who copies text into them, as far as that is known."""
 
     def send(self, text: HostText, part: range) -> Room:
-        """Fill the next buffer, behind all that read it, with a part of a text; the part's room. Called by one thread, which
-        waits until a buffer is free. The text stays what it is until the buffers are closed.
+        """Fill the next buffer, behind all that read it, with a part of a text, or begin to; the part's room. Called by one
+        thread, which waits until a buffer is free. The text stays what it is until the buffers are closed.
         """
 
     def hold(self, room: Room) -> Launcher:
-        """What runs kernels behind the filling of a buffer. Called by another thread."""
+        """What runs kernels behind the filling of a buffer, and what went wrong with that. Called by another thread."""
 
     def free(self, room: Room) -> None:
         """All kernels that read the buffer have been launched: from then on it may be filled anew, behind them."""
@@ -111,7 +112,7 @@ class Sender:
 
     def _same(self) -> Sent | None:
         with self._timeline.span("converter", "wait for text"):
-            found = self._sent.get()
+            found = self._taken()
         if isinstance(found, BaseException):
             raise found
         self._now = found
@@ -124,15 +125,28 @@ class Sender:
             self._buffers.shrink()
         self._start()
 
+    def _taken(self) -> Sent | BaseException | None:
+        """What was put, which makes place for the next."""
+        found = self._sent.get()
+        self._place.release()
+        return found
+
+    def _put(self, found: Sent | BaseException | None) -> None:
+        self._place.acquire()
+        self._sent.put(found)
+
     def _let_go(self) -> None:
         while not self._sent.empty():
-            found = self._sent.get()
+            found = self._taken()
             if isinstance(found, Sent):
-                self._buffers.hold(found.room)
+                with suppress(Exception):  # nobody wants the part, nor to know what went wrong with it
+                    self._buffers.hold(found.room)
                 self._buffers.free(found.room)
 
     def _start(self) -> None:
-        self._sent: queue.Queue[Sent | BaseException | None] = queue.Queue(1)
+        # A queue of one: `queue.Queue` takes and gives back ten locks for each item, and the threads wait for each other there.
+        self._sent: queue.SimpleQueue[Sent | BaseException | None] = queue.SimpleQueue()
+        self._place = threading.Lock()
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._work, args=(self._at,), name="headrace-sender", daemon=True)
         self._thread.start()
@@ -149,11 +163,11 @@ class Sender:
                 with self._timeline.span("sender", "wait for a buffer, read and send"):
                     room = self._buffers.send(self._text, part)
                 with self._timeline.span("sender", "wait for the converter"):
-                    self._sent.put(Sent(part, room, is_last))
+                    self._put(Sent(part, room, is_last))
                 begin = end
-            self._sent.put(None)
+            self._put(None)
         except BaseException as error:  # noqa: BLE001  # whatever it is, who waits for a part is to see it
-            self._sent.put(error)
+            self._put(error)
 
     def _cut(self, begin: int) -> tuple[int, bool]:
         """The end of the part that begins there, which nobody has tried yet, and whether that is the text's."""

@@ -1,7 +1,8 @@
 """The cards of this machine, and what may go wrong before one can be used: no package, no driver, no card, one that is too old.
 
-This is where ``cuda.core`` and the driver are met first. Nothing is imported or started before a GPU is asked for, and a card's
-context is the primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
+This is where the driver is met first, by ``cuda.bindings``: ``cuda.core``, which would do the same with fewer words, takes 200 to
+300 ms to import, half of a first read. Nothing is imported or started before a GPU is asked for, and a card's context is the
+primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PER_THREAD_STREAM = 2
 """This one is another stream in each thread."""
 
 
+_NAME_BYTES = 256
 _LEAST_DRIVER = 13_000
 """CUDA 13.0, as the driver writes it: cubins of NVRTC 13 load on no older one."""
 
@@ -37,24 +39,27 @@ class GpuError(HeadraceError, RuntimeError):
 
 @cache
 def cuda_core() -> ModuleType:
-    """The module ``cuda.core``.
+    """The module ``cuda.core``, which compiles; who only runs kernels need not wait for it.
 
     Raises
     ------
     MissingDependencyError
         It is not installed, or without the bindings of CUDA 13.
     """
-    try:
-        return importlib.import_module("cuda.core")  # waits for another thread's import, as `import cuda.core` does not
-    except ImportError as error:
-        raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
+    return _module("cuda.core")
 
 
 @cache
 def driver() -> ModuleType:
-    """The driver's functions, as ``cuda.bindings`` gives them."""
-    cuda_core()
-    return importlib.import_module("cuda.bindings.driver")
+    """The driver's functions, as ``cuda.bindings`` gives them; raises as `cuda_core` does."""
+    return _module("cuda.bindings.driver")
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)  # waits for another thread's import, as `import cuda.core` does not
+    except ImportError as error:
+        raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
 
 
 def checked(result: tuple[Any, ...]) -> Any:
@@ -91,7 +96,7 @@ def gpu_count() -> int:
     Raises
     ------
     MissingDependencyError
-        ``cuda.core`` is not installed.
+        ``cuda.bindings`` is not installed.
     UnsupportedDeviceError
         There is no NVIDIA driver, or it finds no card.
     """
@@ -166,35 +171,28 @@ class Gpu:
     """
 
     def __init__(self, index: int) -> None:
+        functions = driver()
         self.index = index
         self.device = Device("cuda", index)
         try:
-            self._core = cuda_core().Device(index)
-            self._core.set_current()
-            self._context = checked(driver().cuCtxGetCurrent())
-            self._stream = self._core.create_stream()
-        except Exception as error:
-            if type(error).__name__ != "CUDAError":  # of cuda.core, where it is private
-                raise
+            self._handle = checked(functions.cuDeviceGet(index))
+            self._context = checked(functions.cuDevicePrimaryCtxRetain(self._handle))
+            self.make_current()
+            self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
+            """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
+        except GpuError as error:
             raise GpuError(f"GPU {index} cannot be used: {error}") from error
-        self.stream = int(self._stream.handle)
-        """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
-
-    @property
-    def core(self) -> Any:
-        """The card as ``cuda.core`` knows it."""
-        return self._core
 
     @cached_property
     def name(self) -> str:
         """What the vendor calls it."""
-        return str(self._core.name)
+        told: bytes = checked(driver().cuDeviceGetName(_NAME_BYTES, self._handle))
+        return told.partition(b"\0")[0].decode()
 
     @cached_property
     def capability(self) -> tuple[int, int]:
         """Compute capability, such as (9, 0)."""
-        found = self._core.compute_capability
-        return int(found.major), int(found.minor)
+        return self._number("COMPUTE_CAPABILITY_MAJOR"), self._number("COMPUTE_CAPABILITY_MINOR")
 
     @cached_property
     def architecture(self) -> str:
@@ -204,17 +202,17 @@ class Gpu:
     @cached_property
     def multiprocessors(self) -> int:
         """How many multiprocessors it has."""
-        return int(self._core.properties.multiprocessor_count)
+        return self._number("MULTIPROCESSOR_COUNT")
+
+    def _number(self, attribute: str) -> int:
+        functions = driver()
+        named = getattr(functions.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{attribute}")
+        return int(checked(functions.cuDeviceGetAttribute(named, self._handle)))
 
     @property
     def context(self) -> Any:
         """The driver's handle of its primary context."""
         return self._context
-
-    @property
-    def core_stream(self) -> Any:
-        """The stream as ``cuda.core`` knows it."""
-        return self._stream
 
     def make_current(self) -> None:
         """Make its context the one of this thread."""
@@ -269,7 +267,7 @@ def gpu(device: Device | int = 0) -> Gpu:
     Raises
     ------
     MissingDependencyError
-        ``cuda.core`` is not installed.
+        ``cuda.bindings`` is not installed.
     UnsupportedDeviceError
         There is no driver, or no such card.
     GpuError

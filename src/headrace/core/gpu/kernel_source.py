@@ -116,6 +116,11 @@ def _join(file: str, package: Path, seen: set[str], out: list[str]) -> None:
     out.append(f'#line 1 "headrace/{file}"')
     depth = 0  # of #if; the first header inside one would be joined, and later includes of it left out wrongly
     for number, line in enumerate(text.splitlines(), 1):
+        if (
+            "#" not in line
+        ):  # of most lines nothing else is asked: a process joins ten programs of 2,500 lines before its first read
+            out.append(line)
+            continue
         if found := _CONDITION.match(line):
             depth += -1 if found.group(1) == "endif" else 1
         found = _INCLUDE.match(line)

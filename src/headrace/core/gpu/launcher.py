@@ -23,7 +23,7 @@ from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, Prepared, kernel, launch_all
 from headrace.core.gpu.pinned import give_ring, take_ring
-from headrace.core.gpu.staging import staging
+from headrace.core.gpu.staging import Copier, staging
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +144,20 @@ class GpuLauncher:
         What rooms are counted in.
     crossings
         Where copies are counted.
+    copier
+        What copies little, if that is not the copy engine (`headrace.core.primitives.copy.copier`).
     """
 
-    def __init__(self, card: Gpu, *, stream: int | None, budget: Budget, crossings: Crossings) -> None:
+    def __init__(
+        self, card: Gpu, *, stream: int | None, budget: Budget, crossings: Crossings, copier: Copier | None = None
+    ) -> None:
         self.waits = 0
         self._card = card
         self._stream = card.stream if stream is None else stream
         self._budget = budget
         self._crossings = crossings
         self._staging = staging(card)
+        self._copier = copier
         self._waiting: list[Prepared] = []
         self._blocks = 0
         self._pool = device_pool(card)
@@ -205,7 +210,7 @@ class GpuLauncher:
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         made = self.room(len(plain)) if room is None else room
         if 0 < len(plain) <= _LITTLE:
-            self._staging.put(made.address, self._stream, plain, counted=self._crossings)
+            self._staging.put(made.address, self._stream, plain, counted=self._crossings, by=self._copier)
         elif len(plain):
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
@@ -265,7 +270,8 @@ class GpuLauncher:
         self.waits += 1
         if not room.nbytes:
             return np.empty(0, np.uint8)
-        return np.frombuffer(self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings), np.uint8)
+        found = self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings, by=self._copier)
+        return np.frombuffer(found, np.uint8)
 
     def result(self, room: Room) -> Room:
         """The room itself."""

@@ -91,25 +91,32 @@ class PinnedRing:
         self._pinned: list[int] = []
         self._turn = 0
         self._slots = slot_bytes, slots * threads
-        self._way: tuple[_native.SendWay, list[Event]] | None = None
+        self._sender: tuple[_native.PartSender, list[Event]] | None = None
 
     def send_source(self, source: _native.Source, part: range, address: int, *, counted: Crossings) -> None:
-        """Copy bytes `part` of a source to an address of the card, as work of the stream; returns when all is read.
+        """Copy bytes `part` of a source to an address of the card, as work of the stream; returns when all is read."""
+        check_status(self.begin_source(source, part, address, counted=counted).wait())
 
-        Native threads read pieces into memory of their own and tell the card to copy them (sources/send.hpp).
+    def begin_source(
+        self, source: _native.Source, part: range, address: int, *, counted: Crossings, behind: Event | None = None
+    ) -> _native.SentPart:
+        """The same, behind earlier parts, and returns at once; who waits for it is told the driver's status.
+
+        Native threads read pieces into memory of their own and tell the card to copy them (sources/send.hpp); the last of them
+        records the event `behind`.
         """
         self.gpu.make_current()
-        way, _ = self._way = self._way or self._new_way()
-        status = source.send(part.start, len(part), address, way, self._threads)
-        check_status(status)
+        sender, _ = self._sender = self._sender or self._new_sender()
         counted.count(to_gpu=len(part))
+        return sender.begin(source, part.start, len(part), address, 0 if behind is None else int(behind.handle))
 
-    def _new_way(self) -> tuple[_native.SendWay, list[Event]]:
-        """Memory for threads that send, and its events."""
+    def _new_sender(self) -> tuple[_native.PartSender, list[Event]]:
+        """Threads that send, and the events of their memory."""
         size, count = self._slots
         memory, events = self._pin(size * count), [Event(self.gpu) for _ in range(count)]
         slots = [(memory + number * size, int(event.handle)) for number, event in enumerate(events)]
-        return _native.SendWay.make(send_calls(), int(self.gpu.context), self.stream, slots, size), events
+        way = _native.SendWay.make(send_calls(), int(self.gpu.context), self.stream, slots, size)
+        return _native.PartSender(way, self._threads), events
 
     def _pin(self, nbytes: int) -> int:
         """Memory that the card reads and writes itself, until the ring is closed."""
@@ -180,7 +187,7 @@ class PinnedRing:
         checked(driver().cuStreamSynchronize(self.stream))
         for address in self._pinned:
             checked(driver().cuMemFreeHost(address))
-        self._addresses, self._pinned, self._way = [], [], None
+        self._addresses, self._pinned, self._sender = [], [], None
 
     def _next(self) -> tuple[int, Event]:
         """The next chunk, once it is free."""

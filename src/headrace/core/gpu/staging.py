@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ from headrace.core.gpu.event import Event
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Copier = Callable[[int, int, int, int], None]
+"""Copies from an address to another, of the card or pinned, so many bytes, as work of a stream of the card, which is current."""
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
@@ -137,23 +141,32 @@ class Staging:
         self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
         counted.count(to_host=view.nbytes)
 
-    def put(self, address: int, stream: int, source: bytes | NDArray[np.uint8], *, counted: Crossings) -> None:
+    def put(
+        self, address: int, stream: int, source: bytes | NDArray[np.uint8], *, counted: Crossings, by: Copier | None = None
+    ) -> None:
         """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
 
         Parameters
         ----------
         address, stream, source, counted
             As in `upload_to`.
+        by
+            What copies between chunk and card, if that is not the copy engine.
         """
         chunk = self._take_chunk()
         try:
             chunk.under_way = True
-            check_status(card_calls().send(source, chunk.address, address, stream, int(chunk.event.handle)))
+            if by is None:
+                check_status(card_calls().send(source, chunk.address, address, stream, int(chunk.event.handle)))
+            else:
+                ctypes.memmove(chunk.address, source if isinstance(source, bytes) else source.ctypes.data, len(source))
+                by(chunk.address, address, len(source), stream)
+                chunk.event.record(stream, is_current=True)
         finally:
             self._chunks.put(chunk)
         counted.count(to_gpu=len(source))
 
-    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings) -> bytes:
+    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
         """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
 
         Parameters
@@ -162,6 +175,8 @@ class Staging:
             As in `download_from`.
         nbytes
             So many bytes.
+        by
+            As in `put`.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)
@@ -170,7 +185,11 @@ class Staging:
         chunk = self._take_chunk()
         try:
             chunk.under_way = True
-            check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
+            if by is None:
+                check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
+            else:
+                by(address, chunk.address, nbytes, stream)
+                chunk.event.record(stream, is_current=True).wait()
             chunk.under_way = False
             fetched = ctypes.string_at(chunk.address, nbytes)
         finally:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 
+from headrace import _native
 from headrace.core.arrays import Array
 from headrace.core.context import Context
-from headrace.core.gpu.card import Gpu, gpu
+from headrace.core.gpu.card import Gpu, check_status, gpu
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu.direct_storage import DirectFile, direct_file
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.launcher import GpuLauncher, Part, Room
 from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
+from headrace.core.primitives.copy import copier
 
 _BUFFERS = 2
 _SLACK = 256
@@ -19,10 +21,11 @@ _SLACK = 256
 
 
 class _Buffer:
-    """Memory, when it was filled and read last, and whether it ever was."""
+    """Memory, when it was filled and read last, whether it ever was, and what is on its way there."""
 
     def __init__(self, card: Gpu) -> None:
         self.memory: DeviceBuffer | None = None
+        self.sent: _native.SentPart | None = None
         self.filled, self.read = Event(card), Event(card)
         self.was_read = False
 
@@ -54,7 +57,9 @@ class CardBuffers:
         self._by_room: dict[int, _Buffer] = {}
 
     def send(self, text: HostText, part: range) -> Room:
-        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone."""
+        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone. What native threads send is begun here and
+        waited for by `hold`: they go on with the next part as soon as it is begun.
+        """
         self._free.acquire()
         try:
             buffer = self._buffers[self._sent % _BUFFERS]
@@ -71,10 +76,12 @@ class CardBuffers:
             elif self._is_pinned:
                 self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
             elif text.native is not None:
-                self._ring.send_source(text.native, part, room.address, counted=self._context.crossings)
+                counted = self._context.crossings
+                buffer.sent = self._ring.begin_source(text.native, part, room.address, counted=counted, behind=buffer.filled)
             else:
                 self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
-            buffer.filled.record(self._ring.stream)
+            if buffer.sent is None:
+                buffer.filled.record(self._ring.stream)
         except BaseException:
             self._free.release()
             raise
@@ -93,8 +100,14 @@ class CardBuffers:
     def hold(self, room: Room) -> GpuLauncher:
         """As `TextBuffers.hold`."""
         self._card.make_current()
-        self._by_room[id(room)].filled.hold(self._card.stream)
-        return GpuLauncher(self._card, stream=None, budget=self._context.new_budget(), crossings=self._context.crossings)
+        buffer = self._by_room[id(room)]
+        if buffer.sent is not None:
+            sent, buffer.sent = buffer.sent, None
+            check_status(sent.wait())
+        buffer.filled.hold(self._card.stream)
+        context = self._context
+        budget, crossings, beside = context.new_budget(), context.crossings, copier(self._card)
+        return GpuLauncher(self._card, stream=None, budget=budget, crossings=crossings, copier=beside)
 
     def free(self, room: Room) -> None:
         """As `TextBuffers.free`."""
@@ -114,6 +127,8 @@ class CardBuffers:
         """As `TextBuffers.close`."""
         if self._file is not None:
             self._file.close()
+        for buffer in self._buffers:
+            buffer.sent = None  # which waits for it
         give_ring(self._ring)
         for buffer in self._buffers:
             if buffer.memory is not None:
