@@ -140,11 +140,13 @@ def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]
 
 
 def orders(machine: Machine, sizes: Sizes) -> None:
-    kinds = ("sorted", "reversed", "all but sorted", "few values")
-    head(f"Keys in some order: {sizes.orders:_}, 10^9 a second", "What is chosen.", list(kinds))
+    kinds = ("sorted", "reversed", "all but sorted", "few values", "fifty values", "half one value", "Zipf")
+    text = "What is chosen, and by digits. Few values: below 10. Zipf: 2^20 values, the r-th with a share like 1 / r."
+    head(f"Keys in some order, or of some values: {sizes.orders:_}, 10^9 a second", text, list(kinds))
     for name in NAMES:
-        rates = [machine.rate(Case(name, 0, sizes.orders, None, kind=kind)) for kind in kinds]
-        say(f"| {name} | {' | '.join(cell(rate) for rate in rates)} |")
+        for way in (None, "digits"):
+            rates = [machine.rate(Case(name, 0, sizes.orders, way, kind=kind)) for kind in kinds]
+            say(f"| {name}{', digits' if way else ''} | {' | '.join(cell(rate) for rate in rates)} |")
 
 
 def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, out: Path) -> None:

@@ -16,7 +16,7 @@ PLAN_BYTES = 16 + 16 * 16 + 16
 _DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
-_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI")
+_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
 _STRAIGHT_DEFINES: dict[str, int] = {}
 
 
@@ -74,6 +74,8 @@ class DigitShapes:
         has no room for so many counters.
     portion
         Keys of a launch at most.
+    few
+        In place of `one_value` for so many keys at most, where large tiles leave blocks idle in the last round.
     """
 
     bits: int = 8
@@ -98,13 +100,17 @@ class DigitShapes:
         ((4, 4), Tiles((256, 32, 2), 4)),
         ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
     )
+    few: tuple[tuple[tuple[int, int], tuple[int, Tiles]], ...] = (((8, 8), (1 << 20, Tiles((256, 16, 2), 8, follows=True))),)
 
-    def of(self, width: int, widths: Sequence[int]) -> Tiles:
-        """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
+    def of(self, width: int, widths: Sequence[int], count: int) -> Tiles:
+        """Of `count` keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
-        alone = dict(self.one_value).get((width, widths[0])) if len(widths) == 1 else None
-        return alone or Tiles(dict(self.with_values)[width], 1)
+        both = (width, widths[0]) if len(widths) == 1 else (0, 0)
+        most, few = dict(self.few).get(both, (0, None))
+        if few is not None and count <= most:
+            return few
+        return dict(self.one_value).get(both) or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
@@ -158,12 +164,12 @@ class Plan:
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
         self.heads = Part(self.totals, own_bytes) if takes_heads else None
 
-    def make(self, source: Room, case: Case) -> None:
-        """Count, and decide."""
+    def make(self, source: Room, case: Case, lights: Room | None = None) -> None:
+        """Count, and decide. `lights`: where those are whose heavy ones were set aside."""
         packed = case.packed(self._common.count)
         if self.heads is not None and self._shapes.heads is not None:
             self._count_heads(source, packed, self.heads, self._shapes.heads)
-        self._count_all(source, packed, keeps_equals=case.keeps_equals)
+        self._count_all((source, lights), packed, keeps_equals=case.keeps_equals)
 
     def _count_heads(self, source: Room, case: bytes, heads: Part, shape: tuple[int, int, int]) -> None:
         """If a sample tells that it is worth it."""
@@ -189,14 +195,15 @@ class Plan:
             (heads, self._differ, case, self.totals, self.plan),
         )
 
-    def _count_all(self, source: Room, case: bytes, *, keeps_equals: bool) -> None:
+    def _count_all(self, sources: tuple[Room, Room | None], case: bytes, *, keeps_equals: bool) -> None:
         keys, shapes, common = self._keys, self._shapes, self._common
         threads, rows = shapes.counting
         tile = threads * rows * 16 // keys.width
         blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
         shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
-        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, self.plan)
+        source, lights = sources
+        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, lights, self.plan)
         common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         alike = Keys(keys.width, keys.rule)
         shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
@@ -264,19 +271,19 @@ def _counter_bytes(counters: int) -> int:
     return counters * replicas * 4
 
 
-_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP")
+_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", begins_early=True)
 
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPP")
+    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPPP", begins_early=True)
 
 
 @lru_cache(16)
 def _heads_entry(name: str, signature: str) -> Entry:
-    return Entry("arrange/sort/digits/sort_heads.cu", name, signature)
+    return Entry("arrange/sort/digits/sort_heads.cu", name, signature, begins_early=True)
 
 
 @lru_cache(8)
 def _pass_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s")
+    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s", begins_early=True)

@@ -30,7 +30,8 @@ struct Plan {
     u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
     Step step[most_steps];
     float crowding;  // as plan_steps.cuh has it, of a sample
-    u32 unused[3];
+    u32 heavy;       // values whose keys are set aside (heavy/heavy.cuh)
+    u64 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
 };
 
 // One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.

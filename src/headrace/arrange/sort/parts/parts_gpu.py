@@ -297,9 +297,9 @@ class PartSort:
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP")
-_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI")
-_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII")
+_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP", begins_early=True)
+_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI", begins_early=True)
+_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII", begins_early=True)
 
 
 @lru_cache(8)
@@ -309,9 +309,9 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s")
+    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s", begins_early=True)
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI")
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI", begins_early=True)
