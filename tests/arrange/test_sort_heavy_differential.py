@@ -132,3 +132,16 @@ def test_light_keys_go_by_parts(dtype: str) -> None:
         check(keys, [np.arange(2500).astype(f"u{keys.itemsize}")], shapes=HEAVY_SHAPES, in_place=in_place)
         check(keys, columns_of(2500, 3), shapes=HEAVY_SHAPES, in_place=in_place)
     check(keys, index_bytes=4, wants_keys=False, shapes=HEAVY_SHAPES)
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+def test_light_keys_of_few_values_go_by_digits(columns: int) -> None:
+    """Their digits are as even as those of keys drawn alike, but parts of them would not be."""
+    values = np.random.default_rng(1).integers(0, 2**32, 23, np.uint64).astype("u4")
+    values[:3] = LOWEST, 0x80000000, HIGHEST
+    shares = np.array([*[0.25] * 3, *[0.25 / 20] * 20])
+    keys = values[np.random.default_rng(2).choice(23, 6000, p=shares / shares.sum())]
+    heavy, lights, way = set_aside(keys, columns)
+    assert heavy >= 3
+    assert 0 < lights < 2000
+    assert way == 3

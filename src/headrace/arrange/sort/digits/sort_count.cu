@@ -68,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     tell(found, disorder);
     __syncthreads();
-    for (u32 i = threadIdx.x; i < counters; i += threads) {
+    for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
+        const u32 i = (k + blockIdx.x * threads) % counters;
         u32 sum = 0;
 #pragma unroll
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];

@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, cell);
     __shared__ u32 pairs, third_pairs, third[digits];
-    if (plan->heavy != 0) return;
+    if (plan->heavy != 0 || plan->repeats != 0) return;
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x < digits) third[threadIdx.x] = 0;
     if (threadIdx.x == 0) pairs = third_pairs = 0;

@@ -84,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     How how = How::by_digits;
-    if (task.parts == 2 || (task.parts == 1 && parts_are_better(task, shared, differing))) how = How::by_parts;
+    const bool may_go = task.parts == 1 && plan->repeats == 0;
+    if (task.parts == 2 || (may_go && parts_are_better(task, shared, differing))) how = How::by_parts;
     const bool may_be_copied = plan->heavy == 0;  // light keys are not where they end
     if (may_be_copied && disorder->falls == 0)
         how = How::straight;

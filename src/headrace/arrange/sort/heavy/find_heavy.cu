@@ -20,6 +20,7 @@ static_assert(sampled < 1u << 16 && bitmap_words * warps <= cells && most_heavy 
 
 struct FindShared {
     u32 listed, kept, best, in_kept;
+    u32 pairs, pairs_kept;  // of keys alike, of all values and of those that are kept
     Key differ;
     u32 owner[most], count[most];
     Key code[most_heavy];
@@ -43,14 +44,21 @@ static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u
     }
 }
 
+static __device__ __forceinline__ u32 pairs_of(u32 count) { return count < 2 ? 0 : count * (count - 1) / 2; }
+
 // Values that enough keys of the sample have.
 static __device__ __forceinline__ void list_values(const u32* cell, FindShared& shared) {
+    u32 pairs = 0;
     for (u32 at = threadIdx.x; at < cells; at += threads) {
-        if (cell[at] >> 16 < least) continue;
+        const u32 count = cell[at] >> 16;
+        pairs += pairs_of(count);
+        if (count < least) continue;
         const u32 place = atomicAdd(&shared.listed, 1u);
         shared.owner[place] = (cell[at] & 0xFFFF) - 1;
-        shared.count[place] = cell[at] >> 16;
+        shared.count[place] = count;
     }
+    pairs = __reduce_add_sync(tile::all_lanes, pairs);
+    if (tile::lane() == 0 && pairs != 0) atomicAdd(&shared.pairs, pairs);
 }
 
 // Of these the ones that most keys have, as many as there may be.
@@ -65,6 +73,7 @@ static __device__ __forceinline__ void keep_values(const Key* code, FindShared& 
         if (ahead >= most_heavy) continue;
         shared.code[atomicAdd(&shared.kept, 1u)] = own;
         atomicAdd(&shared.in_kept, shared.count[i]);
+        atomicAdd(&shared.pairs_kept, pairs_of(shared.count[i]));
     }
 }
 
@@ -102,6 +111,14 @@ static __device__ __forceinline__ u32 write_values(FindShared& shared, All& heav
     return number;
 }
 
+// Whether a value has more than a few keys, of `count` keys of which so many of the sample have so many pairs alike: the
+// share of pairs tells how many keys have a key's value. One part sorts no more than that in one pass (spread.cuh).
+static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u64 count) {
+    constexpr float few = 16;
+    const float all = 0.5f * static_cast<float>(of_sample) * static_cast<float>(of_sample);
+    return pairs > 1 && static_cast<float>(pairs) * static_cast<float>(count) > few * all;
+}
+
 // Shared memory: codes of the sample, and two words for each. Keys in order have a sample in order, and none set aside.
 extern "C" __global__ void __launch_bounds__(threads)
     find_heavy(const Key* keys, u64 count, KeyRule<Key> rule, Case task, All* heavy, Plan* plan) {
@@ -125,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x == 0) {
-        shared.listed = shared.kept = shared.in_kept = 0;
+        shared.listed = shared.kept = shared.in_kept = shared.pairs = shared.pairs_kept = 0;
         shared.best = ~0u;
         shared.differ = 0;
     }
@@ -137,6 +154,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     keep_values(code, shared);
     __syncthreads();
+    const u32 light_ones = sampled - shared.in_kept;
+    if (threadIdx.x == 0) {
+        const u64 lights = count * light_ones / sampled;
+        plan->repeats = are_repeated(shared.pairs - shared.pairs_kept, light_ones, lights) ? 1 : 0;
+    }
     if (shared.kept == 0) return;
     find_hash(cell, shared);
     __syncthreads();
@@ -144,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x != 0) return;
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differ >> d * bits & (digits - 1)) != 0 ? 1 : 0;
-    const float light = 1 - static_cast<float>(shared.in_kept) / sampled;
+    const float light = static_cast<float>(light_ones) / sampled;
     if (!is_better(cost_with_heavy(task, light, differing), costs.digits + cost_by_digits(task, differing))) return;
     heavy->number = number;
     plan->heavy = number;

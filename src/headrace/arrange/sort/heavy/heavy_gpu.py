@@ -40,29 +40,38 @@ class HeavyShape:
     finding: int = 1024
     reading: tuple[int, int] = (256, 4)
     digit_bits: int = 8
-    from_bytes: int = 1 << 28
+    from_bytes: int = 1 << 29
     reading_blocks: int = 6
 
 
 class HeavyKeys:
-    """Keys set aside, if a sample says so, and put back between the others; it takes some KiB.
+    """Keys set aside, if a sample says so, and put back between the others.
 
     Parameters
     ----------
     arrays
         Keys, and what goes with them.
     steps
-        Tiles of the steps, by which pairs move, and states of their look-back.
+        Tiles of the steps, by which pairs move; states of their look-back, and `nbytes`, cleared.
     """
 
     def __init__(
-        self, common: Common, keys: Keys, shape: HeavyShape, arrays: tuple[Moved, Sequence[Moved]], steps: tuple[Tiles, Room]
+        self,
+        common: Common,
+        keys: Keys,
+        shape: HeavyShape,
+        arrays: tuple[Moved, Sequence[Moved]],
+        steps: tuple[Tiles, Room, Room],
     ) -> None:
         self._common, self._keys, self._shape = common, keys, shape
-        self._tiles, self._states = steps
+        self._tiles, self._states, self._heavy = steps
         self._moved, self._columns = arrays
         self._packed = packed_arrays(*arrays)
-        self._heavy = common.launcher.room(16 + (8 + keys.width << shape.bits), fill=0)
+
+    @staticmethod
+    def nbytes(keys: Keys, shape: HeavyShape) -> int:
+        """Of a ``Heavy``."""
+        return 16 + (8 + keys.width << shape.bits)
 
     @property
     def lights(self) -> Room:
