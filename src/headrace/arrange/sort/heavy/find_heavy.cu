@@ -111,8 +111,8 @@ static __device__ __forceinline__ u32 write_values(FindShared& shared, All& heav
     return number;
 }
 
-// Whether a value has more than a few keys, of `count` keys of which so many of the sample have so many pairs alike: the
-// share of pairs tells how many keys have a key's value. One part sorts no more than that in one pass (spread.cuh).
+// Whether a value has more than a few keys, of `count` keys of which so many of the sample have so many pairs alike:
+// the share of pairs tells how many keys have a key's value. One part sorts no more than that in one pass (spread.cuh).
 static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u64 count) {
     constexpr float few = 16;
     const float all = 0.5f * static_cast<float>(of_sample) * static_cast<float>(of_sample);

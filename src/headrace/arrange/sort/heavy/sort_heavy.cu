@@ -36,6 +36,23 @@ static __device__ __forceinline__ bool is_there(const Input& input, u64 at, u32 
     return at + tile::row_begin<Key, rows>(row) + k < input.count;
 }
 
+// A tile's heavy keys counted; a bit for each of a lane's light ones.
+static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table,
+                                                 ClassCounts& counts) {
+    u32 is_light = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            const u32 c = table.of(codes.some.row[row].item[k]);
+            if (!is_there(input, at, row, k)) continue;
+            if (c != 0) counts.add(c);
+            if (c == 0) is_light |= 1u << (row * per + k);
+        }
+    }
+    return is_light;
+}
+
 // How many keys each heavy value has.
 extern "C" __global__ void __launch_bounds__(threads)
     heavy_count(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, const Plan* plan) {
@@ -50,17 +67,29 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
         Codes codes;
         codes.load(input, at);
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-#pragma unroll
-            for (u32 k = 0; k < per; ++k) {
-                const u32 c = table.of(codes.some.row[row].item[k]);
-                if (c != 0 && is_there(input, at, row, k)) counts.add(c);
-            }
-        }
+        count_tile(codes, input, at, table, counts);
     }
     __syncthreads();
     counts.tell(*heavy);
+}
+
+struct PackShared {
+    u32 of_warp[warps];
+    u64 begin;
+};
+
+// Where a warp's `own` keys go, behind all that took room before. Barriers inside.
+static __device__ __forceinline__ u64 take_room(u32 own, PackShared& shared, u64* taken) {
+    if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
+    __syncthreads();
+    if (tile::warp() == 0) {
+        const u32 some = tile::lane() < warps ? shared.of_warp[tile::lane()] : 0;
+        const u32 upto = tile::scan_warp<Sum<u32>>(some);
+        if (tile::lane() < warps) shared.of_warp[tile::lane()] = upto - some;
+        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, static_cast<u64>(upto));
+    }
+    __syncthreads();
+    return shared.begin + shared.of_warp[tile::warp()];
 }
 
 // The same of keys alone, and light ones side by side in `lights`, in no order.
@@ -69,8 +98,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     tile::wait_for_launch_before();
     __shared__ Table table;
     __shared__ ClassCounts counts;
-    __shared__ u32 of_warp[warps];
-    __shared__ u64 begin;
+    __shared__ PackShared shared;
     if (plan->heavy == 0) return;
     table.fill(*heavy);
     counts.clear();
@@ -80,28 +108,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
         Codes codes;
         codes.load(input, at);
-        u32 is_light = 0;  // a bit a key
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-#pragma unroll
-            for (u32 k = 0; k < per; ++k) {
-                const u32 c = table.of(codes.some.row[row].item[k]);
-                if (!is_there(input, at, row, k)) continue;
-                if (c != 0) counts.add(c);
-                if (c == 0) is_light |= 1u << (row * per + k);
-            }
-        }
+        const u32 is_light = count_tile(codes, input, at, table, counts);
         const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(is_light)));
-        if (tile::lane() == 0) of_warp[tile::warp()] = own;
-        __syncthreads();
-        if (tile::warp() == 0) {
-            const u32 some = tile::lane() < warps ? of_warp[tile::lane()] : 0;
-            const u32 upto = tile::scan_warp<Sum<u32>>(some);
-            if (tile::lane() < warps) of_warp[tile::lane()] = upto - some;
-            if (tile::lane() == tile::lanes - 1) begin = atomicAdd(&plan->lights, static_cast<u64>(upto));
-        }
-        __syncthreads();
-        Key* to = lights + begin + of_warp[tile::warp()];
+        Key* to = lights + take_room(own, shared, &plan->lights);
 #pragma unroll
         for (u32 j = 0; j < rows * per; ++j) {
             const bool here = (is_light >> j & 1) != 0;
