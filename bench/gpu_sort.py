@@ -6,7 +6,7 @@ figure is the median of device events around a whole call, counting and allocati
 so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
 parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
 
-    python -m bench.gpu_sort [--out bench/results/h200/NAME.md]
+    python -m bench.gpu_sort [--tables sizes,entropies,orders,ablation] [--out bench/results/h200/NAME.md]
     python -m bench.gpu_sort --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
 """
 
@@ -53,7 +53,7 @@ class Sizes(NamedTuple):
 OF_A_GPU = Sizes(
     {"u32": 500_000_000, "u64": 250_000_000, "32+32": 250_000_000, "64+64": 125_000_000},
     {"u32": 500_000_000, "u64": 250_000_000, "32+32": 250_000_000, "64+64": 125_000_000},
-    tuple(1 << bits for bits in range(10, 31, 2)),
+    tuple(1 << bits for bits in (10, 12, 14, 16, 18, *range(20, 27), 28, 30)),
     ENTROPIES,
     1 << 28,
 )
@@ -140,11 +140,13 @@ def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]
 
 
 def orders(machine: Machine, sizes: Sizes) -> None:
-    kinds = ("sorted", "reversed", "all but sorted", "few values")
-    head(f"Keys in some order: {sizes.orders:_}, 10^9 a second", "What is chosen.", list(kinds))
+    kinds = ("sorted", "reversed", "all but sorted", "few values", "fifty values", "half one value", "Zipf")
+    text = "What is chosen, and by digits. Few values: below 10. Zipf: 2^20 values, the r-th with a share like 1 / r."
+    head(f"Keys in some order, or of some values: {sizes.orders:_}, 10^9 a second", text, list(kinds))
     for name in NAMES:
-        rates = [machine.rate(Case(name, 0, sizes.orders, None, kind=kind)) for kind in kinds]
-        say(f"| {name} | {' | '.join(cell(rate) for rate in rates)} |")
+        for way in (None, "digits"):
+            rates = [machine.rate(Case(name, 0, sizes.orders, way, kind=kind)) for kind in kinds]
+            say(f"| {name}{', digits' if way else ''} | {' | '.join(cell(rate) for rate in rates)} |")
 
 
 def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, out: Path) -> None:
@@ -168,15 +170,21 @@ def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, 
         pyplot.close(figure)
 
     names = [named(ands) for ands in sizes.entropies]
-    for name in NAMES:
-        drawn(f"entropy {name}", names, found["entropies"][name], "10^9 a second")
-        drawn(f"size {name}", [f"{count:_}" for count in sizes.sweep], found["sizes"][name], "10^9 a second")
-        drawn(f"ablation {name}", names, found["ablation"][name], "percent")
+    drawings = {
+        "entropies": ("entropy", names, "10^9 a second"),
+        "sizes": ("size", [f"{count:_}" for count in sizes.sweep], "10^9 a second"),
+        "ablation": ("ablation", names, "percent"),
+    }
+    for title in drawings.keys() & found.keys():
+        what, x, unit = drawings[title]
+        for name in NAMES:
+            drawn(f"{what} {name}", x, found[title][name], unit)
     return None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--tables", default="sizes,entropies,orders,ablation")
     parser.add_argument("--out")
     parser.add_argument("--fibers", action="store_true")
     options = parser.parse_args()
@@ -193,8 +201,8 @@ def main() -> None:
     tables: dict[str, Callable[[Machine, Sizes], Any]] = {
         "sizes": by_size, "entropies": entropies, "orders": orders, "ablation": ablation
     }  # fmt: skip
-    for title, table in tables.items():
-        found[title] = table(machine, sizes)
+    for title in options.tables.split(","):
+        found[title] = tables[title](machine, sizes)
         if options.out:  # what there is, should the run be cut off
             Path(options.out).write_text("\n".join(lines) + "\n")
     if options.out:

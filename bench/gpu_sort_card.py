@@ -141,6 +141,8 @@ class Card:
 def _drawn(case: Case) -> torch.Tensor:
     dtype = torch.int64 if case.width == 8 else torch.int32
     info = torch.iinfo(dtype)
+    if case.kind in _RANKS:
+        return _of_ranks(case, dtype)
     keys = torch.zeros(case.count, dtype=dtype, device="cuda")
     for word in range(case.ands + 1):
         generator = torch.Generator("cuda").manual_seed(word)
@@ -154,6 +156,23 @@ def _drawn(case: Case) -> torch.Tensor:
     if case.kind == "all but sorted":
         keys[-1] = 0
     return keys
+
+
+_RANKS = {"fifty values": 50.0, "Zipf": 2.0**20, "half one value": 0.0}
+"""Kinds whose keys are words mixed of ranks, of which there are so many; 0: as many as keys."""
+
+
+def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
+    """Fifty ranks drawn alike; 2^20, the r-th with a share like 1 / r; or one on half of the keys, the others all different."""
+    made = torch.empty(case.count, dtype=dtype, device="cuda")
+    generator = torch.Generator("cuda").manual_seed(1)
+    for part in made.split(1 << 26):
+        drawn = torch.rand(len(part), device="cuda", dtype=torch.float64, generator=generator)
+        most = _RANKS[case.kind]
+        ranks = drawn * most if most == 50 else most**drawn if most else (2 * drawn - 1).clamp(min=0) * 2.0**52
+        words = ranks.long() * (_MIXER + 2)
+        part.copy_(words if dtype == torch.int64 else words >> 32)
+    return made
 
 
 def _check(case: Case, tensors: list[torch.Tensor]) -> None:

@@ -51,7 +51,9 @@ def shaped(shapes: SortShapes, name: str, tiles: Tiles) -> SortShapes:
         return replace(shapes, digits=replace(digits, keys=((width, tiles.shape),)))
     if tiles.values == 1:
         return replace(shapes, digits=replace(digits, with_values=((width, tiles.shape),), one_value=()))
-    return replace(shapes, digits=replace(digits, one_value=(((width, width), tiles),)), stable_tiles=(((width, width), tiles),))
+    return replace(
+        shapes, digits=replace(digits, one_value=(((width, width), tiles),), few=()), stable_tiles=(((width, width), tiles),)
+    )
 
 
 def compile_all(names: list[str], steps: list[str], count: int) -> None:

@@ -36,7 +36,9 @@ class CardCalls:
     def fetch(self, source: int, pinned: int, n: int, stream: int, event: int) -> int: ...
 
 class KernelCall:
-    def __init__(self, calls: CardCalls, kernel: int, layout: Sequence[tuple[int, int, str]]) -> None: ...
+    def __init__(
+        self, calls: CardCalls, kernel: int, layout: Sequence[tuple[int, int, str]], begins_early: bool = False
+    ) -> None: ...
     def launch(
         self,
         grid: int | tuple[int, int, int],

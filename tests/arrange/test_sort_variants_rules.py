@@ -35,6 +35,9 @@ class Lister:
         self.room_bytes += nbytes
         return Room()
 
+    def rooms(self, zeroed):
+        return [self.room(nbytes) for nbytes in zeroed]
+
     def fill(self, room, byte):
         pass
 

@@ -15,6 +15,7 @@ class NotingDriver:
 
     `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call; `answers`: to the
     next launches; `failing`: what of the others fails. `context`: the current one. `memory`: where what is taken lies.
+    `attributes`: words of each, of launches that have some.
     """
 
     def __init__(self, sizes: tuple[int, ...] = ()) -> None:
@@ -23,6 +24,7 @@ class NotingDriver:
         self.answers: list[int] = []
         self.launched: list[tuple[int, tuple[int, ...], int, int]] = []
         self.arguments: list[list[bytes]] = []
+        self.attributes: list[list[tuple[int, ...]]] = []
         self.told: list[tuple[object, ...]] = []
         self._functions = [
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD, *[_NUMBER] * 7, *[_WORD] * 3)(self._launch),
@@ -37,6 +39,7 @@ class NotingDriver:
             ),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._current),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._make_current),
+            ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._launch_with),
         ]
 
     @property
@@ -64,6 +67,12 @@ class NotingDriver:
         if not self.status:
             ctypes.memmove(target, source, nbytes)
         return self._note("copy", target, source, nbytes, stream)
+
+    def _launch_with(self, config: int, kernel: int, places: int, extra: int) -> int:
+        *extents, shared = (_NUMBER * 7).from_address(config)
+        stream, attributes, number = (_WORD * 3).from_address(config + 32)
+        self.attributes.append([tuple((_NUMBER * 3).from_address(attributes + 72 * i)) for i in range(number & 0xFFFFFFFF)])
+        return self._launch(kernel, *extents, shared, stream, places, extra)
 
     def _launch(self, kernel: int, *given: int) -> int:
         *extents, shared, stream, places, _ = given

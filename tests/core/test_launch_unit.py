@@ -31,6 +31,15 @@ def test_arguments_lie_where_the_kernels_parameters_do():
     assert driver.arguments == [[*packed, struct.pack("=IQ", 1, 2), struct.pack("=i", -(2**31))]]
 
 
+def test_a_kernel_that_begins_early_says_so_to_the_driver():
+    driver = NotingDriver((8, 4))
+    early = _native.KernelCall(driver.calls, 77, [(0, 8, "Q"), (8, 4, "I")], begins_early=True)
+    assert early.launch((3, 1, 2), 5, 128, 9, [7, 8]) == 0
+    assert driver.launched == [(77, (3, 1, 2, 5, 1, 1), 128, 9)]
+    assert driver.arguments == [[struct.pack("=Q", 7), struct.pack("=I", 8)]]
+    assert driver.attributes == [[(6, 0, 1)]]  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+
+
 def test_nothing_is_the_null_pointer_and_whole_numbers_of_others_count():
     driver = NotingDriver((8, 8))
     assert call(driver, [(0, 8, "Q"), (8, 8, "Q")]).launch(1, 1, 0, 0, (None, np.int64(7))) == 0
@@ -173,9 +182,9 @@ def test_launches_are_made_in_order_up_to_one_that_fails():
 
 def test_functions_are_as_many_as_are_called():
     with pytest.raises(IndexError):
-        _native.CardCalls.make([1] * 9)
+        _native.CardCalls.make([1] * 10)
     with pytest.raises(ValueError, match="more functions"):
-        _native.CardCalls.make([1] * 11)
+        _native.CardCalls.make([1] * 12)
 
 
 WORDS = [10, 20, 30, 40, 50]

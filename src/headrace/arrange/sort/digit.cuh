@@ -42,7 +42,9 @@ struct SortDigit {
 
 }  // namespace headrace
 
+#if !defined(HR_RULE)
 #define HR_RULE SortDigit
+#endif
 #include "arrange/multisplit/split_rank.cuh"
 
 namespace headrace {
@@ -56,14 +58,17 @@ static __device__ __forceinline__ KeyRule<Key> rule_or_none(const KeyRule<Key>& 
 constexpr u32 key_bits = 8 * sizeof(Key);
 constexpr u32 key_digits = (key_bits + bits - 1) / bits;
 
-static __device__ __forceinline__ Digit digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
+// Where a digit is a SortDigit, and not what somebody else calls one.
+template <class Made = Digit>
+static __device__ __forceinline__ Made digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
     return {{rule, shift, (1u << width) - 1}, digits - 1, 0};
 }
 
 // Digit `number` of the key, the lowest being 0; the highest may have fewer bits.
-static __device__ __forceinline__ Digit digit_by_number(const KeyRule<Key>& rule, u32 number) {
+template <class Made = Digit>
+static __device__ __forceinline__ Made digit_by_number(const KeyRule<Key>& rule, u32 number) {
     const u32 left = key_bits - number * bits;
-    return digit_at_shift(rule, number * bits, left < bits ? left : bits);
+    return digit_at_shift<Made>(rule, number * bits, left < bits ? left : bits);
 }
 
 }  // namespace headrace

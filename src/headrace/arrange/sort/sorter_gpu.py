@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from headrace.arrange.sort.digits.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
+from headrace.arrange.sort.heavy.heavy_gpu import HeavyKeys, HeavyShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.parts.local_gpu import SpreadShape
@@ -40,6 +41,8 @@ class SortShapes:
         Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
     stable_tiles
         Of `stable`, by bytes of a key and of the one value that it has, tiles where longer runs are better than for digits.
+    heavy
+        Of values that many keys have.
     """
 
     digits: DigitShapes = field(default_factory=DigitShapes)
@@ -64,6 +67,7 @@ class SortShapes:
         ((4, 4), Tiles((640, 24, 1), 4)),
         ((8, 8), Tiles((256, 28, 2), 8, follows=True)),
     )
+    heavy: HeavyShape = field(default_factory=HeavyShape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,29 +246,47 @@ class Sorter:
         widths = [column.width for column in columns]
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
-        plan = Plan(common, keys, shapes, takes_heads=may == MAY and not keys.equals)
-        tiles, states = shapes.of(keys.width, widths), self._states(keys, widths, by_parts)
+        tiles = shapes.of(keys.width, widths, self._count, self._shapes.multiprocessors)
+        value_bytes, takes_heads = sum(widths), may == MAY and not keys.equals
+        zeros = [
+            Plan.nbytes(keys, shapes, takes_heads=takes_heads),
+            self._states_bytes(tiles, by_parts),
+            PartSort.counts_bytes(keys, part_shapes) if part_shapes else 0,
+            HeavyKeys.nbytes(keys, self._shapes.heavy),
+        ]
+        plan_zeros, states, counts, of_heavy = self._launcher.rooms(zeros)
+        plan = Plan(common, keys, shapes, plan_zeros, takes_heads=takes_heads)
         digits = DigitSort(common, keys, shapes, tiles, states) if may < MUST else None
-        parts = PartSort(common, keys, part_shapes, options, states) if part_shapes else None
+        parts = PartSort(common, keys, part_shapes, options, (states, counts)) if part_shapes else None
         if in_place and keys.digits(shapes.bits) % 2:  # steps in an even number end where they began
             moved, *columns = [self._from_copy(one) for one in (moved, *columns)]
             in_place = False
         assert moved.source is not None
-        most_in_one, value_bytes = part_shapes.most_in_one if part_shapes else 1, sum(column.width for column in columns)
-        plan.make(moved.source, Case(in_place, has_values, may, most_in_one, value_bytes))
+        case = Case(in_place, has_values, may, part_shapes.most_in_one if part_shapes else 1, value_bytes)
+        heavy = None
+        if self._may_set_aside(given, value_bytes):
+            heavy = HeavyKeys(common, keys, self._shapes.heavy, (moved, columns), (tiles, states, of_heavy))
+            heavy.set_aside(plan, case)
+        plan.make(moved.source, case, None if heavy is None else heavy.lights)
         if digits is not None:
             digits.run(plan, (moved, columns), writes_keys=writes_keys)
         if parts is not None:
             parts.run(plan, (moved, columns), writes_keys=writes_keys)
         plan.run_straight((moved, columns), writes_keys=writes_keys)
+        if heavy is not None:
+            heavy.put_back(plan, writes_keys=writes_keys)
 
-    def _states(self, keys: Keys, widths: Sequence[int], by_parts: tuple[PartShapes, PartOptions, int] | None) -> Room:
-        """Of look-back: one room, since a sort goes by digits or by parts."""
-        shapes = self._shapes.digits
-        nbytes = DigitSort.states_bytes(self._count, shapes, shapes.of(keys.width, widths))
+    def _may_set_aside(self, given: Given, value_bytes: int) -> bool:
+        """Whether a sample is looked at for values that many keys have: positions have 32 bits, and steps one portion."""
+        enough = self._count * (given.width + value_bytes) >= self._shapes.heavy.from_bytes
+        return given.strategy is None and given.width >= 4 and enough and self._shapes.digits.portions(self._count) == 1
+
+    def _states_bytes(self, tiles: Tiles, by_parts: tuple[PartShapes, PartOptions, int] | None) -> int:
+        """Of look-back, for both: a sort goes by digits or by parts."""
+        nbytes = DigitSort.states_bytes(self._count, self._shapes.digits, tiles)
         if by_parts is not None and by_parts[1].stable:
             nbytes = max(nbytes, PartSort.states_bytes(self._count, *by_parts[:2]))
-        return self._launcher.room(nbytes, fill=0)
+        return nbytes
 
     def _from_copy(self, moved: Moved) -> Moved:
         if not moved.in_place:
@@ -287,7 +309,9 @@ class Sorter:
             return None
         if widths:
             alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None
-            shapes = dict(self._shapes.stable)[given.width].stably(alone or self._shapes.digits.of(given.width, widths))
+            shapes = dict(self._shapes.stable)[given.width].stably(
+                alone or self._shapes.digits.of(given.width, widths, self._count, self._shapes.multiprocessors)
+            )
             return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 

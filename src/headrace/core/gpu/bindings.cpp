@@ -32,6 +32,21 @@ namespace {
 
 using Address = std::uintptr_t;
 
+// What the driver is told of a launch that has attributes (CUlaunchConfig, CUlaunchAttribute).
+struct LaunchAttribute {
+    int id;
+    int unused;
+    int value;
+    char rest[60];
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfig {
+    unsigned x, y, z, u, v, w, shared;
+    void* stream;
+    LaunchAttribute* attributes;
+    unsigned count;
+};
+
 // What native code calls of the driver, in the order in which their addresses are told (core/gpu/driver_calls.py), with
 // the types of the driver as wide; each answers a status.
 struct CardCalls {
@@ -47,6 +62,8 @@ struct CardCalls {
     int (*fill)(u64 target, unsigned char byte, usize n, void* stream);        // cuMemsetD8Async
     int (*current)(void** context);                                            // cuCtxGetCurrent
     int (*make_current)(void* context);                                        // cuCtxSetCurrent
+    // cuLaunchKernelEx
+    int (*launch_with)(const LaunchConfig* config, void* kernel, void** arguments, void** extra);
 };
 
 template <class T>
@@ -70,6 +87,7 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
     tell(calls.fill);
     tell(calls.current);
     tell(calls.make_current);
+    tell(calls.launch_with);
     if (next != addresses.size()) throw std::invalid_argument("more functions than are called");
     return calls;
 }
@@ -193,8 +211,13 @@ Extent extent_of(nb::handle value) {
 // A kernel as the driver has it, and where its arguments go.
 class KernelCall {
 public:
-    KernelCall(const CardCalls& calls, Address kernel, const std::vector<std::tuple<usize, usize, std::string>>& layout)
-        : launch_(calls.launch), kernel_(pointer_to<void*>(kernel)) {
+    // `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.
+    KernelCall(const CardCalls& calls, Address kernel, const std::vector<std::tuple<usize, usize, std::string>>& layout,
+               bool begins_early)
+        : launch_(calls.launch),
+          launch_with_(calls.launch_with),
+          kernel_(pointer_to<void*>(kernel)),
+          begins_early_(begins_early) {
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
             if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
@@ -205,7 +228,9 @@ public:
 private:
     friend class Launch;
     decltype(CardCalls::launch) launch_;
+    decltype(CardCalls::launch_with) launch_with_;
     void* kernel_;
+    bool begins_early_;
     std::vector<Parameter> parameters_;
     usize bytes_ = 0;
 };
@@ -235,6 +260,11 @@ public:
     int tell(Address stream) {
         const auto [x, y, z] = grid_;
         const auto [u, v, w] = block_;
+        if (call_.begins_early_) {
+            LaunchAttribute early = {6, 0, 1, {}};  // programmatic stream serialization
+            const LaunchConfig config = {x, y, z, u, v, w, shared_, pointer_to<void*>(stream), &early, 1};
+            return call_.launch_with_(&config, call_.kernel_, places_.data(), nullptr);
+        }
         return call_.launch_(call_.kernel_, x, y, z, u, v, w, shared_, pointer_to<void*>(stream), places_.data(),
                              nullptr);
     }
@@ -282,7 +312,8 @@ void bind_gpu(nb::module_& m) {
         .def("send", &send_small)
         .def("fetch", &fetch_small);
     nb::class_<KernelCall>(m, "KernelCall")
-        .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&>())
+        .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&, bool>(),
+             nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("begins_early") = false)
         .def("launch", &launch);
     m.def("launch_all", &launch_all);
 }

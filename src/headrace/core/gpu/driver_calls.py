@@ -39,6 +39,7 @@ CARD_CALLS = (
     "cuMemsetD8Async",
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
+    "cuLaunchKernelEx",
 )
 
 

@@ -134,15 +134,17 @@ class Kernel:
         floating point, ``16s`` sixteen bytes of a structure.
     gpu
         The card.
+    begins_early
+        Whether it may begin before the launch in front of it has ended, for which it waits itself (core/tile/launch.cuh).
     """
 
     __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
 
-    def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu) -> None:
+    def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu, *, begins_early: bool = False) -> None:
         self.name = name
         self.gpu = gpu
         self._handle = handle
-        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature))
+        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature), begins_early)
         self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(
@@ -235,13 +237,17 @@ def launch_all(launches: list[Prepared], stream: int) -> None:
 
 _allowing = threading.Lock()
 _LEAST_DRIVER = 13000
+_EARLY_FROM = 9, 0
+"""Compute capability of cards that begin a launch before the one in front of it has ended."""
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}
 _kernels: dict[tuple[Any, ...], Kernel] = {}
 
 
-def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu) -> Kernel:
+def kernel(
+    file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu, *, begins_early: bool = False
+) -> Kernel:
     """A kernel of the package, loaded; the second call with the same arguments finds it.
 
     Parameters
@@ -256,6 +262,8 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
         Macros and their values; ``core/variants.toml`` lists them.
     gpu
         The card it will run on.
+    begins_early
+        As `Kernel` has it, of cards that can.
 
     Raises
     ------
@@ -274,7 +282,8 @@ def kernel(file: str, entry: str, signature: str, defines: Mapping[str, Value], 
         variant = Variant.of(file, defines)
         gpu.make_current()
         # Two threads may both come here; both get a kernel that works, and one of them is kept.
-        found = _kernels[name] = Kernel(_loaded(variant, entry, gpu.architecture), entry, signature, gpu)
+        early = begins_early and gpu.capability >= _EARLY_FROM
+        found = _kernels[name] = Kernel(_loaded(variant, entry, gpu.architecture), entry, signature, gpu, begins_early=early)
     return found
 
 

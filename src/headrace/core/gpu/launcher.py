@@ -28,11 +28,14 @@ from headrace.core.gpu.staging import Copier, staging
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry point: its file, its name there, and its parameters as `headrace.core.gpu.kernels.Kernel` has them."""
+    """An entry point: its file, its name there, its parameters, and whether it begins early, as
+    `headrace.core.gpu.kernels.Kernel` has them.
+    """
 
     file: str
     name: str
     signature: str
+    begins_early: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -234,7 +237,8 @@ class GpuLauncher:
         program = id(entry), id(shape.defines), self._card.index
         found = _kernels.get(program)
         if found is None:
-            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card)
+            early = entry.begins_early
+            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card, begins_early=early)
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
             found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity

@@ -6,17 +6,18 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
-PLAN_BYTES = 16 + 16 * 16 + 16
+PLAN_BYTES = 16 + 16 * 16 + 32
 _DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
-_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI")
+_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
 _STRAIGHT_DEFINES: dict[str, int] = {}
 
 
@@ -52,6 +53,37 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Several:
+    """Tiles of several sizes, of which few keys take those that leave the fewest blocks idle in the last round.
+
+    Parameters
+    ----------
+    below
+        Keys: from so many on a round more or less does not matter.
+    tiles
+        Each with what a key takes by them, of many keys, over what it takes by the best.
+    """
+
+    below: int
+    tiles: tuple[tuple[Tiles, float], ...]
+
+    def best(self, count: int, multiprocessors: int) -> Tiles:
+        """For `count` keys. Blocks of a last round that is not full have more of the memory's rate, so it counts half."""
+
+        def taken(choice: tuple[Tiles, float]) -> float:
+            tiles, share = choice
+            threads, items, resident = tiles.shape
+            keys_of_round = threads * items * resident * multiprocessors
+            rounds = count / keys_of_round
+            return (rounds + ceil(rounds)) / 2 * keys_of_round * share
+
+        return min(self.tiles, key=taken)[0]
+
+
+_FEW_PAIRS = (24, 1.0), (16, 1.11), (26, 1.01)
+
+
+@dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
 
@@ -74,6 +106,8 @@ class DigitShapes:
         has no room for so many counters.
     portion
         Keys of a launch at most.
+    few
+        In place of `one_value` below so many keys.
     """
 
     bits: int = 8
@@ -98,13 +132,19 @@ class DigitShapes:
         ((4, 4), Tiles((256, 32, 2), 4)),
         ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
     )
+    few: tuple[tuple[tuple[int, int], Several], ...] = (
+        ((8, 8), Several(1 << 25, tuple((Tiles((256, items, 2), 8, follows=True), share) for items, share in _FEW_PAIRS))),
+    )
 
-    def of(self, width: int, widths: Sequence[int]) -> Tiles:
-        """Of keys of so many bytes, and arrays of items of `widths` that go with them."""
+    def of(self, width: int, widths: Sequence[int], count: int, multiprocessors: int) -> Tiles:
+        """Of `count` keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
-        alone = dict(self.one_value).get((width, widths[0])) if len(widths) == 1 else None
-        return alone or Tiles(dict(self.with_values)[width], 1)
+        both = (width, widths[0]) if len(widths) == 1 else (0, 0)
+        few = dict(self.few).get(both)
+        if few is not None and count < few.below:
+            return few.best(count, multiprocessors)
+        return dict(self.one_value).get(both) or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
         """Launches of a step."""
@@ -143,27 +183,42 @@ class Case:
 class Plan:
     """Counts of all digits, where each begins, and what is done, all on the device.
 
-    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB where heads of keys may be counted.
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 320; 256 KiB where heads of keys may be counted.
+
+    Parameters
+    ----------
+    zeros
+        `nbytes`, cleared; None: it takes them.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, *, takes_heads: bool = False) -> None:
+    def __init__(
+        self, common: Common, keys: Keys, shapes: DigitShapes, zeros: Room | None = None, *, takes_heads: bool = False
+    ) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
         self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
         takes_heads = takes_heads and shapes.heads is not None
         own_bytes = self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES
-        self.totals = common.launcher.room(own_bytes + takes_heads * (4 << 2 * shapes.bits), fill=0)
+        nbytes = self.nbytes(keys, shapes, takes_heads=takes_heads)
+        self.totals = common.launcher.room(nbytes, fill=0) if zeros is None else zeros
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self._disorder = Part(self.totals, self.table_bytes)
         self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
         self.heads = Part(self.totals, own_bytes) if takes_heads else None
 
-    def make(self, source: Room, case: Case) -> None:
-        """Count, and decide."""
+    @staticmethod
+    def nbytes(keys: Keys, shapes: DigitShapes, *, takes_heads: bool) -> int:
+        """Of zeros: counts of digits and heads, and what is decided."""
+        digits = keys.digits(shapes.bits) * (8 << shapes.bits)
+        heads = 4 << 2 * shapes.bits if takes_heads and shapes.heads is not None else 0
+        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + heads
+
+    def make(self, source: Room, case: Case, lights: Room | None = None) -> None:
+        """Count, and decide. `lights`: where those are whose heavy ones were set aside."""
         packed = case.packed(self._common.count)
         if self.heads is not None and self._shapes.heads is not None:
             self._count_heads(source, packed, self.heads, self._shapes.heads)
-        self._count_all(source, packed, keeps_equals=case.keeps_equals)
+        self._count_all((source, lights), packed, keeps_equals=case.keeps_equals)
 
     def _count_heads(self, source: Room, case: bytes, heads: Part, shape: tuple[int, int, int]) -> None:
         """If a sample tells that it is worth it."""
@@ -189,14 +244,15 @@ class Plan:
             (heads, self._differ, case, self.totals, self.plan),
         )
 
-    def _count_all(self, source: Room, case: bytes, *, keeps_equals: bool) -> None:
+    def _count_all(self, sources: tuple[Room, Room | None], case: bytes, *, keeps_equals: bool) -> None:
         keys, shapes, common = self._keys, self._shapes, self._common
         threads, rows = shapes.counting
         tile = threads * rows * 16 // keys.width
         blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
         shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
-        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, self.plan)
+        source, lights = sources
+        args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, lights, self.plan)
         common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         alike = Keys(keys.width, keys.rule)
         shape = Shape(alike.defines(("HR_BITS", shapes.bits), ("HR_THREADS", shapes.planning)), 1, shapes.planning)
@@ -264,19 +320,19 @@ def _counter_bytes(counters: int) -> int:
     return counters * replicas * 4
 
 
-_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP")
+_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", begins_early=True)
 
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPP")
+    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPPP", begins_early=True)
 
 
 @lru_cache(16)
 def _heads_entry(name: str, signature: str) -> Entry:
-    return Entry("arrange/sort/digits/sort_heads.cu", name, signature)
+    return Entry("arrange/sort/digits/sort_heads.cu", name, signature, begins_early=True)
 
 
 @lru_cache(8)
 def _pass_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s")
+    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s", begins_early=True)

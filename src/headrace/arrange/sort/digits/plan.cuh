@@ -30,6 +30,9 @@ struct Plan {
     u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
     Step step[most_steps];
     float crowding;  // as plan_steps.cuh has it, of a sample
+    u32 heavy;       // values whose keys are set aside (heavy/heavy.cuh)
+    u64 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
+    u32 repeats;     // whether keys that are not of heavy values have others' values so often that parts would be alike
     u32 unused[3];
 };
 

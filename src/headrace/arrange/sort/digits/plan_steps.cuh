@@ -18,12 +18,12 @@ struct Case {
 // What a key alone costs in picoseconds, measured on an H200 with 2^27 to 2^29 of them (docs/decisions/0023): to count
 // its head, or all its digits, or a digit of its part; in a pass of a sort by digits; to be scattered by parts, twice
 // as much, of keys alone, where buckets are small or digits skewed; and at the end to be sorted in its part, if that
-// takes one pass.
+// takes one pass; to be counted as a heavy one and written in the end; to be copied.
 struct Costs {
-    float heads, digits, again, pass, scatter, local;
+    float heads, digits, again, pass, scatter, local, aside, copy;
 };
-constexpr Costs costs =
-    sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 3.7f, 2.8f, 3.5f} : Costs{2.0f, 3.9f, 2.0f, 5.8f, 5.3f, 5.5f};
+constexpr Costs costs = sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 3.7f, 2.8f, 3.5f, 2.5f, 1.9f}
+                                         : Costs{2.0f, 3.9f, 2.0f, 5.8f, 5.3f, 5.5f, 5.0f, 3.8f};
 
 static __device__ __forceinline__ float moved_with(const Case& task) {
     return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
@@ -51,19 +51,31 @@ static __device__ __forceinline__ bool is_better(float by_parts, float by_digits
     return by_parts < 0.85f * by_digits;
 }
 
+// The same where a share of keys is light, and all others are set aside: of keys alone these are counted, and written
+// in the end; of pairs they move twice, as a step moves them and as a copy.
+static __device__ __forceinline__ float cost_with_heavy(const Case& task, float light, u32 differing) {
+    const float aside =
+        task.value_bytes == 0 ? costs.aside : costs.heads + moved_with(task) * (costs.pass + costs.copy);
+    return aside + light * (costs.digits + cost_by_digits(task, differing));
+}
+
 // The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.
+// Light keys stay where they are, too.
 static __device__ __forceinline__ void write_steps(Plan& plan, u32 differ, const Case& task, How how) {
     u32 order[most_steps], steps = 0;
     for (u32 d = 0; d < key_digits; ++d) {
         const u32 digit = how == How::by_parts ? key_digits - 1 - d : d;
         if ((differ >> digit & 1) != 0) order[steps++] = digit;
     }
-    for (u32 d = 0; d < key_digits && task.in_place != 0 && steps % 2 != 0; ++d) {
+    const bool is_even = task.in_place != 0 || plan.heavy != 0;
+    for (u32 d = 0; d < key_digits && is_even && steps % 2 != 0; ++d) {
         if ((differ >> d & 1) == 0) order[steps++] = d;
     }
     for (u32 s = 0; s < steps; ++s) {
-        const Place to = (steps - 1 - s) % 2 == 0 ? Place::target : Place::between;
-        const Place from = s == 0 ? Place::source : to == Place::target ? Place::between : Place::target;
+        const bool to_last = (steps - 1 - s) % 2 == 0;
+        const Place to = to_last == (plan.heavy == 0) ? Place::target : Place::between;
+        const Place other = to == Place::target ? Place::between : Place::target;
+        const Place from = s == 0 && plan.heavy == 0 ? Place::source : other;
         plan.step[s] = {order[s], from, to, 0};
     }
     plan.how = how;

@@ -4,6 +4,7 @@
 //
 // Bytes moved per key of width w: w.
 #include "arrange/sort/digits/sort_look.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -34,13 +35,18 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
-// `totals`: for each digit and value, added to. `disorder`: of all neighbours. Nothing, where `plan` is there and has
-// decided.
+// `totals`: for each digit and value, added to. `disorder`: of all neighbours. `lights`: where those are whose heavy
+// ones were set aside. Nothing, where the plan has decided.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
-               const Plan* plan) {
+               const Key* lights, const Plan* plan) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, shared);
     if (plan->how != How::undecided) return;
+    if (plan->heavy != 0) {
+        keys = lights;
+        count = plan->lights;
+    }
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);
@@ -62,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     tell(found, disorder);
     __syncthreads();
-    for (u32 i = threadIdx.x; i < counters; i += threads) {
+    for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
+        const u32 i = (k + blockIdx.x * threads) % counters;
         u32 sum = 0;
 #pragma unroll
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];

@@ -10,6 +10,7 @@
 // Bytes moved per key of width w: w.
 #include "arrange/sort/digits/plan_steps.cuh"
 #include "arrange/sort/digits/sort_look.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -47,8 +48,10 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& 
 // One block. Keys in order have a sample in order, which is not worth it; behind it none are.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, cell);
     __shared__ u32 pairs, third_pairs, third[digits];
+    if (plan->heavy != 0 || plan->repeats != 0) return;
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x < digits) third[threadIdx.x] = 0;
     if (threadIdx.x == 0) pairs = third_pairs = 0;
@@ -148,6 +151,7 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
 // heads. If the plan takes them.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differ_in, const Plan* plan) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, counters);
     if (plan->takes_heads == 0) return;
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
@@ -192,6 +196,7 @@ static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, 
 // `totals`: of the highest digit, if the plan is made. One block.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_plan_heads(const u32* of_heads, const u64* differ_in, Case task, u64* totals, Plan* plan) {
+    tile::wait_for_launch_before();
     __shared__ u32 of_digit[digits];
     __shared__ u64 split;  // keys, each as often as it is split behind its first digit
     if (plan->takes_heads == 0) return;

@@ -5,109 +5,17 @@
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #define HR_DIGITS_OF_KEYS  // whole ones, by their number
-#include "arrange/sort/digit.cuh"
-#include "arrange/sort/digits/plan.cuh"
 #define HR_PLACES by_look_back
 #define HR_RANK by_additions
-#include "arrange/sort/digits/move_arrays.cuh"
+#include "arrange/sort/digits/pass_tile.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
-
-// Keys that a launch sorts: a part of all, since counts of look-back are below 2^31.
-struct Portion {
-    u64 begin;
-    u64 count;
-    u64* starts;       // where each digit's keys of this portion go, for each digit of a key
-    u64* next_starts;  // of the next portion; null: there is none
-    void* memory;      // tile::Counters and a state for each tile and value of a digit, in which `epoch` was never
-    u32 epoch;
-    u32 writes_keys;  // also in the last step
-};
-
-struct Pass {
-    const Work& work;
-    const Portion& portion;
-    LookBack& look_back;
-    u64* next_starts;
-    const KeyRule<Key>& rule;
-    bool is_first, is_last;  // whether keys become codes, and codes keys
-};
-
-static __device__ __forceinline__ Tile tile_of(u32 number, u64 count) {
-    const u64 at = static_cast<u64>(number) * tile_keys;
-    const u64 left = at < count ? count - at : 0;
-    return {at, left < tile_keys ? static_cast<u32>(left) : tile_keys};
-}
-
-template <bool whole>
-static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, const Tile& tile) {
-    load_moved<whole>(loaded, pass.work, tile, pass.portion.begin + tile.begin);
-}
-
-// Where the tile's keys of each digit go.
-static __device__ __forceinline__ void find_places(const Pass& pass, u32 number, const Tile& tile, const Found& found) {
-    const u32 d = threadIdx.x;
-    if (d >= digits) return;
-    Shared& shared = pass.work.shared;
-    const u64 at = shared.base[d] + pass.look_back.before(number, d, found.count);
-    shared.to[d] = target(at, found.start);
-    if (pass.next_starts != nullptr && tile.begin + tile.count == pass.work.count)
-        pass.next_starts[d] = at + found.count;
-}
-
-// One tile, which is loaded; `number` becomes the next one's, which is loaded while this one goes out, unless values
-// follow their keys.
-template <bool whole>
-static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pass, u32& number) {
-    const Work& work = pass.work;
-    const u32 own = number;
-    const Tile tile = tile_of(own, work.count);
-    Key(&key)[items] = loaded.key;
-    const u32 ticket = threadIdx.x == 0 ? pass.look_back.take_tile() : 0;
-    make_codes(key, pass.rule, pass.is_first);
-    const Found found = count_digits<whole>(key, work, tile);
-    if (threadIdx.x < digits) pass.look_back.post(own, threadIdx.x, found.count);
-    if (threadIdx.x == 0) work.shared.tile = ticket;
-    __syncthreads();
-    u32 place[items / 2] = {};
-    put_items<whole>(loaded, work, tile, place);
-    number = work.shared.tile;
-    const Tile next = tile_of(number, work.count);
-    if (whole && loads_ahead && next.count == tile_keys) load<true>(loaded, pass, next);
-    Following following;
-    if constexpr (follows_early) following.load<whole>(work, tile, pass.portion.begin + tile.begin);
-    find_places(pass, own, tile, found);
-    __syncthreads();
-    write_moved<whole>(work, tile, pass.rule, pass.is_last);
-    if constexpr (follows_early) {
-        following.write_out<whole>(work, tile, place);
-    } else if constexpr (with_values && !together) {
-        move_all<whole>(work, tile, place, pass.portion.begin);
-    }
-}
-
-template <bool whole>
-static __device__ __forceinline__ void load_and_sort(const Pass& pass, u32& number) {
-    Loaded loaded = {};
-    load<whole>(loaded, pass, tile_of(number, pass.work.count));
-    sort_tile<whole>(loaded, pass, number);
-}
-
-static __device__ __forceinline__ void sort_tiles(const Pass& pass, u32 number) {
-    const u64 count = pass.work.count;
-    if constexpr (loads_ahead) {
-        Loaded loaded = {};
-        if (tile_of(number, count).count == tile_keys) load<true>(loaded, pass, tile_of(number, count));
-        while (tile_of(number, count).count == tile_keys) sort_tile<true>(loaded, pass, number);
-    } else {
-        while (tile_of(number, count).count == tile_keys) load_and_sort<true>(pass, number);
-    }
-    if (tile_of(number, count).count != 0) load_and_sort<false>(pass, number);
-}
 
 // Step `number` of the plan. Dynamic shared memory: `place_bytes` for each of a tile's keys, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_pass(const Plan* plan, u32 number, KeyRule<Key> rule, Arrays arrays, Portion portion) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
     if (plan->how != How::by_digits || number >= plan->steps) return;
@@ -127,8 +35,10 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 first = shared.tile;
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
-    Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
-    const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, room};
+    const bool writes = !is_last || portion.writes_keys != 0 || plan->heavy != 0;
+    Key* const out = writes ? static_cast<Key*>(arrays.keys.to(step.to)) : nullptr;
+    const u64 count = plan->heavy != 0 ? plan->lights : portion.count;
+    const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, room};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
     sort_tiles({work, portion, look_back, next_starts, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();

@@ -3,6 +3,7 @@
 // A block; nothing is moved.
 #include "arrange/sort/digits/plan_steps.cuh"
 #include "core/tile/block.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -23,10 +24,11 @@ static __device__ __forceinline__ void look_at_counts(const Case& task, PlanShar
     const u32 d = threadIdx.x;
     float found[3] = {};
     if (d < digits) {
-        const float own = static_cast<float>(shared.counts[0][d]);
+        const float own = static_cast<float>(shared.counts[0][d]), share = own / all;
         if (own > most) found[0] = own;
+#pragma unroll 8
         for (u32 e = 0; e < digits; ++e) {
-            const float both = own * (static_cast<float>(shared.counts[1][e]) / all);
+            const float both = share * static_cast<float>(shared.counts[1][e]);
             if (both > most) found[1] += both;
         }
         const float third = static_cast<float>(shared.counts[2][d]);
@@ -58,12 +60,18 @@ static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanSh
 // `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_plan(const u64* totals, const Disorder* disorder, Case task, u64* starts, Plan* plan) {
+    tile::wait_for_launch_before();
     __shared__ PlanShared shared;
     if (plan->how != How::undecided) return;
+    if (plan->heavy != 0) task.count = plan->lights;
     u32 differ = 0, differing = 0;
     const u32 d = threadIdx.x;
+    u64 count[key_digits];  // of the thread's value, all on their way at once
+#pragma unroll
+    for (u32 digit = 0; digit < key_digits; ++digit) count[digit] = d < digits ? totals[digit * digits + d] : 0;
+#pragma unroll
     for (u32 digit = key_digits; digit-- != 0;) {
-        const u64 own = d < digits ? totals[digit * digits + d] : 0;
+        const u64 own = count[digit];
         const u64 upto = tile::scan_warp<Sum<u64>>(own);
         const auto warps_before =
             tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
@@ -76,10 +84,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     How how = How::by_digits;
-    if (task.parts == 2 || (task.parts == 1 && parts_are_better(task, shared, differing))) how = How::by_parts;
-    if (disorder->falls == 0)
+    const bool may_go = task.parts == 1 && plan->repeats == 0;
+    if (task.parts == 2 || (may_go && parts_are_better(task, shared, differing))) how = How::by_parts;
+    const bool may_be_copied = plan->heavy == 0;  // light keys are not where they end
+    if (may_be_copied && disorder->falls == 0)
         how = How::straight;
-    else if (disorder->rises == 0)
+    else if (may_be_copied && disorder->rises == 0)
         how = How::reversed;
     if (d == 0) write_steps(*plan, differ, task, how);
 }

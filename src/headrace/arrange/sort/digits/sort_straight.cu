@@ -3,6 +3,7 @@
 //
 // Bytes moved per item of width w: 2 w; none in place of what is in order.
 #include "arrange/sort/digits/plan.cuh"
+#include "core/tile/launch.cuh"
 #include "core/tile/memory.cuh"
 
 using namespace headrace;
@@ -43,6 +44,7 @@ static __device__ __forceinline__ void put_array(const Moved& moved, u64 count, 
 }
 
 extern "C" __global__ void sort_straight(const Plan* plan, Arrays arrays, u64 count, u32 writes_keys) {
+    tile::wait_for_launch_before();
     if (plan->how != How::straight && plan->how != How::reversed) return;
     const bool reversed = plan->how == How::reversed;
     if (writes_keys != 0) put_array(arrays.keys, count, reversed);

@@ -180,7 +180,7 @@ def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tup
 @lru_cache(8)
 def local_entry(rule: int) -> Entry:
     """Of sort_local.cu, for a ``KeyRule`` of so many bytes."""
-    return Entry("arrange/sort/parts/sort_local.cu", "sort_local", f"48s{rule}s296sI")
+    return Entry("arrange/sort/parts/sort_local.cu", "sort_local", f"48s{rule}s296sI", begins_early=True)
 
 
 @lru_cache(8)

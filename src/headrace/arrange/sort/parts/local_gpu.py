@@ -39,4 +39,4 @@ class SpreadShape:
 @lru_cache(8)
 def spread_entry(rule: int) -> Entry:
     """For a ``KeyRule`` of so many bytes."""
-    return Entry("arrange/sort/parts/sort_spread.cu", "sort_spread", f"48s{rule}s296sIPP")
+    return Entry("arrange/sort/parts/sort_spread.cu", "sort_spread", f"48s{rule}s296sIPP", begins_early=True)

@@ -23,17 +23,24 @@ struct Bucket {
     u32 digit;
 };
 
-// A part that a block sorts: its keys differ in their lowest `bits` at most, and are at `place`. For example, of digits
-// 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9.
+// A part that a block sorts: its keys differ in their lowest `bits` at most, are at `from`, and go to `to`. For
+// example, of digits 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9.
 struct Part {
     u32 begin;
     u32 count;
     u32 digits;  // a byte each: bits, shift, first, last
-    Place place;
+    u32 places;
 
     static __device__ __forceinline__ u32 packed(u32 bits, u32 shift, u32 first, u32 last) {
         return bits | shift << 8 | first << 16 | last << 24;
     }
+    // Light keys (heavy/heavy.cuh) end where they began, in `between`.
+    static __device__ __forceinline__ u32 packed(Place from, bool are_light) {
+        return static_cast<u32>(from) | (are_light ? 1u << 8 : 0u);
+    }
+    __device__ __forceinline__ Place from() const { return static_cast<Place>(places & 0xFF); }
+    __device__ __forceinline__ Place to() const { return places >> 8 == 0 ? Place::target : Place::between; }
+    __device__ __forceinline__ bool are_light() const { return places >> 8 != 0; }
     __device__ __forceinline__ u32 bits() const { return digits & 0xFF; }
     __device__ __forceinline__ u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
     __device__ __forceinline__ u32 first() const { return digits >> 16 & 0xFF; }

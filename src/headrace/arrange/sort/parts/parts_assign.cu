@@ -6,6 +6,7 @@
 // Bytes moved: 8 a bucket and digit, and the records.
 #include "arrange/sort/parts/parts.cuh"
 #include "core/tile/block.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -127,7 +128,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    Part part = {begin, 0, 0, step.to};
+    Part part = {begin, 0, 0, Part::packed(step.to, lists.plan->heavy != 0)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
@@ -147,6 +148,7 @@ static __device__ __forceinline__ void assign(const Lists& lists, u32 number, u3
 }
 
 extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, u32 number, u32 key_bits) {
+    tile::wait_for_launch_before();
     __shared__ Shared shared;
     const u32 buckets = lists.counts[number].buckets;
     for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
@@ -156,7 +158,9 @@ extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, 
 // The first bucket has all keys, if the plan is to go by parts. `totals`, where they are: counts of its digits, for
 // each digit of a key.
 extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count, const u64* totals) {
+    tile::wait_for_launch_before();
     if (lists.plan->how != How::by_parts) return;
+    if (lists.plan->heavy != 0) count = static_cast<u32>(lists.plan->lights);
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
         const u32 begin = i * lists.keys_of_block;
@@ -175,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
 
 // Counts of a later step's buckets, of which there may be many fewer than there is room for; where steps share them.
 extern "C" __global__ void __launch_bounds__(threads) parts_clear(Lists lists, u32 number) {
+    tile::wait_for_launch_before();
     const u32 all = lists.counts[number].buckets * digits;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads)
         cursors_of(lists, number)[i] = 0;

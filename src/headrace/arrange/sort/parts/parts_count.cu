@@ -6,6 +6,7 @@
 // Bytes moved per key of width w: w, and for each block 4 a digit where its counts are kept for parts_scatter.cu.
 #include "arrange/sort/digit.cuh"
 #include "arrange/sort/parts/parts.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -88,6 +89,7 @@ static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 b
 // Step `number` of the plan.
 extern "C" __global__ void __launch_bounds__(threads)
     parts_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    tile::wait_for_launch_before();
     __shared__ u32 counters[digits];
     const Counts& counts = lists.counts[number];
     if (counts.blocks == 0) return;

@@ -157,17 +157,17 @@ class PartSort:
 
     Parameters
     ----------
-    states
-        Of look-back, `states_bytes` of zeros, where it is stable.
+    zeros
+        `states_bytes` for look-back where it is stable, and `counts_bytes`, cleared.
     """
 
-    def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions, states: Room | None = None) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions, zeros: tuple[Room, Room]) -> None:
         self._common, self._keys, self._shapes, self._options = common, keys, shapes, options
         self._steps = keys.digits(shapes.bits)
         self._bounds = bounds = Bounds(common.count, shapes, options, self._steps)
         room = common.launcher.room
         digits = 1 << shapes.bits
-        self._counts = room((self._steps + 1) * _COUNTS_BYTES, fill=0)
+        states, self._counts = zeros
         self._blocks = [room(bounds.blocks * _RECORD_BYTES) for _ in range(2)]
         self._buckets = [room(bounds.buckets * _BUCKET_BYTES) for _ in range(2)]
         self._cursors = [room(bounds.buckets * digits * 4) for _ in range(bounds.cursors)]
@@ -176,6 +176,11 @@ class PartSort:
         self._states = states if options.stable else None
         self._parts = [room(bounds.parts(number) * _RECORD_BYTES) for number in range(bounds.lists)]
         self._left = room(bounds.parts(0) * _RECORD_BYTES) if shapes.left is not None else None
+
+    @staticmethod
+    def counts_bytes(keys: Keys, shapes: PartShapes) -> int:
+        """Of each step's lists."""
+        return (keys.digits(shapes.bits) + 1) * _COUNTS_BYTES
 
     @staticmethod
     def states_bytes(count: int, shapes: PartShapes, options: PartOptions) -> int:
@@ -297,9 +302,9 @@ class PartSort:
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP")
-_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI")
-_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII")
+_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP", begins_early=True)
+_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI", begins_early=True)
+_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII", begins_early=True)
 
 
 @lru_cache(8)
@@ -309,9 +314,9 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s")
+    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s", begins_early=True)
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI")
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI", begins_early=True)

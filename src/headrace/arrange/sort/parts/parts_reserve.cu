@@ -8,6 +8,7 @@
 // Behind the digit that it is made for.
 #include "arrange/multisplit/reserve_tile.cuh"
 #include "core/tile/bytes.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -66,6 +67,7 @@ static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Ta
 // Step `number` of the plan; dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Bins<u32, DigitOf> bins;
     const u32 blocks = lists.counts[number].blocks;

@@ -11,6 +11,7 @@
 #define HR_PLACES by_look_back
 #include "arrange/sort/digits/move_arrays.cuh"
 #include "arrange/sort/parts/parts.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -145,6 +146,7 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
 // Dynamic shared memory: the keys of a tile, or its values if they are wider, up to 8 bytes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Runs runs;
     const u32 blocks = lists.counts[number].blocks;

@@ -9,6 +9,7 @@
 #define HR_RANK by_additions
 #include "arrange/sort/digits/move_arrays.cuh"
 #include "arrange/sort/parts/parts.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -96,6 +97,7 @@ static __device__ __forceinline__ void split_blocks(const Split& split, Block bl
 // Step `number` of the plan. Dynamic shared memory: `place_bytes` for each of a tile's keys, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_stable(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, void* states, u32 epoch) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
     __shared__ Block block;

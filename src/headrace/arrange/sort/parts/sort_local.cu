@@ -4,16 +4,17 @@
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v, whatever digits are left.
 #include "arrange/sort/few/block_sort.cuh"
 #include "arrange/sort/parts/parts.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
 // A step that has no digit: from where the part is to the target. Keys of the source are not codes yet.
 static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule<Key>& rule, const Arrays& arrays,
                                                  u32 writes_keys, const BlockRoom& room) {
-    const Step step = {0, part.place, Place::target, 0};
+    const Step step = {0, part.from(), part.to(), 0};
     const Digit digit = digit_by_number(rule, 0);
-    const bool is_given = part.place == Place::source;
-    const Key* const in = static_cast<const Key*>(arrays.keys.from(part.place)) + part.begin;
+    const bool is_given = step.from == Place::source;
+    const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + part.begin;
     const PartRows own = PartRows::of(part.count);
     Key key[items] = {};
     u32 row[items / 2] = {};
@@ -26,8 +27,8 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
     }
     sort_block(key, row, room, rule, part.count, part.bits());
     __syncthreads();  // in place, all are read
-    if (writes_keys != 0) {
-        Key* const out = static_cast<Key*>(arrays.keys.target) + part.begin;
+    if (writes_keys != 0 || part.are_light()) {
+        Key* const out = static_cast<Key*>(arrays.keys.to(step.to)) + part.begin;
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             if (own.has(j) && own.place(j) < part.count) out[own.place(j)] = digit.rule.given(key[j]);
@@ -49,6 +50,7 @@ static __device__ __forceinline__ void sort_part(const Part& part, const KeyRule
 // Dynamic shared memory: what BlockRoom takes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_local(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     const BlockRoom room = BlockRoom::in(memory);
     if (list.parts == nullptr) return sort_part(list.only, rule, arrays, writes_keys, room);

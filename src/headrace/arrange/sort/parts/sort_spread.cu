@@ -3,6 +3,7 @@
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/parts/spread_values.cuh"
+#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -12,9 +13,7 @@ struct Left {
     u32* number;
 };
 
-static __device__ __forceinline__ Part part_of(const uint4& record) {
-    return {record.x, record.y, record.z, static_cast<Place>(record.w)};
-}
+static __device__ __forceinline__ Part part_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
 
 struct Task {
     const List& list;
@@ -28,8 +27,7 @@ struct Task {
     Bins bins;
 
     __device__ __forceinline__ const Key* keys_of(const Part& part) const {
-        const Moved& keys = arrays.keys;
-        return static_cast<const Key*>(part.place == Place::between ? keys.between : keys.target);
+        return static_cast<const Key*>(arrays.keys.to(part.from()));
     }
     // What orders keys that are moved.
     __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
@@ -123,7 +121,7 @@ struct Run {
     }
     // On their way while keys are put in order.
     __device__ __forceinline__ void load_values(const Moved& column) {
-        load_from(static_cast<const Key*>(column.from(part.place)));
+        load_from(static_cast<const Key*>(column.from(part.from())));
     }
     __device__ __forceinline__ void tell_rows() {
 #pragma unroll
@@ -132,7 +130,7 @@ struct Run {
         }
     }
     __device__ __forceinline__ void move_values(const Moved& column) {
-        Key* const out = static_cast<Key*>(column.target) + (part.begin / line_keys * line_keys + threadIdx.x);
+        Key* const out = static_cast<Key*>(column.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
         Key* const stage = task.bins.room;
         __syncthreads();
 #pragma unroll
@@ -147,8 +145,8 @@ struct Run {
     }
     __device__ __forceinline__ void write(const Spread& spread) {
         Key* const out =
-            static_cast<Key*>(task.arrays.keys.target) + (part.begin / line_keys * line_keys + threadIdx.x);
-        const bool writes = !(with_values && with_equals) && task.writes_keys != 0;
+            static_cast<Key*>(task.arrays.keys.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
+        const bool writes = !(with_values && with_equals) && (task.writes_keys != 0 || part.are_light());
         if (writes && task.keeps_keys()) {
             write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
         } else {
@@ -197,14 +195,14 @@ static __device__ __forceinline__ void look_ahead(const Task& task, u32 next) {
     ask_for(task.keys_of(part), part, sizeof(Key));
     for (u32 c = 0; with_values && c < task.arrays.columns; ++c) {
         const Moved& column = task.arrays.column[c];
-        ask_for(column.from(part.place), part, column.width);
+        ask_for(column.from(part.from()), part, column.width);
     }
 }
 
 // Whether the first column's items are as wide as keys: they take the registers that keys leave.
 static __device__ __forceinline__ bool moves_early(const Task& task, const Part& part) {
     const Moved& column = task.arrays.column[0];
-    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(part.place) != nullptr;
+    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(part.from()) != nullptr;
 }
 
 // The keys of a part, and rows, in order; false: they are left to others.
@@ -249,10 +247,10 @@ static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part&
 static __device__ __forceinline__ void move_values(const Task& task, const Part& part, void* stage) {
     const Rows rows = {task.rows, stage, part.begin, part.count};
     __syncthreads();
-    if (with_equals && task.writes_keys != 0) move_column(task.arrays.keys, part.place, rows);
+    if (with_equals && (task.writes_keys != 0 || part.are_light())) move_column(task.arrays.keys, part, rows);
 #pragma unroll 1
     for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c)
-        move_column(task.arrays.column[c], part.place, rows);
+        move_column(task.arrays.column[c], part, rows);
     __syncthreads();
 }
 
@@ -275,15 +273,17 @@ static __device__ __forceinline__ void sort_part(const Task& task, const Part& p
 // Dynamic shared memory: a tile's keys and the counters; with values at least 8 bytes a key for these, and then 2.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
+    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ SpreadShared shared;
     __shared__ uint4 record;
+    const u32 number = *list.number;
+    if (blockIdx.x >= number) return;
     u8* const bytes = reinterpret_cast<u8*>(memory);
     constexpr u32 own = tile_keys * sizeof(Key) + words * 4;
     constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
     const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
     u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
-    const u32 number = *list.number;
     const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, record, bins};
     bins.clear();
     if (threadIdx.x == 0) shared.is_crowded = 0;

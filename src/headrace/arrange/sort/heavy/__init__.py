@@ -1,0 +1,1 @@
+"""Values that many keys have, whose keys are set aside before the others are sorted."""
