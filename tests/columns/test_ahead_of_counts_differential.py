@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.load import ahead_gpu, load_gpu
+from headrace.columns.load import ahead_gpu, kept_gpu, load_gpu
 from headrace.columns.load.ahead_gpu import Expected, expect
 from headrace.columns.load.load import native_dialect
 from headrace.core.errors import MemoryLimitError
+from headrace.core.recent import Recent
 from headrace.structure.dialect import CSV, Dialect
 from headrace.structure.gpu_tables import TOTALS, Found
 from headrace.testing import fibers
@@ -143,6 +144,15 @@ def test_room_that_would_be_much_for_the_text(monkeypatch):
     monkeypatch.setattr(ahead_gpu, "_LITTLE", 0)
     monkeypatch.setattr(ahead_gpu, "_MOST_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
+
+
+def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
+    for little in (1 << 20, 0):
+        monkeypatch.setattr(kept_gpu, "_kept", Recent())
+        monkeypatch.setattr(kept_gpu, "_LITTLE", little)
+        for seed in range(3):
+            assert check(DATA, header=False, seed=seed) == 1
+        check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type
 
 
 def test_the_same_table_as_behind_a_wait():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -39,22 +39,27 @@ class Table:
         One row for each fault of the read: ``record``, ``kept``, ``line``, ``line_byte``, ``byte``, ``column``, ``kind``,
         ``expected``, ``field``, ``text``.
     report
-        Account of the read.
+        Account of the read, or what makes it when it is asked for.
     """
 
     __slots__ = ("_columns", "_names", "_rejects", "_report")
 
-    def __init__(self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | None = None) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        rejects: Table | None = None,
+        report: Report | Callable[[], Report] | None = None,
+    ) -> None:
         self._columns: Mapping[str, Column]
         if isinstance(columns, Named):  # a read's, which makes each when it is asked for
-            self._columns = columns
+            self._columns, self._names = columns, columns.names
         else:
             lengths = {len(column) for column in columns.values()}
             if len(lengths) > 1:
                 raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
-            self._columns = dict(columns)
+            self._columns, self._names = dict(columns), tuple(columns)
         # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
-        self._names = tuple(columns)
         self._rejects = rejects
         self._report = report
 
@@ -99,6 +104,8 @@ class Table:
         """
         if self._report is None:
             raise AttributeError("only the table that a read gives has a report")
+        if not isinstance(self._report, Report):
+            self._report = self._report()
         return self._report
 
     def __len__(self) -> int:

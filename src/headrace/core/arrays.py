@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from headrace.core.device import Device
@@ -198,13 +198,18 @@ def _device_of(address: int, value: Any) -> Device:
     """The card that an address is on; one that is empty has none, and is on the first."""
     index = getattr(getattr(value, "device", None), "id", None)
     if isinstance(index, int):
-        return Device("cuda", index)
+        return _card(index)
     if address == 0:
-        return Device("cuda", 0)
+        return _card(0)
     start_driver()
     functions = driver()
     ordinal = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    return Device("cuda", int(checked(functions.cuPointerGetAttribute(ordinal, address))))
+    return _card(int(checked(functions.cuPointerGetAttribute(ordinal, address))))
+
+
+@cache
+def _card(index: int) -> Device:
+    return Device("cuda", index)
 
 
 def _cupy_stream() -> int:
@@ -213,24 +218,31 @@ def _cupy_stream() -> int:
 
 
 def _take_torch(value: Any, name: str) -> Array:
-    if value.layout.__str__() != "torch.strided":
+    if _named(value.layout) != "torch.strided":
         raise OptionError(f"{name} is a sparse tensor; pass a dense one")
     if value.dim() != 1:
         raise OptionError(f"{name} must have one dimension, not {value.dim()}")
     if value.numel() > 1 and value.stride(0) != 1:
         raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
-    typestr = TORCH_TYPES.get(str(value.dtype).removeprefix("torch."))
+    typestr = TORCH_TYPES.get(_named(value.dtype).removeprefix("torch."))
     if typestr is None:
         raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
-    kind = value.device.type
+    device = value.device
+    kind = device.type
     if kind not in {"cpu", "cuda"}:
-        raise UnsupportedDeviceError(f"{name} lies on {value.device}; CPU and CUDA devices are supported")
+        raise UnsupportedDeviceError(f"{name} lies on {device}; CPU and CUDA devices are supported")
     if kind == "cpu":
         return Array(value.data_ptr(), value.numel(), typestr, CPU, "torch", None, True, value)
-    index = value.device.index or 0
+    index = device.index or 0
     # 0 names the default stream of whatever context is current, 1 the default stream of the tensor's card.
     stream = _torch_stream(sys.modules["torch"], index) or 1
     return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+
+
+@lru_cache(64)
+def _named(constant: Any) -> str:
+    """What a constant of PyTorch's calls itself; of them there are few, and each takes a microsecond to tell."""
+    return str(constant)
 
 
 def _torch_stream(torch: Any, index: int) -> int:

@@ -134,6 +134,19 @@ void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned w
     select(input, address, chosen, threads);
 }
 
+// The items that are not the very ones of the other dictionary; None of what it has not is one of it.
+nb::dict changed_items(const nb::dict& values, const nb::dict& usual) {
+    nb::dict changed;
+    PyObject *key, *value;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(values.ptr(), &place, &key, &value) != 0) {
+        PyObject* const known = PyDict_GetItemWithError(usual.ptr(), key);
+        if (known == nullptr && PyErr_Occurred() != nullptr) nb::raise_python_error();
+        if (value != (known == nullptr ? Py_None : known)) changed[nb::handle(key)] = nb::handle(value);
+    }
+    return changed;
+}
+
 }  // namespace
 
 nb::object make_buffer(Region&& region) {
@@ -169,6 +182,7 @@ void bind_core(nb::module_& m) {
           "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of the "
           "machine's: the\n"
           "next table saves its first touch, which costs more than parsing does.");
+    m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
     m.def("hardware_threads", &hardware_threads);
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,

@@ -87,6 +87,11 @@ class Named(Mapping[str, ItemT_co]):
     def __init__(self, places: Mapping[str, int], items: Sequence[ItemT_co]) -> None:
         self._places, self._items = places, items
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In order."""
+        return tuple(self._places)
+
     def __getitem__(self, name: str) -> ItemT_co:
         return self._items[self._places[name]]
 

@@ -39,9 +39,11 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     OptionError
         A list without a source.
     """
+    if is_on_gpu(source):
+        return None
     if isinstance(source, str | os.PathLike):
         return _of_path(source, glob, hive)
-    if is_on_gpu(source) or isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
+    if isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
         return None
     sources: list[SourceLike] = []
     for one in source:

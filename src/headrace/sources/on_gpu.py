@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from headrace import _native
@@ -14,6 +16,18 @@ if TYPE_CHECKING:
     from headrace.core.gpu.launcher import Room
 
 _BYTES = {"|u1", "|i1"}
+
+
+@cache
+def _wanted() -> SimpleNamespace:
+    """What reads such a text."""
+    import ctypes
+
+    from headrace.core.arrays import take
+    from headrace.core.gpu.card import gpu
+    from headrace.core.gpu.staging import staging
+
+    return SimpleNamespace(ctypes=ctypes, take=take, gpu=gpu, staging=staging)
 
 
 def is_on_gpu(source: object) -> bool:
@@ -31,9 +45,7 @@ def text_on_gpu(source: object) -> Array:
     OptionError
         Its items are no bytes.
     """
-    from headrace.core.arrays import take
-
-    text = take(source, "source")
+    text: Array = _wanted().take(source, "source")
     if text.typestr not in _BYTES:
         raise OptionError(f"source on a GPU must be an array of bytes (uint8), not of {text.typestr!r}")
     return text
@@ -64,13 +76,9 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
 
     It keeps the caller's array.
     """
-    import ctypes
-
-    from headrace.core.gpu.card import gpu
-    from headrace.core.gpu.staging import staging
-
-    card, size = gpu(text.device), text.nbytes
-    staged = staging(card)
+    modules = _wanted()
+    ctypes, card, size = modules.ctypes, modules.gpu(text.device), text.nbytes
+    staged = modules.staging(card)
     stream = card.stream if text.stream is None else text.stream
     head = b""
     if size:

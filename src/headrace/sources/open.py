@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -108,8 +108,7 @@ class SourceOptions:
 _open_source = quick(OpenSource)
 
 
-@contextmanager
-def open_source(source: object, options: SourceOptions | None = None) -> Iterator[OpenSource]:
+def open_source(source: object, options: SourceOptions | None = None) -> AbstractContextManager[OpenSource]:
     """Open `source` until the block ends.
 
     A regular file is read in pieces, never mapped and never held whole, unless it is compressed: then its text is held. Pipes,
@@ -130,8 +129,12 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
     """
     options = options or SourceOptions()
     if is_on_gpu(source):
-        yield _as_text(_of_gpu(source, options.crossings), options)
-        return
+        return nullcontext(_as_text(_of_gpu(source, options.crossings), options))
+    return _open_on_host(source, options)
+
+
+@contextmanager
+def _open_on_host(source: object, options: SourceOptions) -> Iterator[OpenSource]:
     with _open_bytes(source, options.crossings) as opened:
         yield _as_text(opened, options)
 

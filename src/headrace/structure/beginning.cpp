@@ -54,4 +54,19 @@ Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize
     return found;
 }
 
+usize first_width(const Dialect& dialect, std::string_view text) {
+    const Automaton& automaton = dialect.automaton;
+    usize width = 0;
+    u8 state = 0;
+    for (const char byte : text) {
+        const u8 group = automaton.class_of[static_cast<u8>(byte)], emit = automaton.emit[group][state];
+        state = automaton.next[group][state];
+        if (emit & EMIT_FIELD) ++width;
+        if (!(emit & EMIT_RECORD)) continue;
+        if (!(emit & (EMIT_COMMENT | EMIT_BLANK))) return width + 1;
+        width = 0;
+    }
+    return 0;
+}
+
 }  // namespace headrace

@@ -28,4 +28,7 @@ struct Beginning {
 // that enclose a field are not counted, nor are those in it: the bytes are a guess of those of the fields' texts.
 Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width);
 
+// How many fields the first record has; 0 if none ends in these first bytes of a text. `dialect` is not lenient.
+usize first_width(const Dialect& dialect, std::string_view text);
+
 }  // namespace headrace

@@ -172,6 +172,10 @@ nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t
     return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
 }
 
+usize first_width_of(const PythonDialect& dialect, nb::bytes text) {
+    return first_width(dialect.dialect, bytes_of(text));
+}
+
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
     if (dialect.dialect.lenient) throw std::invalid_argument("a lenient dialect has no state map of a text alone");
     std::string padded(text.c_str(), text.size());
@@ -193,6 +197,7 @@ void bind_structure(nb::module_& m) {
     m.def("record_begin", &record_begin_in);
     m.def("skip_lines", &skip_lines_in);
     m.def("look_at_beginning", &beginning_of);
+    m.def("first_width", &first_width_of);
     m.def("state_map", &state_map);
 }
 

@@ -8,7 +8,7 @@ next form where some are malformed; kernels of their own then tell which of them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from struct import Struct
@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.core.gpu.figures import least, most
+from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Rooms, Shape
+from headrace.core.gpu.recording import Recorder, Recording
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
@@ -133,16 +135,18 @@ class TallyAndMore:
 
     Parameters
     ----------
-    entry, shape
-        A launch, told the text, the dialect, tallies and totals; the first room of zeros that the caller wants, and the second
-        half of the next one, of two words for each tile; and `told`.
+    entry, defines, threads, shared
+        A launch of a block for each tile, told the text, the dialect, tallies and totals; the first room of zeros that the caller
+        wants, and the second half of the next one, of two words for each tile; and `told`.
     told
-        What else it is told.
+        What else it is told of a text of so many bytes and tiles.
     """
 
     entry: Entry
-    shape: Shape
-    told: tuple[bytes, ...]
+    defines: Mapping[str, int]
+    threads: int
+    shared: int
+    told: Callable[[int, int], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,8 @@ class TileStructure:
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """What the bytes of `totals` say, and the form that read the text."""
-        for form, known in zip(self.forms, _UNPACKED.iter_unpack(totals[:FORMS_BYTES].tobytes()), strict=False):
+        for number, form in enumerate(self.forms):
+            known = _UNPACKED.unpack_from(totals, number * _TOTALS_BYTES)
             if not known[_FLAGS] & _REDO:
                 return dict(zip(_COUNTS, known, strict=True)), form
         raise AssertionError("the last form reads every text")
@@ -223,11 +228,68 @@ def find_tiles(
     TileStructure
         Of which nothing means anything until the kernels have run.
     """
+    tiles = tile_count(text, shape)
     known = shape.only_steps, has_quotes
     forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
-    search = _Search(launcher, text, shape, [form for form, _ in forms], more)
-    if forms[0][0] == "bare" and search.tiles:
-        search.tally = tally
+    zeroed, others = more
+    if forms[-1][0] == "steps" or not tiles:  # tables are put in memory, or little is launched
+        return _launched(launcher, text, _Way(dialect, forms, shape, tally if tiles else None), tiles, more)
+    numbers = text.nbytes, tiles, *zeroed, *others
+    counts = len(zeroed), len(others)
+    way = dialect, forms, shape, tally
+    recording, made = _searches.of(lambda: _recorded(_Way(*way), counts), *way, key=counts)
+    rooms = launcher.replay(recording, numbers, (text,))
+    assert rooms is not None
+    return made.run(rooms, tiles)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a recorded search leaves: numbers of rooms, and what is known of any text."""
+
+    totals: int
+    entries: int
+    more: tuple[int, ...]
+    forms: tuple[str, ...]
+    did_more: bool
+
+    def run(self, rooms: Rooms, tiles: int) -> TileStructure:
+        """Of a text of so many tiles."""
+        more = [rooms[number] for number in self.more]
+        return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
+
+
+_searches: Recent[tuple[Recording, _Made]] = Recent()
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a text is searched: by which forms, in which shape, and what more is done."""
+
+    dialect: Dialect
+    forms: _Forms
+    shape: FindShape
+    tally: TallyAndMore | None
+
+
+def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
+    """Of a text by its bytes and tiles, with so many rooms that the caller wants, by their sizes."""
+    recorder = Recorder(2 + sum(counts), 1)
+    nbytes, tiles, *sizes = recorder.numbers
+    text: Any = recorder.given[0].of_size(nbytes)
+    more: Any = sizes[: counts[0]], sizes[counts[0] :]
+    found: Any = _launched(recorder, text, way, tiles, more)
+    recording = recorder.done()
+    numbers = [room.number - recording.rooms for room in (found.totals, found.entries, *found.more)]
+    return recording, _Made(numbers[0], numbers[1], tuple(numbers[2:]), found.forms, found.did_more)
+
+
+def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequence[int], Sequence[int]]) -> TileStructure:
+    """Launch the forms; of a recording, sizes and the number of tiles are symbols."""
+    dialect, forms = way.dialect, way.forms
+    search = _Search(launcher, text, (way.shape, tiles), [form for form, _ in forms], more)
+    if forms[0][0] == "bare":
+        search.tally = way.tally
     with launcher.together():
         for form, described in forms:
             if form == "steps" and dialect.lenient:
@@ -267,18 +329,19 @@ class _Search:
         self,
         launcher: Launcher,
         text: Room,
-        shape: FindShape,
+        cut: tuple[FindShape, int],
         forms: list[str],
         more: tuple[Sequence[int], Sequence[int]],
     ) -> None:
+        shape, self.tiles = cut
         self._launcher, self._text, self._shape = launcher, text, shape
         self._skew = text.address % 16
         self._bytes = text.nbytes
-        self.tiles = tile_count(text, shape)
+        self._is_empty = isinstance(self.tiles, int) and not self.tiles
         self._scan_blocks = self.tiles // shape.scan_threads + 1
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
-        sizes = [(self.tiles + 1) * ENTRY.itemsize, max(2 * self.tiles, 1) * TALLY.itemsize]
+        sizes = [(self.tiles + 1) * ENTRY.itemsize, most(2 * self.tiles, 1) * TALLY.itemsize]
         zeroed, others = more
         rooms = list(launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
         self._scan_memory = dict(zip(scans, rooms, strict=False))
@@ -296,7 +359,7 @@ class _Search:
         threads, size = self._shape.scan_threads, self._bytes
         tiles = -(-(size + self._skew) // (threads * _OWN_BYTES))
         self._marks = self._launcher.room(max(tiles * threads * _OWN_BYTES, self.tiles * self._shape.tile) // 8 + 8)
-        if not self.tiles:
+        if self._is_empty:
             return
         kinds = self._launcher.room(tiles)
         shape, told = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
@@ -313,12 +376,12 @@ class _Search:
         elif self.tally is not None and before is None:
             tally = self.tally
             sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
-            self._launcher.launch(
-                tally.entry, tally.shape, [self._text, described, self._tallies, totals, sums, marks, *tally.told]
-            )
-        elif self.tiles:
+            shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
+            args = [self._text, described, self._tallies, totals, sums, marks, *tally.told(self._bytes, self.tiles)]
+            self._launcher.launch(tally.entry, shape, args)
+        elif not self._is_empty:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
-            blocks = self.tiles if before is None else min(self.tiles, _BLOCKS_BEHIND)
+            blocks = self.tiles if before is None else least(self.tiles, _BLOCKS_BEHIND)
             shape = Shape(_plain_defines(self._shape, form == "quoted"), blocks, self._shape.threads)
             self._launcher.launch(_TALLY_PLAIN, shape, args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
@@ -334,7 +397,7 @@ class _Search:
         maps = self._launcher.room(max(self.tiles, 1) * (count if is_wide else 8))
         chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * stride)
         states = self._launcher.room(self.tiles + 1)
-        if self.tiles:
+        if not self._is_empty:
             head = [self._text, self._bytes, table, self._marks, chunks]
             defines = _steps_defines(self._shape, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])

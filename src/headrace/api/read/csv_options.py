@@ -6,10 +6,8 @@ import re
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import compress
-from operator import is_not
-from types import MappingProxyType
 
+from headrace import _native
 from headrace.columns.date_format import date_options
 from headrace.columns.load.extent import ExtentOptions, header_indexes
 from headrace.columns.load.load import Progress, ValueOptions
@@ -109,10 +107,10 @@ class CsvOptions:
     progress: Progress | None = None
 
 
-_NO_DEFAULTS: Mapping[str, object] = MappingProxyType({})
+_NO_DEFAULTS: dict[str, object] = {}
 
 
-def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _NO_DEFAULTS) -> CsvOptions:
+def parse_options(values: dict[str, object], defaults: dict[str, object] = _NO_DEFAULTS) -> CsvOptions:
     """Options by name, aliases resolved, as `CsvOptions`. What was parsed is kept for the next call that says the same.
 
     `defaults` are values that nobody can change, of options that need not be looked at if they have them; None is one anyway.
@@ -126,8 +124,10 @@ def parse_options(values: dict[str, object], defaults: Mapping[str, object] = _N
     # What one call copies is counted by itself, for its report.
     crossings = Crossings() if context is _CONTEXT else context.crossings.part()
     progress = _progress(values["progress"])
-    given = compress(values.items(), map(is_not, values.values(), map(defaults.get, values)))
-    told = frozen({name: value for name, value in given if name not in _OF_ONE_CALL}, _PLAIN)
+    given = _native.changed_items(values, defaults)
+    for name in _OF_ONE_CALL:
+        given.pop(name, None)
+    told = frozen(given, _PLAIN)
     parsed = _parse(values, context) if told is None else _known_options(told, values, context)
     source, own = parsed.source, parsed.context
     return _csv_options(
@@ -166,7 +166,7 @@ def _known_options(told: Hashable, values: dict[str, object], context: Context) 
 
 _csv_options, _source_options, _context = quick(CsvOptions), quick(SourceOptions), quick(Context)
 _CONTEXT = Context()
-_OF_ONE_CALL = frozenset({"context", "progress"})
+_OF_ONE_CALL = "context", "progress"
 
 _PLAIN = PLAIN | {DataType, Device}
 _parsed: Recent[CsvOptions] = Recent()

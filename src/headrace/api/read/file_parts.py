@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.read.csv_options import CsvOptions
-from headrace.api.read.reading import Prepared, skipped_records
+from headrace.api.read.prepared import Prepared
+from headrace.api.read.reading import skipped_records
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.load.extent import Beginning, find_beginning

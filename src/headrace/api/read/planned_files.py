@@ -8,7 +8,8 @@ from dataclasses import replace
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
 from headrace.api.read.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.read.reading import Prepared, load_plan
+from headrace.api.read.prepared import Prepared
+from headrace.api.read.reading import load_plan
 from headrace.columns.column import Column
 from headrace.columns.finish.join import SharedLoads
 from headrace.columns.load.extent import find_extent

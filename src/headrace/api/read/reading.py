@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from headrace.api.read.csv_options import CsvOptions
+from headrace.api.read.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
-from headrace.columns.load.extent import Beginning, Extent, find_beginning, find_extent
+from headrace.columns.load.extent import find_beginning, find_extent
 from headrace.columns.load.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
 from headrace.columns.load.rows import COLLECTED, RowRules, row_rules
 from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.value_forms import PlannedForms
 from headrace.columns.zone import LocalTimes
+from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.later import Later, Named
@@ -23,26 +26,6 @@ from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """What is settled before a source is read.
-
-    Parameters
-    ----------
-    beginning, extent
-        Where the text begins, and which part of it is data.
-    columns
-        Names, types as far as they are known, and which are wanted.
-    header
-        Records that hold the names.
-    """
-
-    beginning: Beginning
-    extent: Extent
-    columns: PlannedColumns
-    header: int
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
@@ -53,19 +36,25 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     EmptyInputError, OptionError, ParseError, SourceError
         As `read_csv`.
     """
+    collected = COLLECTED if options.rows.long_records == "collect" else None
+    beginnings = None
+    if source.is_far and source.codec == "utf-8":
+        beginnings = beginnings_of(options.dialect, options.schema, options.extent, collected)
+        known = beginnings.find(source)
+        if known is not None:
+            return known
     found = find_beginning(source, options.dialect, options.extent, options.context)
     header = header_begin(found.first, options.schema)
     if found.first is not None and header is not None:
         check_header(source, found.first)
     beginning = found if header is None else replace(found, header=header)
     extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
-    collected = COLLECTED if options.rows.long_records == "collect" else None
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
     names = 0 if header is None else len(options.extent.header or (0,))
-    return _prepared(beginning=beginning, extent=extent, columns=columns, header=names)
-
-
-_prepared = quick(Prepared)
+    prepared = new_prepared(beginning=beginning, extent=extent, columns=columns, header=names)
+    if beginnings is not None:
+        beginnings.keep(source, prepared, options.context)
+    return prepared
 
 
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
@@ -90,6 +79,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
         forms=planned_forms,
         zones=zones,
         progress=options.progress,
+        before=prepared.before,
     )
 
 
@@ -181,10 +171,36 @@ def make_report(
     source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
 ) -> Report:
     """Account of the read of one source."""
-    counts, context = loaded.counts, options.context
+    return _made_report(source.size, prepared, loaded, options.context, seconds)
+
+
+def report_later(
+    source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
+) -> Report | Callable[[], Report]:
+    """The same, made when it is asked for, if that can be told without the columns: nothing is held for it."""
+    if loaded.described is None:
+        return make_report(source, prepared, loaded, options, seconds)
+    told = _loaded(
+        columns=(),
+        evidence=loaded.evidence,
+        rejects=loaded.rejects,
+        counts=loaded.counts,
+        row_index=None,
+        replaced=loaded.replaced,
+        device=loaded.device,
+        described=loaded.described,
+    )
+    return partial(_made_report, source.size, prepared, told, options.context, seconds)
+
+
+_loaded = quick(Loaded)
+
+
+def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context, seconds: Mapping[str, float]) -> Report:
+    counts = loaded.counts
     skipped = skipped_records(prepared, counts)
     return _report(
-        bytes=source.size,
+        bytes=size,
         unread_bytes=prepared.extent.unread,
         records=counts["records"] + skipped.total,
         rows=counts["rows"],
@@ -204,7 +220,7 @@ def make_report(
     )
 
 
-_report = quick(Report)
+_report, _skipped = quick(Report), quick(Skipped)
 _column_report = quick(ColumnReport)
 
 
@@ -212,7 +228,7 @@ def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
     """The native count of records in front of the data, told apart."""
     beginning = prepared.beginning
     before_names = beginning.leading + 1 - prepared.header if prepared.header else 0
-    return Skipped(
+    return _skipped(
         header=prepared.header,
         blank=counts["blank"],
         comment=counts["comment"],

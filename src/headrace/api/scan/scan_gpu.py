@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.read.reading import Prepared, wanted_device
+from headrace.api.read.prepared import Prepared
+from headrace.api.read.reading import wanted_device
 from headrace.api.report import Position
 from headrace.api.scan.scan_parts import BatchCut, Change, leading_records
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers

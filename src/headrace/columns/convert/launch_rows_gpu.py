@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from headrace.columns.convert.rows_gpu import (
     CONVERT_ROWS,
     MEASURE_ROWS,
@@ -18,7 +21,7 @@ from headrace.columns.load.plan_gpu import Group
 from headrace.core.gpu.launcher import Part, Room, Shape
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import TallyAndMore, TileStructure, tile_count
+from headrace.structure.find_gpu import TallyAndMore, TileStructure
 from headrace.structure.gpu_tables import plain_dialect
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -37,15 +40,17 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return plain, ascii_only
 
 
-def measuring(shape: GpuShape, group: Group, text: Room) -> TallyAndMore | None:
+def measuring(shape: GpuShape, group: Group) -> TallyAndMore | None:
     """The search for structure that measures the group's strings as it goes, if it can."""
     columns = group.by_rows(quotes=False, measures=True) if group.strings else None
     if columns is None:
         return None
-    tiles = tile_count(text, shape.find)
-    defines, threads, shared = tally_program(shape.rows, shape.find.threads)
-    task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles)
-    return TallyAndMore(TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
+    reading = _TALLY_READINGS[group.has_text]
+
+    def told(nbytes: int, tiles: int) -> Sequence[Any]:
+        return columns.task(reading, nbytes, tiles), columns.briefs
+
+    return TallyAndMore(TALLY_ROWS, *tally_program(shape.rows, shape.find.threads), told)
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
@@ -74,6 +79,10 @@ class RowLaunches:
         """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shapes, self._quoted = place.shape, quoted
+
+    def go_on(self) -> None:
+        """The marks that lie with the search are used."""
+        self._marks.clear()
 
     def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The group as rows are read; None if this kernel cannot read it."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag
+from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Entry
 
 TALLY_ROWS = Entry("columns/convert/tally_rows.cu", "tally_rows", "P8sPPPP40s264s")
@@ -175,7 +176,8 @@ class RowColumns:
     def task(self, reading: RowReading, size: int, tiles: int) -> bytes:
         """What all tiles of a text of so many bytes share."""
         counts = size, tiles, len(self._words), self.strings
-        return _TASK.pack(*counts, reading.flags, reading.forms, reading.dialect, reading.inside)
+        told: bytes = packed(_TASK, *counts, reading.flags, reading.forms, reading.dialect, reading.inside)
+        return told
 
 
 def most_row_bytes(columns: int) -> int:

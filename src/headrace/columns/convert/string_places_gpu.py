@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headrace.core.gpu.figures import most
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 _PLACE = Entry("columns/convert/string_places.cu", "place_strings", "PIIPP")
@@ -37,4 +38,5 @@ def place_strings(launcher: Launcher, sums: Room, shape: tuple[int, int], totals
 
 
 def _blocks(tiles: int) -> int:
-    return max(-(-tiles // _BLOCK_TILES), 1)
+    blocks: int = most(-(-tiles // _BLOCK_TILES), 1)
+    return blocks

@@ -131,7 +131,7 @@ class FaultsOfLoad:
         self._gone = _NO_RECORDS
         self._gone_room: Room | None = None
         self._filled = 0
-        self.rejects: Mapping[str, Column] = _no_rejects()
+        self.rejects: Mapping[str, Column] = no_rejects()
         self.gone = _NO_RECORDS
         """Records that went, ascending, from 0; known in the end."""
 
@@ -159,6 +159,15 @@ class FaultsOfLoad:
     def room_bytes(self) -> int:
         """Of the room where the next conversion lists its faults."""
         return int(self._limit * FAULT.itemsize)
+
+    @property
+    def filled(self) -> int:
+        """Short records that were filled with nulls."""
+        return self._filled
+
+    def take_clean(self, filled: int) -> None:
+        """Know that what was converted before this had no fault."""
+        self._filled, self._known = filled, True
 
     def take(self, made: Conversion) -> bool:
         """Keep the faults of the columns just converted, in place of those of an earlier time.
@@ -238,10 +247,6 @@ class FaultsOfLoad:
         """Make the column of what is behind the last column of long records, once all conversions are done."""
         self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
 
-    def finish_clean(self, counts: dict[str, int]) -> None:
-        """Count, where `is_clean` holds: all records are rows."""
-        counts["rejected"], counts["rows"], counts["filled"] = 0, counts["records"], self._filled
-
     def finish(self, columns: Sequence[Taken], counts: dict[str, int], others: Sequence[Taken] = ()) -> None:
         """Raise, or take the rows that go out of the columns, and of others that are no fields, and count.
 
@@ -300,8 +305,13 @@ class FaultsOfLoad:
         return table, short_gone
 
 
+def first_faults_bytes() -> int:
+    """Of the room where a first conversion lists its faults."""
+    return int(_MOST_FAULTS * FAULT.itemsize)
+
+
 @cache
-def _no_rejects() -> Named[Column]:
+def no_rejects() -> Named[Column]:
     """A table of rejects without a row."""
     plan = LoadPlan(
         columns=[],

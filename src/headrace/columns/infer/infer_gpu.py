@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from headrace import _native
 from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY
 from headrace.columns.load.load import Evidence, LoadPlan, native_dialect, native_errors
 from headrace.columns.load.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
+from headrace.core.later import Later
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
+from headrace.structure.find import DEFAULT_TILE_BYTES
 
 _SHOWN = 100
 _LONGEST = 8
@@ -23,6 +26,7 @@ _KINDS = 20
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
 _TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
+_SHORT_TEXT, _SHORT_SAMPLE = 16 << 20, 4 << 10
 """Bytes of the first sample. A thread of the host looks at 0.1 GB a second, while the card waits, which converts a wrong guess
 again at 300, and in 0.1 ms: so a sample costs about as much as a wrong guess. Most is what the host has anyway. What is found
 does not depend on it."""
@@ -46,8 +50,11 @@ class Inference:
     def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
-        least = max(_LEAST_SAMPLE, plan.tile_bytes // 32)  # a tile has 256 records, if they are long
-        more = (plan.end - begin) // _TEXT_PER_SAMPLE // _LEAST_SAMPLE * _LEAST_SAMPLE  # it is looked at by as much
+        size = plan.end - begin
+        least = _LEAST_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
+        if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
+            least = max(least, plan.tile_bytes // 32)
+        more = size // _TEXT_PER_SAMPLE // _LEAST_SAMPLE * _LEAST_SAMPLE  # it is looked at by as much
         self._sample = min(least + more, _MOST_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
@@ -122,14 +129,9 @@ class Inference:
                 again[position] = now
         return again
 
-    def evidence(self) -> tuple[Evidence | None, ...]:
-        """For the type of each column."""
-        found: list[Evidence | None] = [None] * len(self._plan.columns)
-        for position in self._known.inferred:
-            seen = self._ledger.evidence(position)
-            if seen is not None:
-                found[position] = Evidence(*seen[:3])
-        return tuple(found)
+    def evidence(self) -> Sequence[Evidence | None]:
+        """For the type of each column, made when it is asked for: nothing is seen any more."""
+        return Later(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._known.inferred)))
 
     def _field_text(self, at: int) -> bytes:
         """The raw text of the field that begins there, its first bytes."""
@@ -144,6 +146,11 @@ class Inference:
         found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
         own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
         return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
+
+
+def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position: int) -> Evidence | None:
+    seen = ledger.evidence(position) if position in inferred else None
+    return None if seen is None else Evidence(*seen[:3])
 
 
 def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:

@@ -5,7 +5,6 @@ they are counted, and the conversion is launched behind the search. Whether the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from headrace import _native
 from headrace.columns.load.plan_gpu import Group, MadeColumns
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
+from headrace.core.quick import quick
 
 _CHECK = Entry("columns/convert/string_places.cu", "check_room", "PIPPIP")
 _THREADS = 256
@@ -27,8 +27,9 @@ _LEAST_PART, _MOST_PART = 1 / 64, 1 / 8
 """And such a part of it: least where records are alike."""
 _DEVIATIONS = 3
 _MOST_SHORT_BYTES = 0x7FFFFFFF
-_LEAST_SAMPLE, _GROWTH = 4 << 10, 4
-"""Bytes that are looked at first, and how many times as many where those tell too little."""
+_SHORT_TEXT = 64 << 20
+_LEAST_SAMPLE, _LEAST_LARGE_SAMPLE, _GROWTH = 1 << 10, 4 << 10, 4
+"""Bytes that are looked at first, of a short text and of others, and how many times as many where those tell too little."""
 _REFUSED = 2**64 - 1
 
 
@@ -68,6 +69,9 @@ class Expected:
         return made
 
 
+_expected = quick(Expected)
+
+
 def holds(expected: int, rows: int) -> bool:
     """Whether room for the rows expected does for those there are, and is not much more."""
     return _least_rows(expected) <= rows <= expected
@@ -85,53 +89,10 @@ def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Seque
     than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than are
     needed for deviations of an eighth and that little. Of a text of 1 MB the little is more than what strings differ by.
     """
-    found, known = None, min(_LEAST_SAMPLE, len(beginning))
-    while True:
-        found, is_enough = _expected(_native.look_at_beginning(dialect, beginning[:known], _width(strings)), size, strings)
-        if known == len(beginning) or is_enough:
-            return found
-        known = min(known * _GROWTH, len(beginning))
-
-
-def _width(strings: Sequence[int]) -> int:
-    return max(strings, default=-1) + 1
-
-
-_Seen = tuple[int, int, tuple[int, int], list[tuple[int, int]]]
-
-
-def _expected(seen: _Seen, size: int, strings: Sequence[int]) -> tuple[Expected | None, bool]:
-    """What some first records let one expect, and whether it has room for the deviations that they let one expect."""
-    records, nbytes, lengths, fields = seen
-    if not records:
-        return None, False
-    times, variation = size / nbytes, _variation(lengths, records)
-    of_rows = times * records, _deviations(variation), _SPARE_ROWS
-    of_strings = [
-        (times * fields[place][0], _deviations(variation + _variation(fields[place], records)), _SPARE_STRING_BYTES)
-        for place in strings
-    ]
-    found = Expected(_with_spare(*of_rows), [min(_with_spare(*one), size) for one in of_strings])
-    return found, _is_enough(*of_rows) and all(_is_enough(*one) for one in of_strings)
-
-
-def _variation(sizes: tuple[int, int], count: int) -> float:
-    """The variance of a mean of so many sizes, told by their sum and that of their squares, in parts of its square."""
-    total, squares = sizes
-    return max(squares / total**2 - 1 / count, 0.0) if total else 0.0
-
-
-def _deviations(variation: float) -> float:
-    """Some standard deviations of a mean, in parts of it."""
-    return _DEVIATIONS * math.sqrt(variation)
-
-
-def _with_spare(mean: float, deviations: float, spare: int) -> int:
-    return int(mean * (1 + _LEAST_PART + min(deviations, _MOST_PART))) + spare
-
-
-def _is_enough(mean: float, deviations: float, spare: int) -> bool:
-    return mean * deviations <= mean * _MOST_PART + spare
+    sample = _LEAST_SAMPLE if size < _SHORT_TEXT else _LEAST_LARGE_SAMPLE
+    rule = _LEAST_PART, _MOST_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES, sample, _GROWTH
+    found = _native.expect(dialect, beginning, size, strings, rule)
+    return None if found is None else _expected(*found)
 
 
 def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:

@@ -14,6 +14,9 @@ def find_data(source: OpenSource, dialect: _native.Dialect, plan: LoadPlan) -> t
     counts = dict.fromkeys(_COUNTS, 0)
     if plan.data_begin <= plan.begin:
         return plan.begin, counts
+    if plan.before is not None:
+        begin, counts["leading"], counts["blank"], counts["comment"] = plan.before
+        return begin, counts
     with native_errors():
         found = _native.find_data(source.native, dialect, plan.isa, plan.begin, plan.data_begin, plan.end)
     begin, counts["leading"], counts["blank"], counts["comment"] = found

@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/load/before.hpp"
+#include "columns/load/expected.hpp"
 #include "columns/load/pack_rules.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
@@ -129,6 +131,16 @@ nb::list shared_evidence(const LoadShare& share) {
     return evidence;
 }
 
+// (rows, bytes of each column of strings), or nothing
+nb::object expect_of(const PythonDialect& dialect, nb::bytes beginning, u64 size, const std::vector<usize>& strings,
+                     std::tuple<double, double, double, u64, u64, usize, usize> given) {
+    const auto [least, most, deviations, rows, string_bytes, sample, growth] = given;
+    if (sample == 0 || growth < 2) throw std::invalid_argument("no sample, or none that grows");
+    const std::optional<Expected> found = expect(dialect.dialect, {beginning.c_str(), beginning.size()}, size, strings,
+                                                 {least, most, deviations, rows, string_bytes, sample, growth});
+    return found ? nb::object(nb::make_tuple(found->rows, found->strings)) : nb::none();
+}
+
 // Words of 64 bits, some of which are addresses: those into the memory where the words are to lie, and those of rooms.
 class AddressedWords {
 public:
@@ -175,6 +187,7 @@ void bind_load(nb::module_& m) {
     m.def("peek", &peek_from);
     m.def("line_numbers", &lines_of, nb::arg(), nb::arg(), nb::arg(), nb::arg("first") = 0);
     m.def("find_data", &find_data_in);
+    m.def("expect", &expect_of);
     m.def("pack_rules", &rules_of);
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())

@@ -98,6 +98,9 @@ class LoadPlan:
 
     `part` is what of them this load reads, if that is not all.
 
+    `before` is what is in front of the data, if that is known: where the data begins, or blank lines and comments in front of it;
+    records, blank lines and comments before that.
+
     Of one file among several: `share` is what their loads have in common, `file` its number, and `share_columns` the places of
     its columns among those of all files.
     """
@@ -121,6 +124,7 @@ class LoadPlan:
     zones: tuple[tuple[LocalTimes, list[int]], ...] = ()
     progress: Progress | None = None
     part: TextPart | None = None
+    before: tuple[int, int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class Loaded:
     """
 
     columns: Sequence[Column | None]
-    evidence: tuple[Evidence | None, ...]
+    evidence: Sequence[Evidence | None]
     rejects: Mapping[str, Column]
     counts: dict[str, int]
     row_index: Column | None

@@ -7,34 +7,42 @@ What is found is what the native loader finds, to the bit, faults included (colu
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
-from headrace.columns.convert.launch_rows_gpu import measuring
-from headrace.columns.convert.string_places_gpu import place_memory_bytes
-from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
+from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad, no_rejects
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.ahead_gpu import Expected, check_room, expect, holds, is_refused
+from headrace.columns.load.ahead_gpu import Expected, expect, holds, is_refused
 from headrace.columns.load.before_gpu import find_data
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_evidence
-from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPlan, native_dialect, type_named
+from headrace.columns.load.kept_gpu import kept_for
+from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPlan, type_named
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
-from headrace.columns.load.second_pass_gpu import SEEN_BYTES, Into, SecondPass, counted_bytes, outcome_bytes
+from headrace.columns.load.second_pass_gpu import (
+    SEEN_BYTES,
+    Into,
+    Searched,
+    SecondPass,
+    counted_bytes,
+    outcome_bytes,
+)
 from headrace.columns.load.told_gpu import telling, told_bytes
+from headrace.columns.types import DataType
 from headrace.core.gpu.launcher import Launcher, Part, Room
 from headrace.core.later import Later
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, TallyAndMore, find_tiles, tile_count
+from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
 from headrace.structure.gpu_tables import Found
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
@@ -43,6 +51,7 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
 _QUOTES_BYTES = 4096
 """Of the data's beginning, by which is guessed whether its fields have quotes."""
+
 _Launched = tuple[MadeColumns, Room, Room]
 """What a conversion makes, where kernels are told of it, and where faults are listed."""
 
@@ -79,7 +88,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     return _Load(place, source, dialect, plan).run()
 
 
-_loaded = quick(Loaded)
+_loaded, _searched, _place = quick(Loaded), quick(Searched), quick(Place)
 
 
 class _Load:
@@ -87,36 +96,55 @@ class _Load:
 
     def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
         self._launcher, self._shape, self._device = place.launcher, place.shape, place.device
-        self._dialect, self._plan = dialect, plan
-        self._native = native_dialect(dialect)
-        self._known = plan_on_gpu(plan)
-        begin, self._counts = find_data(source, self._native, plan)
+        self._dialect, self._plan, self._source, self._whole = dialect, plan, source, place.text
+        self._known = known = plan_on_gpu(plan)
+        self._kept = kept_for(known, dialect, plan, place.shape)
+        begin, self._counts = find_data(source, self._kept.native, plan)
         self._begin, self._size = begin, min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
-        self._inference = Inference(source, dialect, plan, self._known, begin)
-        see = self._inference.see_field
-        self._faults = FaultsOfLoad(place.launcher, place.text, source, dialect, plan, begin=begin, see=see)
-        self._source = source
+        self._here = _place(place.launcher, self._text, place.shape)
+        self._infers = bool(known.inferred) or plan.share is not None
         self._rows = 0
+        self._filled: int | None = None  # short records, once a conversion met no fault
         self._form = ""  # of the search, once it is known
         self._ahead: MadeColumns | None = None
-        wanted = self._known.wanted
-        self._collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
-        self._positions = wanted[:-1] if self._collects else wanted
+        self._places: Room | None = None  # of strings, where what was recorded has put them
+
+    @cached_property
+    def _inference(self) -> Inference:
+        """Where something is inferred, or another load is told what was seen."""
+        return Inference(self._source, self._dialect, self._plan, self._known, self._begin)
+
+    @cached_property
+    def _faults(self) -> FaultsOfLoad:
+        """Made when there is a fault, or something that asks for their objects: most texts have none."""
+        text = self._launcher, self._whole
+        made = FaultsOfLoad(*text, self._source, self._dialect, self._plan, begin=self._begin, see=self._inference.see_field)
+        if self._filled is not None:
+            made.take_clean(self._filled)
+        return made
+
+    @property
+    def _has_faults(self) -> bool:
+        """Whether faults are known, or may be: otherwise nobody has asked for them."""
+        return "_faults" in self.__dict__
 
     def run(self) -> Loaded:
-        known, positions = self._known, self._positions
+        known, kept = self._known, self._kept
+        positions = kept.positions
         if self._size <= 0:
-            group = known.group(positions, self._inference.first()[: len(positions)])
+            group = self._first_group()
             return self._made(dict.fromkeys(positions, self._make_room(group, [0] * group.strings)))
         self._find()
-        group = known.group(positions, self._inference.first()[: len(positions)])  # a guess is made while the search runs
+        group = self._first_group()  # a guess is made while the search runs
         converted = self._convert_first(group)
         made: dict[int, MadeColumns] = {}
         taken: dict[int, int] = {}
         while True:
             if converted is not None:
                 made.update(dict.fromkeys(group.positions, converted))
+                if not known.inferred:
+                    return self._made(made)
                 taken.update(zip(group.positions, group.kinds, strict=True))
                 again = self._inference.changed(taken)
                 if not again:
@@ -124,38 +152,39 @@ class _Load:
                 group = known.group(tuple(again), bytes(again.values()))
             converted = self._convert(group, self._measured(group))
 
+    def _first_group(self) -> Group:
+        """All columns, of the types that are given or suggested."""
+        kept = self._kept
+        return kept.given or self._known.group(kept.positions, self._inference.first()[: len(kept.positions)])
+
     def _find(self) -> None:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
-        self._inference.fetch_sample()
-        known, count = self._known, len(self._positions)
-        # Each column may turn out to be of strings.
-        tiles = tile_count(self._text, self._shape.find)
-        sums = 0 if known.inferred else tiles * known.given_strings * 8
-        self._behind = _BehindTotals(count, bool(known.inferred))
-        place_bytes = place_memory_bytes(tiles, count)
-        zeroed = [self._behind.end - FORMS_BYTES + place_bytes, sums, 8 * tiles]
-        others = [told_bytes(known, count), self._faults.room_bytes]
+        kept, shape = self._kept, self._shape.find
+        if self._known.inferred:
+            self._inference.fetch_sample()
         quote = self._dialect.quote
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
-        tally = None if quoted else self._measuring()
-        found = find_tiles(
-            self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted, tally=tally
-        )
+        # No line of the first ones ends with CR: rows that are measured as they are searched have none.
+        tally = None if quoted or b"\r" in self._first else kept.tally
+        tiles = tile_count(self._text, shape)
+        rooms = kept.rooms(tiles)
+        found = find_tiles(self._launcher, self._text, self._dialect, shape, rooms, has_quotes=quoted, tally=tally)
         self._found, self._entries = found, found.entries
-        sums_room, marks, told, faults = found.more
-        memory = Part(found.totals, self._behind.end, place_bytes)
+        sums, marks, told, faults = found.more
+        self._searched = _searched(found, sums, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
         self._own: tuple[Room, Room] | None = told, faults
-        place = Place(self._launcher, self._text, self._shape)
-        rooms = marks, sums_room, memory
-        self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
-    def _measuring(self) -> TallyAndMore | None:
-        """What measures strings while it searches, where all types are given, and no line of the first ones ends with CR."""
-        if self._known.inferred or not self._shape.ahead or b"\r" in self._first:
-            return None
-        group = self._known.group(self._positions, self._inference.first()[: len(self._positions)])
-        return measuring(self._shape, group, self._text)
+    @cached_property
+    def _second(self) -> SecondPass:
+        """Made where something is launched by itself, and not replayed."""
+        second = self._new_second()
+        if self._places is not None:
+            second.go_on(self._places)
+        return second
+
+    def _new_second(self) -> SecondPass:
+        return SecondPass(self._here, self._dialect, self._plan, self._searched, self._faults)
 
     def _read_beginning(self) -> bytes:
         """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
@@ -165,7 +194,7 @@ class _Load:
 
     def _expected(self, group: Group) -> Expected | None:
         """What the first records let one expect of all; while the search runs."""
-        return expect(self._native, self._first, self._size, group.string_positions)
+        return expect(self._kept.native, self._first, self._size, group.string_positions)
 
     def _convert_first(self, group: Group) -> MadeColumns | None:
         """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is
@@ -175,49 +204,44 @@ class _Load:
         expected = self._expected(group)
         ahead = None if expected is None or not self._shape.ahead else self._launch_ahead(group, expected)
         if ahead is None:
-            self._measure(group, "", self._string_bytes(group))
+            self._measure(group, "", self._searched.string_bytes(group))
             if expected is not None:
                 self._ahead = expected.room(group, launcher, self._size, strings=False)
             fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
             return self._convert(group, self._take_counts(fetched, strings))
-        word, begin = self._behind.word, self._behind.outcome
-        behind = begin + outcome_bytes(len(group.rooms), group.infers)
-        fetched = launcher.fetch(Part(self._found.totals, 0, behind))
+        behind = self._searched.behind
+        fetched = launcher.fetch(Part(self._found.totals, 0, behind.outcome + outcome_bytes(len(group.rooms), group.infers)))
         counted = self._take_counts(fetched, strings)
-        if is_refused(_numbers(fetched[word : word + 8])[0]):
+        if is_refused(int.from_bytes(fetched[behind.word : behind.word + 8].data, "little")):
             del ahead  # before more is taken
             # Strings that the search was to measure are those of its first form.
             is_counted = not self._found.did_more or self._form == self._found.forms[0]
             return self._convert(group, counted if is_counted else self._measured(group))
         ahead[0].trim(self._rows, counted)
-        return self._taken(group, ahead, fetched[begin:])
+        return self._taken(group, ahead, fetched[behind.outcome :])
 
     def _launch_ahead(self, group: Group, expected: Expected) -> _Launched | None:
         """Launch all that is behind the search, for what is expected and for its first form; None if there is no room."""
         made = expected.room(group, self._launcher, self._size, strings=True)
         if made is None:
             return None
-        outcome, room, faults = self._rooms(group)
-        is_measured = self._found.did_more
-        measured = None if is_measured else self._second.by_rows(group, writes=False)
-        by_rows = self._second.by_rows(group, writes=True)
-        known = telling(self._known, group, (measured, by_rows))
-        sightings = self._sightings(group, outcome)
-        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group))
-        totals, word = self._string_bytes(group), Part(self._found.totals, self._behind.word, 8)
-        with self._launcher.together():
-            if is_measured:
-                self._second.measure_left(group, told, totals)
-            else:
-                self._second.measure(group, told, (measured, told.rows[0]), "", totals)
-            check_room(self._launcher, (self._found.totals, 1), told.ranges, totals, word)
-            into = Into(outcome, faults, made.rows, word)
-            self._second.convert(group, told, (by_rows, told.rows[1]), self._found.forms[0], into)
-        return made, told.table, faults
-
-    def _string_bytes(self, group: Group) -> Room:
-        """Where the bytes of each column of strings are counted the first time, behind the search's totals."""
-        return Part(self._found.totals, FORMS_BYTES, group.strings * 8)
+        searched, known = (
+            self._searched,
+            (self._found.forms, self._found.did_more, self._searched.quoted, self._searched.has_sums),
+        )
+        if "steps" in self._found.forms:
+            ahead = self._second.ahead(group)
+        else:
+            ahead = self._kept.aheads.of(lambda: self._new_second().ahead(group), group, key=known)
+        sightings = self._sightings(group, searched.outcome(group))
+        ahead.telling.upload(
+            self._launcher, searched.told, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group)
+        )
+        if ahead.recording is None:
+            self._second.launch_ahead(group, ahead, expected.rows)
+        else:
+            self._places = ahead.replay(self._here, searched, expected.rows)
+        return made, ahead.telling.table(searched.told), searched.faults
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take what the search has found; how many bytes each column of strings has."""
@@ -259,7 +283,7 @@ class _Load:
         """Room for what a conversion meets, is told, and lists as faults: a first one's was made with the search's."""
         nbytes = outcome_bytes(len(group.rooms), group.infers)
         if self._own is not None:
-            return Part(self._found.totals, self._behind.outcome, nbytes), *self._own
+            return self._searched.outcome(group), *self._own
         others = [told_bytes(self._known, len(group.rooms)), self._faults.room_bytes]
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
@@ -293,10 +317,15 @@ class _Load:
         counts = counted_bytes(len(group.rooms))
         self._counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
-        rows = self._rows
-        made.nulls = [rows - there for there in words[TOTALS_WORDS:].tolist()]
+        found, rows = words.tolist(), self._rows
+        made.nulls = [rows - there for there in found[TOTALS_WORDS:]]
+        is_clean = not self._has_faults and not found[0]
+        if is_clean:
+            self._filled = found[1] if self._filled is None else self._filled
+            if not group.infers:
+                return made
         met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
-        if not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
+        if not is_clean and not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
             return None
         if group.infers:
             seen = met[[number for number, _ in group.inferred]]
@@ -304,30 +333,37 @@ class _Load:
         return made
 
     def _made(self, made: dict[int, MadeColumns]) -> Loaded:
-        evidence = self._inference.evidence()
-        self._inference.share()
-        faults, values = self._faults, self._plan.values
-        if not faults.is_clean or self._collects or values.shrink or self._plan.row_index is not None:
+        kept, plan = self._kept, self._plan
+        evidence = kept.no_evidence
+        if self._infers:
+            evidence = self._inference.evidence()
+            self._inference.share()
+        is_clean = not self._has_faults or self._faults.is_clean
+        if not is_clean or kept.collects or plan.values.shrink or plan.row_index is not None:
             return self._made_one_by_one(made, evidence)
-        faults.finish_clean(self._counts)
-        for one in {id(one): one for one in made.values()}.values():
+        counts = self._counts
+        counts["rejected"], counts["rows"] = 0, counts["records"]
+        counts["filled"] = self._faults.filled if self._has_faults else self._filled or 0
+        groups = list({id(one): one for one in made.values()}.values())
+        for one in groups:
             one.close()
-        places = {position: (one, one.group.numbers[position]) for position, one in made.items()}
         # A report tells of columns without holding them.
-        told = {position: (one.group.types[number], one.nulls[number]) for position, (one, number) in places.items()}
-        count = len(self._plan.columns)
+        told = {id(one): (one.group, one.nulls) for one in groups}
+        is_one = len(groups) == 1
+        parts = dict.fromkeys(made, id(groups[0])) if is_one else {position: id(one) for position, one in made.items()}
+        count = len(plan.columns)
         return _loaded(
-            columns=Later(count, partial(_column_at, self._launcher, places)),
+            columns=Later(count, partial(_column_at, self._launcher, made)),
             evidence=evidence,
-            rejects=faults.rejects,
-            counts=self._counts,
+            rejects=no_rejects(),
+            counts=counts,
             row_index=None,
             replaced=(0,) * count,
             device=self._device,
-            described=[told.get(position) for position in range(count)],
+            described=Later(count, partial(_described_at, told, parts)),
         )
 
-    def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: tuple[Evidence | None, ...]) -> Loaded:
+    def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
         """Where columns are still to be changed."""
         launcher, faults, count = self._launcher, self._faults, len(self._plan.columns)
         taken = self._one_by_one(made)
@@ -347,7 +383,7 @@ class _Load:
             device=self._device,
         )
 
-    def _shrunk(self, taken: list[Taken], rows: int, evidence: tuple[Evidence | None, ...]) -> tuple[Evidence | None, ...]:
+    def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
         """The evidence, where types were shrunk to others than the kinds of text call for."""
         settled = shrink(self._launcher, taken, rows)
         text = self._source, self._dialect, self._plan, self._begin
@@ -359,28 +395,29 @@ class _Load:
     def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
         """The columns, each for itself, and the collected one."""
         taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
-        if self._collects:
+        if self._kept.collects:
             collected = Taken(self._known.wanted[-1], type_named("string"), None)
             self._faults.collect(collected, self._counts["records"])
             taken.append(collected)
         return taken
 
 
-def _column_at(launcher: Launcher, places: dict[int, tuple[MadeColumns, int]], position: int) -> Column | None:
-    found = places.get(position)
-    return None if found is None else found[0].column(launcher, found[1])
+def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
+    one = made.get(position)
+    return None if one is None else one.column(launcher, one.group.numbers[position])
+
+
+_Told = dict[int, tuple[Group, Sequence[int]]]
+
+
+def _described_at(told: _Told, parts: dict[int, int], position: int) -> tuple[DataType, int] | None:
+    if position not in parts:
+        return None
+    group, nulls = told[parts[position]]
+    number = group.numbers[position]
+    return group.types[number], nulls[number]
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
-    return list(fetched.view(np.uint64).tolist())
-
-
-class _BehindTotals:
-    """Where things lie behind the search's totals, so that one copy brings all that the host waits for: the bytes of so many
-    columns of strings, the word that `check_room` leaves, and what a first conversion meets.
-    """
-
-    def __init__(self, columns: int, infers: bool) -> None:
-        self.word = FORMS_BYTES + -(-columns // 2) * 16
-        self.outcome = self.word + 16
-        self.end = self.outcome + -(-outcome_bytes(columns, infers) // 16) * 16
+    numbers: list[int] = fetched.view(np.uint64).tolist()
+    return numbers

@@ -15,6 +15,7 @@ from headrace.core.device import Device
 from headrace.core.gpu.card import gpu
 from headrace.core.gpu.device_memory import Budget
 from headrace.core.gpu.launcher import GpuLauncher, Room
+from headrace.core.quick import quick
 from headrace.sources.on_gpu import view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -40,8 +41,11 @@ def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: Gp
         It does not fit.
     """
     far = source.on_gpu if source.is_far else None
-    place = Place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    place = _place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
     return load_part(place, source, dialect, plan, view_for(launcher, device))
+
+
+_place = quick(Place)
 
 
 def load_part(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View) -> Loaded:

@@ -31,6 +31,7 @@ from headrace.columns.convert.rows_gpu import RowColumns, row_columns
 from headrace.columns.load.columns_gpu import Taken, validity_words
 from headrace.columns.load.load import LoadPlan, type_named
 from headrace.columns.types import DataType
+from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Launcher, Rooms
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
@@ -67,7 +68,8 @@ class PlanOnGpu:
     def task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
         """What all tiles share, as bytes, where masks read the text; `sizes`: of it, and tiles."""
         shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted)
-        return _OWN.pack(sizes[0], listing.room, sizes[1]) + shared
+        told: bytes = packed(_OWN, sizes[0], listing.room, sizes[1]) + shared
+        return told
 
     def _new_task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
         described = plain_dialect(dialect, quoted=quoted)

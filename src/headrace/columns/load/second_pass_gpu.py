@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.convert.launch_rows_gpu import RowLaunches
 from headrace.columns.convert.rows_gpu import RowColumns
 from headrace.columns.convert.string_places_gpu import place_strings
 from headrace.columns.faults.faults_gpu import FaultsOfLoad
+from headrace.columns.load.ahead_gpu import check_room
 from headrace.columns.load.load import LoadPlan
 from headrace.columns.load.place_gpu import Place, convert_program
 from headrace.columns.load.plan_gpu import Group, plan_on_gpu
-from headrace.columns.load.told_gpu import Told
+from headrace.columns.load.told_gpu import Telling, Told, telling
+from headrace.core.gpu.figures import least
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+from headrace.core.gpu.recording import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import TileStructure
+from headrace.structure.find_gpu import FORMS_BYTES, TileStructure
 from headrace.structure.gpu_tables import TOTALS
 
 _MEASURE = Entry("columns/convert/convert.cu", "measure_strings", "PPPPPPI120s")
@@ -37,6 +41,36 @@ def counted_bytes(columns: int) -> int:
 def outcome_bytes(columns: int, infers: bool) -> int:
     """Of all that a conversion meets: counts, sightings of each column."""
     return counted_bytes(columns) + columns * SEEN_BYTES * infers
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is launched behind a search, for what is expected: recorded for any text.
+
+    Parameters
+    ----------
+    telling
+        What the kernels are told of the columns.
+    recording
+        The launches; None where they cannot be recorded.
+    rows
+        The columns as rows are measured, and as they are read.
+    sums
+        Which of the rooms that it makes has the places of strings, if one of them has.
+    """
+
+    telling: Telling
+    recording: Recording | None
+    rows: tuple[RowColumns | None, RowColumns | None]
+    sums: int | None = None
+
+    def replay(self, place: Place, searched: Searched, expected: int) -> Room:
+        """Launch what was recorded for a text, of which so many rows are expected; where places of strings are."""
+        assert self.recording is not None
+        found = searched.found
+        rooms = place.text, found.totals, found.entries, searched.sums, searched.marks, searched.told, searched.faults
+        made = place.launcher.replay(self.recording, (place.text.nbytes, found.tiles, expected), rooms)
+        return searched.sums if made is None or self.sums is None else made[self.sums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +96,55 @@ class Into:
     ahead: Room | None = None
 
 
+class BehindTotals:
+    """Where things lie behind the search's totals, so that one copy brings all that the host waits for: the bytes of so many
+    columns of strings, the word that `check_room` leaves, and what a first conversion meets.
+    """
+
+    def __init__(self, columns: int, infers: bool) -> None:
+        self.word = FORMS_BYTES + -(-columns // 2) * 16
+        self.outcome = self.word + 16
+        self.end = self.outcome + -(-outcome_bytes(columns, infers) // 16) * 16
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A text whose search is launched, and the rooms that lie with what it finds.
+
+    Parameters
+    ----------
+    found
+        The text's tiles.
+    sums, marks
+        Zeros: for the first time the bytes of strings of each tile, and marks as `RowLaunches` has them.
+    told, faults
+        For a first conversion: where kernels are told of columns, and where faults are listed.
+    behind
+        What lies behind the search's totals; and behind that zeros that `place_strings` needs the first time.
+    quoted
+        Whether fields are taken to have quotes.
+    has_sums
+        Whether `sums` have room for all columns of strings.
+    """
+
+    found: TileStructure
+    sums: Room
+    marks: Room
+    told: Room
+    faults: Room
+    behind: BehindTotals
+    quoted: bool
+    has_sums: bool
+
+    def string_bytes(self, group: Group) -> Room:
+        """Where the bytes of each column of strings are counted the first time."""
+        return Part(self.found.totals, FORMS_BYTES, group.strings * 8)
+
+    def outcome(self, group: Group) -> Room:
+        """Where a first conversion leaves what it meets."""
+        return Part(self.found.totals, self.behind.outcome, outcome_bytes(len(group.rooms), group.infers))
+
+
 class SecondPass:
     """Of one load.
 
@@ -69,34 +152,59 @@ class SecondPass:
     ----------
     place, dialect, plan
         Where kernels run, on which text; how that is written; what is wanted of it.
-    found
-        The text's tiles.
+    searched
+        What is launched in front of it.
     faults
         What is asked for.
-    rooms
-        Zeros: marks as `RowLaunches` has them, and for the first time the bytes of strings of each tile, and what `place_strings`
-        needs.
-    quoted
-        Whether fields are taken to have quotes.
     """
 
-    def __init__(
-        self,
-        place: Place,
-        dialect: Dialect,
-        plan: LoadPlan,
-        found: TileStructure,
-        faults: FaultsOfLoad,
-        *,
-        rooms: tuple[Room, Room, Room],
-        quoted: bool,
-    ) -> None:
+    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: Searched, faults: FaultsOfLoad) -> None:
         self._place, self._launcher, self._text = place, place.launcher, place.text
         self._dialect, self._plan, self._known = dialect, plan, plan_on_gpu(plan)
-        self._found, self._faults = found, faults
-        marks, self._sums, memory = rooms
-        self._place_memory: Room | None = memory
-        self._rows = RowLaunches(place, dialect, found, marks, quoted)
+        self._searched, self._found, self._faults = searched, searched.found, faults
+        self._sums = searched.sums
+        self._place_memory: Room | None = Part(searched.found.totals, searched.behind.end)
+        self._rows = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
+
+    def ahead(self, group: Group) -> Ahead:
+        """All of it for what is expected of a text, by the search's first form. Searches by steps have other memory each time:
+        for them it is not recorded.
+        """
+        measured = None if self._found.did_more else self.by_rows(group, writes=False)
+        rows = measured, self.by_rows(group, writes=True)
+        told = telling(self._known, group, rows)
+        if "steps" in self._found.forms:
+            return Ahead(told, None, rows)
+        recorder = Recorder(3, 7)
+        nbytes, tiles, expected = recorder.numbers
+        text, totals, entries, sums, marks, told_room, faults = recorder.given
+        known: Any = {"totals": totals, "entries": entries, "tiles": tiles, "more": ()}
+        rooms: Any = {"sums": sums, "marks": marks, "told": told_room, "faults": faults}
+        where: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
+        searched = replace(self._searched, found=replace(self._found, **known), **rooms)
+        twin = SecondPass(replace(self._place, **where), self._dialect, self._plan, searched, self._faults)
+        twin.launch_ahead(group, Ahead(told, None, rows), expected)
+        recording, sums = recorder.done(), twin._sums.number - recorder.rooms_given  # type: ignore[attr-defined]
+        return Ahead(told, recording, rows, sums if sums >= 0 else None)
+
+    def go_on(self, sums: Room) -> None:
+        """Behind a run of what was recorded, which has used what lies with the search; `sums`: where it has put places."""
+        self._sums, self._place_memory = sums, None
+        self._rows.go_on()
+
+    def launch_ahead(self, group: Group, ahead: Ahead, expected: Any) -> None:
+        """Measure strings and make columns in room for so many rows, if that does."""
+        searched, found, (measured, by_rows) = self._searched, self._found, ahead.rows
+        told = ahead.telling.told(searched.told, 2 * (group.strings + 1))
+        totals, word = searched.string_bytes(group), Part(found.totals, searched.behind.word, 8)
+        with self._launcher.together():
+            if found.did_more:
+                self.measure_left(group, told, totals)
+            else:
+                self.measure(group, told, (measured, told.rows[0]), "", totals)
+            check_room(self._launcher, (found.totals, 1), told.ranges, totals, word)
+            into = Into(searched.outcome(group), searched.faults, expected, word)
+            self.convert(group, told, (by_rows, told.rows[1]), found.forms[0], into)
 
     def by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The columns as rows are read, if they can be."""
@@ -121,7 +229,7 @@ class SecondPass:
         launcher, strings = self._launcher, group.strings
         if not strings:
             return
-        if form or self._known.inferred or self._found.did_more:
+        if form or not self._searched.has_sums or self._found.did_more:
             self._sums = launcher.room(self._found.tiles * strings * 8, fill=0)
         columns, told_rows = rows
         marks: Room | None = None
@@ -161,7 +269,7 @@ class SecondPass:
         head = [self._text, self._found.entries, told.table, self._sums, into.faults, into.outcome, into.ahead, marks]
         launcher.launch(_CONVERT, shape, [*head, own_tiles, self._task(group, form)])
         if count:
-            blocks = min(_COUNT_BLOCKS // count, into.rows // 32 // _THREADS) + 1
+            blocks = least(_COUNT_BLOCKS // count, into.rows // 32 // _THREADS) + 1
             shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
             args = [told.table, into.rows, into.ahead, Part(into.outcome, TOTALS_WORDS * 8, count * 8)]
             launcher.launch(_COUNT, shape, args)
@@ -178,7 +286,7 @@ class SecondPass:
         """The shape, and tiles of a block: one, or more where few of them are marked."""
         tiles = self._found.tiles
         defines, threads, shared = convert_program(self._place.shape, form, writes)
-        own_tiles = 1 if marks is None else min(tiles // _MARKED_BLOCKS + 1, 32)
+        own_tiles = 1 if marks is None else least(tiles // _MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // own_tiles), threads, shared), own_tiles
 
     def _task(self, group: Group, form: str) -> bytes:

@@ -83,7 +83,20 @@ class Telling:
         sightings: tuple[int, int] = (0, 0),
         ranges: Sequence[int] = (),
     ) -> Told:
-        """Put it in memory, by one upload.
+        """Put it in memory, by one upload; parameters as of `upload`."""
+        self.upload(launcher, room, addresses, sightings=sightings, ranges=ranges)
+        return self.told(room, len(ranges))
+
+    def upload(
+        self,
+        launcher: Launcher,
+        room: Room,
+        addresses: Sequence[int] = (),
+        *,
+        sightings: tuple[int, int] = (0, 0),
+        ranges: Sequence[int] = (),
+    ) -> None:
+        """Put it in memory, and do not tell where each part of it lies.
 
         Parameters
         ----------
@@ -100,7 +113,14 @@ class Telling:
         """
         words = self._words.at(room.address, addresses, sightings, ranges)
         launcher.put(words, Part(room, 0, len(words)))
-        return Told(Part(room, *self._table), [Part(room, *one) for one in self._rows], Part(room, self._ranges, 8 * len(ranges)))
+
+    def told(self, room: Room, ranges: int = 0) -> Told:
+        """Where it lies, with so many words of what is expected."""
+        return Told(self.table(room), [Part(room, *one) for one in self._rows], Part(room, self._ranges, 8 * ranges))
+
+    def table(self, room: Room) -> Room:
+        """Where the table of columns lies."""
+        return Part(room, *self._table)
 
 
 def telling(known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None]) -> Telling:

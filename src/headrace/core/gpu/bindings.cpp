@@ -8,6 +8,7 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -23,6 +24,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/gpu/card_calls.hpp"
+#include "core/gpu/recording.hpp"
+#include "core/gpu/slabs.hpp"
 #include "core/portable.hpp"
 
 namespace nb = nanobind;
@@ -31,40 +35,6 @@ namespace headrace {
 namespace {
 
 using Address = std::uintptr_t;
-
-// What the driver is told of a launch that has attributes (CUlaunchConfig, CUlaunchAttribute).
-struct LaunchAttribute {
-    int id;
-    int unused;
-    int value;
-    char rest[60];
-};
-static_assert(sizeof(LaunchAttribute) == 72);
-struct LaunchConfig {
-    unsigned x, y, z, u, v, w, shared;
-    void* stream;
-    LaunchAttribute* attributes;
-    unsigned count;
-};
-
-// What native code calls of the driver, in the order in which their addresses are told (core/gpu/driver_calls.py), with
-// the types of the driver as wide; each answers a status.
-struct CardCalls {
-    // cuLaunchKernel
-    int (*launch)(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigned v, unsigned w, unsigned shared,
-                  void* stream, void** arguments, void** extra);
-    int (*copy_to_card)(u64 target, const void* from, usize n, void* stream);  // cuMemcpyHtoDAsync
-    int (*copy_to_host)(void* target, u64 from, usize n, void* stream);        // cuMemcpyDtoHAsync
-    int (*record)(void* event, void* stream);                                  // cuEventRecord
-    int (*wait)(void* event);                                                  // cuEventSynchronize
-    int (*take)(u64* made, usize n, void* pool, void* stream);                 // cuMemAllocFromPoolAsync
-    int (*give_back)(u64 memory, void* stream);                                // cuMemFreeAsync
-    int (*fill)(u64 target, unsigned char byte, usize n, void* stream);        // cuMemsetD8Async
-    int (*current)(void** context);                                            // cuCtxGetCurrent
-    int (*make_current)(void* context);                                        // cuCtxSetCurrent
-    // cuLaunchKernelEx
-    int (*launch_with)(const LaunchConfig* config, void* kernel, void** arguments, void** extra);
-};
 
 template <class T>
 T pointer_to(Address address) {
@@ -200,8 +170,6 @@ void store_argument(std::byte* place, const Parameter& parameter, nb::handle val
     }
 }
 
-using Extent = std::array<unsigned, 3>;
-
 Extent extent_of(nb::handle value) {
     if (!PyTuple_Check(value.ptr())) return {nb::cast<unsigned>(value), 1, 1};
     const auto [x, y, z] = nb::cast<std::tuple<unsigned, unsigned, unsigned>>(value);
@@ -214,10 +182,7 @@ public:
     // `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.
     KernelCall(const CardCalls& calls, Address kernel, const std::vector<std::tuple<usize, usize, std::string>>& layout,
                bool begins_early)
-        : launch_(calls.launch),
-          launch_with_(calls.launch_with),
-          kernel_(pointer_to<void*>(kernel)),
-          begins_early_(begins_early) {
+        : calls_(calls), kernel_{pointer_to<void*>(kernel), begins_early} {
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
             if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
@@ -227,10 +192,9 @@ public:
 
 private:
     friend class Launch;
-    decltype(CardCalls::launch) launch_;
-    decltype(CardCalls::launch_with) launch_with_;
-    void* kernel_;
-    bool begins_early_;
+    friend class Recorded;
+    CardCalls calls_;
+    CardKernel kernel_;
     std::vector<Parameter> parameters_;
     usize bytes_ = 0;
 };
@@ -239,7 +203,7 @@ private:
 class Launch {
 public:
     Launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
-        : call_(call), grid_(extent_of(grid)), block_(extent_of(block)), shared_(shared), memory_(call.bytes_) {
+        : call_(call), shape_{extent_of(grid), extent_of(block), shared}, memory_(call.bytes_) {
         const std::vector<Parameter>& parameters = call.parameters_;
         const nb::object several = nb::steal(PySequence_Fast(arguments.ptr(), "arguments are a list or a tuple"));
         if (!several.is_valid()) nb::raise_python_error();
@@ -258,21 +222,13 @@ public:
 
     // The driver's status.
     int tell(Address stream) {
-        const auto [x, y, z] = grid_;
-        const auto [u, v, w] = block_;
-        if (call_.begins_early_) {
-            LaunchAttribute early = {6, 0, 1, {}};  // programmatic stream serialization
-            const LaunchConfig config = {x, y, z, u, v, w, shared_, pointer_to<void*>(stream), &early, 1};
-            return call_.launch_with_(&config, call_.kernel_, places_.data(), nullptr);
-        }
-        return call_.launch_(call_.kernel_, x, y, z, u, v, w, shared_, pointer_to<void*>(stream), places_.data(),
-                             nullptr);
+        return launch_on_card(call_.calls_, call_.kernel_, shape_, pointer_to<void*>(stream), places_.data());
     }
 
 private:
+    friend class Recorded;
     const KernelCall& call_;
-    Extent grid_, block_;
-    unsigned shared_;
+    LaunchShape shape_;
     std::vector<std::byte> memory_;
     std::vector<void*> places_;
 };
@@ -301,6 +257,67 @@ std::pair<usize, int> launch_all(const nb::list& given, Address stream) {
     return {launches.size(), 0};
 }
 
+using Values = std::vector<usize>;
+using Patches = std::vector<std::tuple<usize, usize, usize, usize>>;
+
+// Launches worked out of symbols (core/gpu/recording.hpp), as Python tells them.
+class Recorded {
+public:
+    // What is worked out: an operation and two values each; `sizes`: values.
+    Recorded(const CardCalls& calls, std::vector<i64> constants, usize inputs,
+             const std::vector<std::tuple<unsigned, usize, usize>>& made, Values sizes)
+        : launches_(calls, figures(std::move(constants), inputs, made), std::move(sizes)) {}
+
+    // A kernel; where an argument is a value, it is told as 0. Patches: parameter, byte of it, bytes (0 for all of a
+    // number), value.
+    void launch(const KernelCall& call, std::array<usize, 3> grid, nb::handle block, unsigned shared,
+                nb::handle arguments, const Patches& patches) {
+        Launch known(call, nb::int_(1), block, shared, arguments);
+        std::vector<Patch> own;
+        for (const auto& [number, byte, size, value] : patches) {
+            const Parameter& parameter = call.parameters_.at(number);
+            own.push_back({parameter.offset + byte, size == 0 ? parameter.size : size, value});
+        }
+        RecordedStep step{call.kernel_, grid, known.shape_.block, shared, 0, {}};
+        for (const Parameter& one : call.parameters_) step.places.push_back(one.offset);
+        launches_.add(std::move(step), known.memory_, own);
+    }
+
+    void fill(usize target, unsigned char byte, usize size) {
+        launches_.add({{}, {target, size, size}, {}, 0, byte, {}}, {}, {});
+    }
+
+    std::vector<u64> sizes(const std::vector<i64>& inputs) const { return launches_.sizes(inputs); }
+
+    std::pair<usize, int> tell(const std::vector<i64>& inputs, Address stream, usize first) const {
+        RecordedLaunches::Run run(launches_, inputs);
+        const nb::gil_scoped_release release;
+        return run.tell(pointer_to<void*>(stream), first);
+    }
+
+private:
+    static Figures figures(std::vector<i64> constants, usize inputs,
+                           const std::vector<std::tuple<unsigned, usize, usize>>& made) {
+        std::vector<Figures::Made> found;
+        for (const auto& [operation, first, second] : made)
+            found.push_back({static_cast<Operation>(operation), first, second});
+        return {std::move(constants), inputs, std::move(found)};
+    }
+
+    RecordedLaunches launches_;
+};
+
+// Of each slab the number behind its last buffer, bytes, ones and zeros; and where each buffer begins.
+nb::tuple lay_out_buffers(const std::vector<usize>& sizes, std::pair<usize, usize> ones_and_filled,
+                          std::tuple<usize, usize, usize> rule) {
+    const auto [ones, filled] = ones_and_filled;
+    const auto [alignment, large, slab] = rule;
+    const Slabs found = lay_out(sizes, ones, filled, {alignment, large, slab});
+    nb::list slabs;
+    for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.behind, one.bytes, one.ones, one.zeros));
+    return nb::make_tuple(slabs, found.begins);
+}
+
 }  // namespace
 
 void bind_gpu(nb::module_& m) {
@@ -316,6 +333,14 @@ void bind_gpu(nb::module_& m) {
              nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("begins_early") = false)
         .def("launch", &launch);
     m.def("launch_all", &launch_all);
+    m.def("lay_out", &lay_out_buffers);
+    nb::class_<Recorded>(m, "RecordedLaunches")
+        .def(nb::init<const CardCalls&, std::vector<i64>, usize, const std::vector<std::tuple<unsigned, usize, usize>>&,
+                      Values>())
+        .def("launch", &Recorded::launch)
+        .def("fill", &Recorded::fill)
+        .def("sizes", &Recorded::sizes)
+        .def("tell", &Recorded::tell);
 }
 
 }  // namespace headrace

@@ -6,9 +6,9 @@ A slab lives as long as any of its buffers, so it is small: who keeps one column
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
+from headrace import _native
 from headrace.core.gpu.card import Gpu
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, DeviceBytes, DevicePool
 
@@ -117,36 +117,12 @@ def take_together(
     MemoryLimitError
         They do not fit the budget, or the card. Nothing was taken.
     """
-    sizes = [*zeroed, *others]
     made = DeviceParts()
     first = 0
-    slabs = [len(sizes)] if sum(sizes) + ALIGNMENT * len(sizes) <= LARGE else _slab_ends(sizes)
-    for behind in slabs:
-        own = sizes[first:behind]
-        begins = list(accumulate([(nbytes + ALIGNMENT - 1) & -ALIGNMENT for nbytes in own], initial=0))
-        set_, filled = begins[_between(ones, first, behind)], begins[_between(len(zeroed), first, behind)]
-        whole = pool.take(begins[-1], stream, budget, is_current=True, ones_and_zeros=(set_, filled - set_))
-        begins.pop()
-        made.add(whole, begins, own)
+    sizes = [*zeroed, *others]
+    slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), (ALIGNMENT, LARGE, SLAB))
+    for behind, nbytes, set_, filled in slabs:
+        whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
+        made.add(whole, begins[first:behind], sizes[first:behind])
         first = behind
     return made
-
-
-def _between(number: int, first: int, behind: int) -> int:
-    """How many of those from `first` on, up to `behind`, come before a number."""
-    return number - first if first <= number <= behind else 0 if number < first else behind - first
-
-
-def _slab_ends(sizes: Sequence[int]) -> list[int]:
-    """Behind which buffer each slab ends."""
-    ends = []
-    size = 0
-    for number, nbytes in enumerate(sizes):
-        if size and (nbytes > LARGE or size + nbytes > SLAB):
-            ends.append(number)
-            size = 0
-        size += (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-        if nbytes > LARGE:
-            ends.append(number + 1)
-            size = 0
-    return [*ends, len(sizes)] if not ends or ends[-1] < len(sizes) else ends

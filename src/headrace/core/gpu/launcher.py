@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.gpu.card import Gpu, check_status
+from headrace.core.gpu.card import Gpu, GpuError, check_status
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.gpu.device_parts import DeviceParts, take_together
@@ -24,6 +24,9 @@ from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernels import Kernel, Prepared, kernel, launch_all
 from headrace.core.gpu.pinned import give_ring, take_ring
 from headrace.core.gpu.staging import Copier, staging
+
+if TYPE_CHECKING:
+    from headrace.core.gpu.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,9 @@ class Launcher(Protocol):
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
+
+    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> Rooms | None:
+        """Launch what was recorded (`headrace.core.gpu.recording`), for these numbers and rooms; the rooms that it made."""
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """A copy of a room on the host, behind all that was launched."""
@@ -234,18 +240,48 @@ class GpuLauncher:
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """As `Launcher.launch`."""
-        program = id(entry), id(shape.defines), self._card.index
+        known = self._kernel(entry, shape.defines)
+        if self._blocks:
+            self._waiting.append(known.prepare(shape.blocks, shape.threads, args, shape.shared))
+        else:
+            known.launch(shape.blocks, shape.threads, args, shared=shape.shared, stream=self._stream, is_current=True)
+
+    def _kernel(self, entry: Entry, defines: Mapping[str, int]) -> Kernel:
+        program = id(entry), id(defines), self._card.index
         found = _kernels.get(program)
         if found is None:
             early = entry.begins_early
-            known = kernel(entry.file, entry.name, entry.signature, shape.defines, self._card, begins_early=early)
+            known = kernel(entry.file, entry.name, entry.signature, defines, self._card, begins_early=early)
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
-            found = _kernels[program] = known, entry, shape.defines  # held, so that no other has their identity
-        if self._blocks:
-            self._waiting.append(found[0].prepare(shape.blocks, shape.threads, args, shape.shared))
-        else:
-            found[0].launch(shape.blocks, shape.threads, args, shared=shape.shared, stream=self._stream, is_current=True)
+            found = _kernels[program] = known, entry, defines  # held, so that no other has their identity
+        return found[0]
+
+    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> DeviceParts | None:
+        """As `Launcher.replay`.
+
+        Raises
+        ------
+        MemoryLimitError
+            The rooms do not fit the budget, or the card.
+        """
+        self._tell()
+        native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
+        inputs = [*numbers, *[0 if room is None else room.address for room in rooms]]
+        made = None
+        if recording.makes_rooms:
+            sizes, zeroed = native.sizes(inputs), len(recording.zeroed)
+            made = take_together(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
+            inputs += made.addresses
+        told, status = native.tell(inputs, self._stream, 0)
+        if status:
+            self._card.make_current()  # which another library may have changed
+            told, status = native.tell(inputs, self._stream, told)
+            try:
+                check_status(status)
+            except GpuError as error:
+                raise GpuError(f"kernel {names[told]}: {error}") from None
+        return made
 
     def _tell(self) -> None:
         """Make the launches that wait: before anything else, so that all is in order."""

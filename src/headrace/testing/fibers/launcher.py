@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+from headrace.core.gpu.recording import Filled, Recording, Run
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
@@ -123,6 +124,21 @@ class FiberLauncher:
         program(entry.file, shape.defines).launch(
             entry.name, shape.blocks, shape.threads, given, shared=shape.shared, checks=checks, order=order, seed=seed
         )
+
+    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> HostRooms | None:
+        """As `headrace.core.gpu.launcher.Launcher.replay`, step by step."""
+        sizes = Run(recording, numbers, rooms, [])
+        zeroed, others = [[sizes.number(size) for size in some] for some in (recording.zeroed, recording.others)]
+        made = self.rooms(zeroed, others)
+        run = Run(recording, numbers, rooms, made)
+        for step in recording.steps:
+            if isinstance(step, Filled):
+                room = run.room(step.room)
+                assert room is not None
+                self.fill(room, step.byte)
+            else:
+                self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
+        return made if recording.makes_rooms else None
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `headrace.core.gpu.launcher.Launcher.fetch`."""

@@ -1,0 +1,70 @@
+// What native code calls of the driver, known by addresses, so that nothing needs CUDA to be built, or to be there.
+#pragma once
+
+#include <array>
+
+#include "core/portable.hpp"
+
+namespace headrace {
+
+// What the driver is told of a launch that has attributes (CUlaunchConfig, CUlaunchAttribute).
+struct LaunchAttribute {
+    int id;
+    int unused;
+    int value;
+    char rest[60];
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfig {
+    unsigned x, y, z, u, v, w, shared;
+    void* stream;
+    LaunchAttribute* attributes;
+    unsigned count;
+};
+
+// In the order in which their addresses are told (core/gpu/driver_calls.py), with the types of the driver as wide; each
+// answers a status.
+struct CardCalls {
+    // cuLaunchKernel
+    int (*launch)(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigned v, unsigned w, unsigned shared,
+                  void* stream, void** arguments, void** extra);
+    int (*copy_to_card)(u64 target, const void* from, usize n, void* stream);  // cuMemcpyHtoDAsync
+    int (*copy_to_host)(void* target, u64 from, usize n, void* stream);        // cuMemcpyDtoHAsync
+    int (*record)(void* event, void* stream);                                  // cuEventRecord
+    int (*wait)(void* event);                                                  // cuEventSynchronize
+    int (*take)(u64* made, usize n, void* pool, void* stream);                 // cuMemAllocFromPoolAsync
+    int (*give_back)(u64 memory, void* stream);                                // cuMemFreeAsync
+    int (*fill)(u64 target, unsigned char byte, usize n, void* stream);        // cuMemsetD8Async
+    int (*current)(void** context);                                            // cuCtxGetCurrent
+    int (*make_current)(void* context);                                        // cuCtxSetCurrent
+    // cuLaunchKernelEx
+    int (*launch_with)(const LaunchConfig* config, void* kernel, void** arguments, void** extra);
+};
+
+// `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.
+struct CardKernel {
+    void* handle = nullptr;
+    bool begins_early = false;
+};
+
+using Extent = std::array<unsigned, 3>;
+
+// Blocks, threads of each, and bytes of shared memory.
+struct LaunchShape {
+    Extent grid, block;
+    unsigned shared;
+};
+
+// The driver's status.
+inline int launch_on_card(const CardCalls& calls, const CardKernel& kernel, const LaunchShape& shape, void* stream,
+                          void** arguments) {
+    const auto [x, y, z] = shape.grid;
+    const auto [u, v, w] = shape.block;
+    if (!kernel.begins_early)
+        return calls.launch(kernel.handle, x, y, z, u, v, w, shape.shared, stream, arguments, nullptr);
+    LaunchAttribute early = {6, 0, 1, {}};  // programmatic stream serialization
+    const LaunchConfig config = {x, y, z, u, v, w, shape.shared, stream, &early, 1};
+    return calls.launch_with(&config, kernel.handle, arguments, nullptr);
+}
+
+}  // namespace headrace
