@@ -44,7 +44,7 @@ _BLOCKS_BEHIND = 2048
 """Of a form that another one may ask for: enough for any card, few where it does not."""
 _OWN_BYTES = 64
 """Of a thread of lenient_runs.cu."""
-_SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
+_SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
@@ -129,17 +129,20 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class TallyAndMore:
-    """What reads a text in the form ``"bare"`` in place of ``tally_plain``, and does more than that.
+    """What reads a text in its first form in place of ``tally_plain``, and does more than that.
 
     Parameters
     ----------
+    form
+        ``"bare"`` or ``"quoted"``: of which it makes the tallies.
     entry, shape
         A launch, told the text, the dialect, tallies and totals; the first room of zeros that the caller wants, and the second
-        half of the next one, of two words for each tile; and `told`.
+        half of the next one, of two words for each tile, which the scan marks too; and `told`.
     told
         What else it is told.
     """
 
+    form: str
     entry: Entry
     shape: Shape
     told: tuple[bytes, ...]
@@ -216,7 +219,7 @@ def find_tiles(
     has_quotes
         Whether there are quotes in the text, as far as is known.
     tally
-        What reads the text, if its first form is ``"bare"``.
+        What reads the text, if its first form is that one's.
 
     Returns
     -------
@@ -226,7 +229,7 @@ def find_tiles(
     known = shape.only_steps, has_quotes
     forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
     search = _Search(launcher, text, shape, [form for form, _ in forms], more)
-    if forms[0][0] == "bare" and search.tiles:
+    if tally is not None and forms[0][0] == tally.form and search.tiles:
         search.tally = tally
     with launcher.together():
         for form, described in forms:
@@ -307,7 +310,8 @@ class _Search:
         """Start a form, behind the one before it."""
         before = self._before
         totals = self._before = Part(self.totals, 0 if before is None else before.begin + _TOTALS_BYTES, _TOTALS_BYTES)
-        states = None
+        states: Room | None = None
+        marks: Room | None = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
@@ -323,7 +327,7 @@ class _Search:
             self._launcher.launch(_TALLY_PLAIN, shape, args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
         head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
-        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, marks, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""

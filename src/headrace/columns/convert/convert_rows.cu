@@ -29,9 +29,11 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     RowTile tile{};
     tile.entry = entries[blockIdx.x];
     tile.next = entries[blockIdx.x + 1];
+    tile.text = text;
     tile.origin = extent.origin;
     tile.begin = extent.begin;
     tile.end = extent.end;
+    tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
     if (ends_text(task, tile)) ++tile.records;

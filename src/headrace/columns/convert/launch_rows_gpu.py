@@ -37,15 +37,16 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return plain, ascii_only
 
 
-def measuring(shape: GpuShape, group: Group, text: Room) -> TallyAndMore | None:
-    """The search for structure that measures the group's strings as it goes, if it can."""
-    columns = group.by_rows(quotes=False, measures=True) if group.strings else None
+def measuring(shape: GpuShape, group: Group, text: Room, *, quoted: bool) -> TallyAndMore | None:
+    """The search for structure that measures the group's strings as it goes, if it can, of a text taken to have quotes or not."""
+    columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
     tiles = tile_count(text, shape.find)
-    defines, threads, shared = tally_program(shape.rows, shape.find.threads)
+    form = "quoted" if quoted else "bare"
+    defines, threads, shared = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
     task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles)
-    return TallyAndMore(TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
+    return TallyAndMore(form, TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)

@@ -27,9 +27,9 @@ HR_FN u32 settle_quotes(RowMemory& memory, const PlainDialect& dialect, u32 word
 // Settles all words; ends with a barrier.
 HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     const u32 own_first = threadIdx.x * own_chunks, first = head_chunks + own_first;
-    const bool has_head = threadIdx.x < head_chunks;
+    const bool has_head = threadIdx.x < head_chunks && threadIdx.x >= tile.first_chunk;
     const u32 head_quotes = has_head ? memory.dropped[threadIdx.x] : 0;
-    bool head_before = has_head && threadIdx.x != 0 && memory.dropped[threadIdx.x - 1] >> 31 != 0;
+    bool head_before = has_head && threadIdx.x != tile.first_chunk && memory.dropped[threadIdx.x - 1] >> 31 != 0;
     const bool before = has_chunk(own_first) && memory.dropped[first - 1] >> 31 != 0;
     u32 quotes[own_chunks], count = 0;
 #pragma unroll

@@ -15,9 +15,9 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
         // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
         // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
         // begins between CR and LF for one that ends there.
-        const u8* const text = staged_text(memory);
-        if (cursor.end > cursor.at && text[cursor.end - 1] == '\r') --cursor.end;
-        cursor.live = cursor.end > cursor.at && text[cursor.at] != '\r' && text[cursor.end - 1] != '\r';
+        const auto is_return = [&](u32 at) { return byte_at(memory, tile, at) == '\r'; };
+        if (cursor.end > cursor.at && is_return(cursor.end - 1)) --cursor.end;
+        cursor.live = cursor.end > cursor.at && !is_return(cursor.at) && !is_return(cursor.end - 1);
     }
     return cursor;
 }
@@ -33,16 +33,6 @@ HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;
     return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
-}
-
-// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
-HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
-    const u32 end = find_end(memory, cursor.at);
-    cursor.live = cursor.live && end <= cursor.end;
-    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
-    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
-    cursor.at = field.next;
-    return field;
 }
 
 // Goes on behind some fields, at least one.
@@ -67,10 +57,10 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
 
 // A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
 // owns.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
+HR_FN u32 measure_field(const RowMemory& memory, const RowTile& tile, Cursor& cursor, bool open) {
     const u32 begin = cursor.at;
     if (!open) {
-        next_field(memory, task, cursor);
+        skip_fields(memory, cursor, 1);
         return cursor.live ? owned_bytes(memory, tile, begin, cursor.at - 1, false) : 0;
     }
     if (begin > cursor.end) return 0;  // it has no such field here
@@ -94,7 +84,7 @@ template <class Columns>
 HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of) {
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
     // As of whole records (cursor_at).
-    bool whole = !(has_open && tile.returns && staged_text(memory)[memory.starts[tile.records]] == '\r');
+    bool whole = !(has_open && tile.returns && byte_at(memory, tile, memory.starts[tile.records]) == '\r');
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
@@ -106,7 +96,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
                 measure_skipped(memory, cursor, open, column.largest);
                 continue;
             }
-            const u32 size = measure_field(memory, task, tile, cursor, open);
+            const u32 size = measure_field(memory, tile, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
         }

@@ -7,6 +7,16 @@
 
 namespace headrace {
 
+// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
+HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+    const u32 end = find_end(memory, cursor.at);
+    cursor.live = cursor.live && end <= cursor.end;
+    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
+    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
+    cursor.at = field.next;
+    return field;
+}
+
 // Notes a column's strings of a warp: their places, and how many bytes they have.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                         Cursor (&cursors)[per_lane], u32 round) {

@@ -19,6 +19,7 @@ constexpr u32 per_lane = HR_RECORDS;              // records that a lane reads s
 constexpr u32 per_warp = per_lane * tile::lanes;  // and a warp
 constexpr u32 per_round = per_lane * threads;     // and a block
 constexpr bool may_quote = HR_QUOTES;
+constexpr bool keeps_text = HR_WRITES;  // where strings are only measured, bits tell
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
@@ -39,10 +40,10 @@ static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes 
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
-    uint4 text[staged_bytes / 16 + pad_vectors];
-    u32 ends[chunks + pad_chunks];                   // of fields; all ones behind the tile, so that searches end
-    u32 dropped[may_quote ? chunks + 2 : 1];         // quotes that are no part of their field's text
-    u16 dropped_before[may_quote ? chunks + 2 : 2];  // in all words before
+    uint4 text[keeps_text ? staged_bytes / 16 + pad_vectors : 1];
+    u32 ends[chunks + pad_chunks];                        // of fields; all ones behind the tile, so that searches end
+    alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are no part of their field's text
+    u16 dropped_before[may_quote ? chunks + 2 : 2];       // in all words before
     union {
         u32 lines[tile_chunks];        // line ends outside quotes, of the tile; then
         u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
@@ -73,12 +74,14 @@ HR_FN RowStrings& strings_behind(RowMemory& memory) {
 // What every thread knows of the tile.
 struct RowTile {
     TileEntry entry, next;
+    const u8* text;
     i64 origin;  // staged byte s is the text's byte s + origin
     u32 begin;   // staged bytes of the tile that are text
     u32 end;
-    u32 records;   // that end in it
-    bool returns;  // carriage returns may end fields
-    bool inside;   // it begins inside quotes
+    u32 first_chunk;  // staged words before it are of no record that ends here, and hold anything
+    u32 records;      // that end in it
+    bool returns;     // carriage returns may end fields
+    bool inside;      // it begins inside quotes
     // What it may not have: quotes, or other bytes that mean something.
     bool quotes, watches;
 };
@@ -88,6 +91,12 @@ HR_FN u64 tile_position(const RowTile& tile, u32 staged) { return static_cast<u6
 
 HR_FN const u32* staged_words(const RowMemory& memory) { return reinterpret_cast<const u32*>(memory.text); }
 HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
+
+// A byte of the tile's records, wherever it is kept.
+HR_FN u8 byte_at(const RowMemory& memory, const RowTile& tile, u32 staged) {
+    if constexpr (keeps_text) return staged_text(memory)[staged];
+    return tile.text[tile.origin + staged];
+}
 
 // Whether the tile has such a word of bits.
 HR_FN bool has_chunk(u32 number) { return tile_chunks % threads == 0 || number < tile_chunks; }
@@ -109,7 +118,7 @@ struct RowBytes {
 };
 
 HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 text) {
-    memory.text[v] = text;
+    if constexpr (keeps_text) memory.text[v] = text;
     const u32 words[4] = {text.x, text.y, text.z, text.w};
     tile::Bits ends, lines, quotes;
 #pragma unroll
@@ -139,6 +148,13 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
 
 HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
 
+// The first of its words that are staged: with `window_reach` bytes before its first record.
+HR_FN u32 first_chunk_of(const RowTile& tile) {
+    const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
+    if (!tile.entry.open) return head_chunks - 1;
+    return open > 0 ? static_cast<u32>(open) / 32 : 0;
+}
+
 // Reads the tile. Whether it is one that can be read by rows, as far as its bytes tell.
 HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const u32 line_end = tile::repeated(task.dialect.line_end), quote = tile::repeated(task.dialect.quote);
@@ -150,7 +166,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
 #pragma unroll 4
-        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+        for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
             odd |= ascii && has_high(own);
@@ -165,7 +181,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
         }
     }
-    if (threadIdx.x < pad_vectors) {
+    if (keeps_text && threadIdx.x < pad_vectors) {
         const u32 other = tile::repeated(task.dialect.other);
         memory.text[vectors + threadIdx.x] = {other, other, other, other};
     }

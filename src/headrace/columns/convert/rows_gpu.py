@@ -36,6 +36,7 @@ _BRIEF = np.dtype([("largest", "u4"), ("kind", "u1"), ("string", "u1"), ("reserv
 _MOST_BRIEFS = 2 * MOST_STRINGS + 1
 """Columns of strings, and fields between: RowBriefs of columns/convert/tally_rows.cu."""
 _MEASURE_BLOCKS = 8
+_TALLY_BLOCKS = 10
 _STREAM_BYTES = 512
 _INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(10)
 _INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
@@ -75,10 +76,10 @@ class RowShape:
         values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
         return dict(zip(names, values, strict=True))
 
-    def shared_bytes(self, strings: int) -> int:
-        """RowMemory, and RowStrings behind it."""
+    def shared_bytes(self, strings: int, *, writes: bool) -> int:
+        """RowMemory, and RowStrings behind it; the text is kept where columns are made."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = self.tile + self.head + 80 + 4 * (chunks + 3) + self.tile // 4 + 4
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
         size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
@@ -90,21 +91,23 @@ class RowShape:
 @cache
 def row_program(shape: RowShape, strings: int) -> tuple[dict[str, int], int, int]:
     """Of ``convert_rows`` macros, threads, and shared memory."""
-    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings)
+    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings, writes=True)
 
 
 @cache
 def measure_program(shape: RowShape, threads: int) -> tuple[dict[str, int], int, int]:
     """The same of ``measure_rows``, by the search's threads: what a record costs is little, and what a tile does is most."""
     own = replace(shape, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
-    return own.defines(writes=False), threads, own.shared_bytes(0)
+    return own.defines(writes=False), threads, own.shared_bytes(0, writes=False)
 
 
 @cache
 def tally_program(shape: RowShape, threads: int) -> tuple[dict[str, int], int, int]:
-    """The same of ``tally_rows``."""
-    defines, threads, shared = measure_program(shape, threads)
-    return {**{name: value for name, value in defines.items() if name != "HR_WRITES"}, "HR_UNROLL": 2}, threads, shared
+    """The same of ``tally_rows``: TallyMemory."""
+    own = replace(shape, threads=threads, records=1, blocks=_TALLY_BLOCKS)
+    words, of_warps = 2 * (shape.tile + shape.head) // 32 + 2 * shape.tile // 32, 10 * (threads // 32)
+    shared = own.shared_bytes(0, writes=False) + 4 * (words + of_warps) + 32
+    return {**own.defines(writes=False), "HR_UNROLL": 3}, threads, shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class _Load:
         quote = self._dialect.quote
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
-        tally = None if quoted else self._measuring()
+        tally = self._measuring(quoted=quoted)
         found = find_tiles(
             self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted, tally=tally
         )
@@ -150,12 +150,12 @@ class _Load:
         rooms = marks, sums_room, memory
         self._second = SecondPass(place, self._dialect, self._plan, found, self._faults, rooms=rooms, quoted=quoted)
 
-    def _measuring(self) -> TallyAndMore | None:
+    def _measuring(self, *, quoted: bool) -> TallyAndMore | None:
         """What measures strings while it searches, where all types are given, and no line of the first ones ends with CR."""
         if self._known.inferred or not self._shape.ahead or b"\r" in self._first:
             return None
         group = self._known.group(self._positions, self._inference.first()[: len(self._positions)])
-        return measuring(self._shape, group, self._text)
+        return measuring(self._shape, group, self._text, quoted=quoted)
 
     def _read_beginning(self) -> bytes:
         """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
