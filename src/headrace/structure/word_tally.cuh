@@ -44,41 +44,6 @@ __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, u
     }
 }
 
-// A thread's words, 16 bytes at a time where they are so many.
-template <u32 count>
-__device__ __forceinline__ void load_words(const u32* from, u32 (&words)[count]) {
-    if constexpr (count % 4 == 0) {
-#pragma unroll
-        for (u32 i = 0; i < count; i += 4) {
-            const uint4 four = *reinterpret_cast<const uint4*>(from + i);
-            words[i] = four.x;
-            words[i + 1] = four.y;
-            words[i + 2] = four.z;
-            words[i + 3] = four.w;
-        }
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < count; ++i) words[i] = from[i];
-    }
-}
-template <u32 count>
-__device__ __forceinline__ void store_words(u32* to, const u32 (&words)[count]) {
-    if constexpr (count % 4 == 0) {
-#pragma unroll
-        for (u32 i = 0; i < count; i += 4)
-            *reinterpret_cast<uint4*>(to + i) = {words[i], words[i + 1], words[i + 2], words[i + 3]};
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < count; ++i) to[i] = words[i];
-    }
-}
-
-__device__ __forceinline__ u32 prefix_parities(u32 bits) {
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
-    return bits;
-}
-
 // By a block of so many threads, of a tile of so many words.
 template <u32 threads, u32 tile_words, bool quoted>
 struct WordTallies {
@@ -132,9 +97,9 @@ struct WordTallies {
         const u32 first = threadIdx.x * own;
         Own mine;
         u32 lines[own], odd = 0;
-        load_words(words.separators + first, mine.separators);
-        load_words(words.lines + first, lines);
-        if constexpr (quoted) load_words(words.quotes + first, mine.quotes);
+        tile::load_words(words.separators + first, mine.separators);
+        tile::load_words(words.lines + first, lines);
+        if constexpr (quoted) tile::load_words(words.quotes + first, mine.quotes);
 #pragma unroll
         for (u32 i = 0; i < own; ++i) odd ^= quoted ? mine.quotes[i] : 0;
         const u32 odd_lanes = quoted ? __ballot_sync(tile::all_lanes, (__popc(odd) & 1) != 0) : 0;
@@ -146,7 +111,7 @@ struct WordTallies {
 #pragma unroll
         for (u32 i = 0; i < own; ++i) {
             const u32 separators = mine.separators[i], quotes = quoted ? mine.quotes[i] : 0;
-            const u32 within = quoted ? prefix_parities(quotes) ^ (inside ? ~0u : 0) : 0;
+            const u32 within = quoted ? tile::prefix_parities(quotes) ^ (inside ? ~0u : 0) : 0;
             const u32 follow = lines[i] & (lines[i] << 1 | line_carry);
             line_carry = lines[i] >> 31;
             u32 records = lines[i];
@@ -180,7 +145,7 @@ struct WordTallies {
                 inside = within >> 31 != 0;
             }
         }
-        store_words(words.records + first, mine.records);
+        tile::store_words(words.records + first, mine.records);
         const u32 strays = (from_outside != 0 ? 1u : 0u) | (from_inside != 0 ? 2u : 0u);
         all = __reduce_add_sync(tile::all_lanes, all);
         blanks = __reduce_add_sync(tile::all_lanes, blanks);

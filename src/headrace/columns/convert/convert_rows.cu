@@ -50,7 +50,6 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
     if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
     if (found.by_steps && !(task.flags & ROWS_STEPS)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
-    if constexpr (may_quote) settle_tile(memory, task, tile);
     return list_records(memory, task, tile);
 }
 
@@ -101,7 +100,7 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 if (group.row == tile.entry.record && cursors[0].live) {
                     const u32 end = cursors[0].at - 1;
                     memory.sums[column.string] =
-                        kept_bytes(memory, begin, end) - owned_bytes(memory, tile, begin, end, false);
+                        kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, begin, end, false);
                 }
                 break;
             }

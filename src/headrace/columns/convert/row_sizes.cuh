@@ -22,8 +22,9 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     return cursor;
 }
 
-// Bytes that are part of the text of fields.
-HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
+// Bytes of a field that are part of its text; `enclosed`: it is in quotes, or some field is.
+HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed) {
+    if (!may_quote || !enclosed) return end - begin;
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
@@ -32,7 +33,8 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
 HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;
-    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
+    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until, is_enclosed(memory, begin))
+                                                       : 0;
 }
 
 // Goes on behind some fields, at least one.

@@ -25,7 +25,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn&
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const Field field = next_field(memory, task, cursors[i]);
-        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
+        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 part = tile::warp() * per_lane + i;
         strings.places[number][part * tile::lanes + tile::lane()] = {

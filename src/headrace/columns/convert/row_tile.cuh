@@ -45,10 +45,13 @@ struct RowMemory {
     alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are no part of their field's text
     u16 dropped_before[may_quote ? chunks + 2 : 2];       // in all words before
     union {
-        u32 lines[tile_chunks];        // line ends outside quotes, of the tile; then
-        u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
+        alignas(16) u32 lines[tile_chunks];  // line ends of the tile, on both sides of quotes; then
+        u16 starts[most_records + 2];        // of records, and one more: behind the last one's end
     };
     u64 totals[warps];
+    u32 odd[may_quote ? warps : 1];           // whether a warp's words of the tile have an odd number of quotes
+    u32 head_odd[may_quote ? warps : 1];      // which of its words of the head have
+    u32 head_dropped[may_quote ? warps : 1];  // how many quotes are dropped of these
     u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
 };
 
@@ -78,7 +81,7 @@ struct RowTile {
     i64 origin;  // staged byte s is the text's byte s + origin
     u32 begin;   // staged bytes of the tile that are text
     u32 end;
-    u32 first_chunk;  // staged words before it are of no record that ends here, and hold anything
+    u32 first_chunk;  // words before it are of no record that ends here: their bits are zero
     u32 records;      // that end in it
     bool returns;     // carriage returns may end fields
     bool inside;      // it begins inside quotes
@@ -165,6 +168,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
+        if (may_quote && threadIdx.x < tile.first_chunk) memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
 #pragma unroll 4
         for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
@@ -200,6 +204,28 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
     return blockIdx.x + 1 == task.tiles && tile.next.open;
 }
 
+// A thread's words of the tile, zeros where it has none.
+HR_FN void load_own(const u32* from, u32 (&words)[own_chunks]) {
+    const u32 first = threadIdx.x * own_chunks;
+    if (tile_chunks % own_chunks == 0 && has_chunk(first)) {
+        tile::load_words(from + first, words);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i)
+            words[i] = tile_chunks % own_chunks != 0 && has_chunk(first + i) ? from[first + i] : 0;
+    }
+}
+HR_FN void store_own(u32* to, const u32 (&words)[own_chunks]) {
+    const u32 first = threadIdx.x * own_chunks;
+    if (tile_chunks % own_chunks == 0) {
+        if (has_chunk(first)) tile::store_words(to + first, words);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i)
+            if (has_chunk(first + i)) to[first + i] = words[i];
+    }
+}
+
 // Line ends of a thread's words, how many there are before them, and in the tile.
 struct LineEnds {
     u32 words[own_chunks];
@@ -210,12 +236,9 @@ struct LineEnds {
 HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
     u32 count = 0;
+    load_own(memory.lines, lines.words);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 word = threadIdx.x * own_chunks + i;
-        lines.words[i] = has_chunk(word) ? memory.lines[word] : 0;
-        count += static_cast<u32>(__popc(lines.words[i]));
-    }
+    for (u32 i = 0; i < own_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -243,14 +266,6 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
         }
     }
     __syncthreads();
-}
-
-// Lists the records; false if line ends are not theirs. Ends with a barrier.
-HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
-    const LineEnds lines = find_lines(memory);
-    if (lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
-    put_starts(memory, task, tile, lines);
-    return true;
 }
 
 }  // namespace headrace

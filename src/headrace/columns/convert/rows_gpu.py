@@ -80,7 +80,7 @@ class RowShape:
         """RowMemory, and RowStrings behind it; the text is kept where columns are made."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
         size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
-        size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
+        size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
             size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records

@@ -42,9 +42,7 @@ struct TallyMemory {
     u32 records[tile_chunks];
     u32 inside[may_quote ? tile_chunks : 1];
     Tallies::Shared shared;
-    u32 head_quotes[warps];  // of the head's words that a warp has: how many
-    u32 head_dropped[warps];
-    u32 head_begin[warps];  // behind the last line end of these that is outside quotes, or 0
+    u32 head_begin[warps];  // behind the last line end outside quotes of a warp's words of the head, or 0
     u32 seen;
 };
 
@@ -102,110 +100,64 @@ HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& 
     return tile;
 }
 
-// What a thread has of the head: a word, or nothing.
-struct HeadWord {
-    u32 quotes, dropped;
-    u32 until;  // of its warp's words, how many are dropped up to its own
-};
-
-// Tells how many quotes the head's words have; behind it, and a barrier, `settle_head`.
-HR_FN void share_head(TallyMemory& memory) {
-    if constexpr (!may_quote) return;
-    const u32 quotes = threadIdx.x < head_chunks ? memory.rows.dropped[threadIdx.x] : 0;
-    const u32 odd = __ballot_sync(tile::all_lanes, (__popc(quotes) & 1) != 0);
-    if (tile::lane() == 0) memory.head_quotes[tile::warp()] = odd;
-}
-
-// Settles the head's words from the tile's beginning back: where fields end, and which quotes are dropped.
-HR_FN HeadWord settle_head(TallyMemory& memory, const PlainDialect& dialect, bool inside) {
-    HeadWord own{};
+// By a warp that has words of the head: where the last line end of these ends that is outside quotes; 0 if none is.
+HR_FN void find_begin(TallyMemory& memory, bool inside) {
     const u32 word = threadIdx.x;
+    const bool there = word < head_chunks;
     u32 within = 0;
-    if (may_quote && tile::warp() * tile::lanes < head_chunks) {
-        u32 odd = static_cast<u32>(__popc(memory.head_quotes[tile::warp()] & ~((1u << tile::lane()) - 1)));
-        for (u32 warp = tile::warp() + 1; warp * tile::lanes < head_chunks; ++warp)
-            odd += static_cast<u32>(__popc(memory.head_quotes[warp]));
-        const bool before = inside != ((odd & 1) != 0);
-        own.quotes = word < head_chunks ? memory.rows.dropped[word] : 0;
-        within = structure::prefix_parities(own.quotes) ^ (before ? ~0u : 0);
-        const u32 closing_before = word != 0 && !before && word < head_chunks ? memory.rows.dropped[word - 1] >> 31 : 0;
-        own.dropped = dropped_quotes(own.quotes, within, dialect.flags & PLAIN_DOUBLES, closing_before);
-        const u32 gone = static_cast<u32>(__popc(own.dropped));
-        own.until = tile::scan_warp<Sum<u32>>(gone);
-        if (tile::lane() == tile::lanes - 1) memory.head_dropped[tile::warp()] = own.until;
-        own.until -= gone;
-    }
-    if (tile::warp() * tile::lanes < head_chunks) {
-        const u32 lines = word < head_chunks ? memory.lines[word] & ~within : 0;
-        if (word < head_chunks) memory.rows.ends[word] = (memory.separators[word] & ~within) | lines;
-        const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
-        const u32 last = __reduce_max_sync(tile::all_lanes, behind);
-        if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
-    }
-    return own;
+    if constexpr (may_quote) within = inside_of_head(memory.rows, there ? memory.rows.dropped[word] : 0, inside);
+    const u32 lines = there ? memory.lines[word] & ~within : 0;
+    const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
+    const u32 last = __reduce_max_sync(tile::all_lanes, behind);
+    if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
 }
 
-// Counts of dropped quotes up to each of the head's words, so that the tile's go on from head_bytes; behind a barrier.
-HR_FN void put_head(TallyMemory& memory, const HeadWord& own) {
-    if (!may_quote || threadIdx.x >= head_chunks) return;
-    u32 behind = 0;
-    for (u32 warp = tile::warp(); warp * tile::lanes < head_chunks; ++warp) behind += memory.head_dropped[warp];
-    memory.rows.dropped[threadIdx.x] = own.dropped;
-    memory.rows.dropped_before[threadIdx.x] = static_cast<u16>(head_bytes - behind + own.until);
-}
-
-// The tile's words, settled: where fields end, which quotes are dropped, and where records begin. Returns whether
-// the tile can be measured, as far as these tell. Ends with a barrier.
-HR_FN bool settle_words(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
-                        const Tallies::Own& own, bool turned) {
+// Settles the tile's words, for its readers; `side` is all ones if its warp's part begins inside quotes. Has a barrier.
+HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool inside, const Tallies::Own& own,
+                          u32 side) {
     RowMemory& rows = memory.rows;
-    const HeadWord head = settle_head(memory, dialect, tile.inside);
-    const u32 first = threadIdx.x * own_chunks, side = turned ? ~0u : 0;
-    LineEnds lines{};
-    u32 ends[own_chunks], inside[own_chunks], dropped[own_chunks], counts = 0;
-    bool quote_before = may_quote && rows.dropped[head_chunks + first - 1] >> 31 != 0;
-#pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 within = may_quote ? own.inside[i] ^ side : 0;
-        lines.words[i] = own.records[i] & ~within;
-        ends[i] = (own.separators[i] & ~within) | lines.words[i];
-        counts += static_cast<u32>(__popc(lines.words[i]));
-        dropped[i] = 0;
-        if constexpr (may_quote) {
-            const bool outside_before = ((within ^ own.quotes[i]) & 1) == 0;
-            const u32 closing_before = quote_before && outside_before ? 1 : 0;
-            dropped[i] = dropped_quotes(own.quotes[i], within, dialect.flags & PLAIN_DOUBLES, closing_before);
-            quote_before = own.quotes[i] >> 31 != 0;
-            inside[i] = within ^ (tile.inside ? ~0u : 0);
-            counts += static_cast<u32>(__popc(dropped[i])) << 16;
-        }
-    }
-    structure::store_words(rows.ends + head_chunks + first, ends);
-    if constexpr (may_quote) structure::store_words(memory.inside + first, inside);
-    auto& totals = reinterpret_cast<u32(&)[warps]>(rows.totals);
-    const u32 joined = tile::scan_warp<Sum<u32>>(counts);
-    const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
-    const u32 until = block.before + joined - counts;
+    const u32 word = threadIdx.x;
+    const u32 head_ends = word < head_chunks ? memory.separators[word] | memory.lines[word] : 0;
     if constexpr (may_quote) {
-        put_head(memory, head);
-        u32 sum = head_bytes + (until >> 16);
+        QuotedWords words;
+        u32 from_outside[own_chunks];
 #pragma unroll
         for (u32 i = 0; i < own_chunks; ++i) {
-            rows.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
-            sum += static_cast<u32>(__popc(dropped[i]));
+            words.ends[i] = own.separators[i] | own.records[i];
+            words.lines[i] = own.records[i];
+            words.quotes[i] = own.quotes[i];
+            words.inside[i] = own.inside[i] ^ side;
+            from_outside[i] = words.inside[i] ^ (inside ? ~0u : 0);
         }
-        structure::store_words(rows.dropped + head_chunks + first, dropped);
-        if (threadIdx.x == threads - 1) rows.dropped_before[chunks] = static_cast<u16>(sum);
+        store_own(memory.inside, from_outside);
+        return settle_words(rows, dialect, head_ends, inside, words);
+    } else {
+        u32 ends[own_chunks];
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i) {
+            ends[i] = own.separators[i] | own.records[i];
+            rows.lines[word * own_chunks + i] = own.records[i];
+        }
+        store_own(rows.ends + head_chunks, ends);
+        if (word < head_chunks) rows.ends[word] = head_ends;
+        return find_lines(rows);
     }
-    lines.before = until & 0xFFFF;
-    lines.total = block.total & 0xFFFF;
+}
+
+// Lists the tile's records, if it is one that can be measured. Has a barrier.
+HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
+                     const Tallies::Own& own, bool turned) {
+    if (has_head()) find_begin(memory, tile.inside);
+    const LineEnds lines = settle_own(memory, dialect, tile.inside, own, turned ? ~0u : 0);
     tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
     u32 begin = 0;
     for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
-    const bool staged = !tile.entry.open || begin >= window_reach;
-    tile.entry.record_begin = tile_position(tile, staged ? begin : head_bytes);
-    if (!staged || tile.records == 0 || tile.records > most_records) return false;
-    put_starts(rows, task, tile, lines);
+    if (tile.entry.open) {
+        if (begin < window_reach) return false;
+        tile.entry.record_begin = tile_position(tile, begin);
+    }
+    if (tile.records == 0 || tile.records > most_records) return false;
+    put_starts(memory.rows, task, tile, lines);
     return true;
 }
 
@@ -227,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Tallies::Where where{text, first, tile_end};
     structure::add_found(totals, structure::found_in(counts, dialect));
     const Tallies::Own own = Tallies::share(memory->shared, words, where, patterns);
-    share_head(*memory);
+    if constexpr (may_quote) share_head(memory->rows);
     bool fine = !__syncthreads_or(has_odd(counts, task, dialect));
     const Tallies::Sides sides(memory->shared);
     const bool from_outside = may_quote && sides.any(memory->shared.strays, false);
@@ -235,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     fine = fine && from_outside == inside && !sides.any(memory->shared.runs, inside);
 
     RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
-    fine = settle_words(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
+    fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
     if (fine) {
         const auto column_of = [&](u32 number) { return briefs.columns[number]; };
         fine = measure_records(memory->rows, task, tile, column_of);

@@ -100,5 +100,41 @@ __device__ __forceinline__ u32 any(const Bits& bits) {
     return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3];
 }
 
+// Words that follow each other, 16 bytes at a time where they are so many.
+template <u32 count>
+__device__ __forceinline__ void load_words(const u32* from, u32 (&words)[count]) {
+    if constexpr (count % 4 == 0) {
+#pragma unroll
+        for (u32 i = 0; i < count; i += 4) {
+            const uint4 four = *reinterpret_cast<const uint4*>(from + i);
+            words[i] = four.x;
+            words[i + 1] = four.y;
+            words[i + 2] = four.z;
+            words[i + 3] = four.w;
+        }
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) words[i] = from[i];
+    }
+}
+template <u32 count>
+__device__ __forceinline__ void store_words(u32* to, const u32 (&words)[count]) {
+    if constexpr (count % 4 == 0) {
+#pragma unroll
+        for (u32 i = 0; i < count; i += 4)
+            *reinterpret_cast<uint4*>(to + i) = {words[i], words[i + 1], words[i + 2], words[i + 3]};
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) to[i] = words[i];
+    }
+}
+
+// Bits up to each bit of a word, its own included, added modulo 2.
+__device__ __forceinline__ u32 prefix_parities(u32 bits) {
+#pragma unroll
+    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
+    return bits;
+}
+
 }  // namespace tile
 }  // namespace headrace
