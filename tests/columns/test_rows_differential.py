@@ -42,7 +42,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[int]]]:
     def counted(self: FiberLauncher, entry, shape, args) -> None:
         launch(self, entry, shape, args)
         if entry.name in counts:
-            marks = self.fetch(args[5 if entry.name == "tally_rows" else 4]).view(np.uint32)
+            marks = self.fetch(args[{"measure_rows": 5, "tally_rows": 6, "convert_rows": 6}[entry.name]]).view(np.uint32)
             self.waits -= 1
             counts[entry.name][0] += int((marks != 0).sum())
             counts[entry.name][1] += len(marks)

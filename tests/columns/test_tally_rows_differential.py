@@ -32,7 +32,8 @@ pytestmark = pytest.mark.fibers
 
 GUESS = 1 << 20
 TEXT, SKIP = 8, 9
-TASK, BRIEF = Struct("=QIIIHH8sQ"), Struct("=IBBH")
+GROUPS = 16
+TASK, BRIEF = Struct("=QIIIHH8sQII"), Struct("=IBBH")
 hows = st.builds(How, st.sampled_from([(32, 2), (64, 2), (32, 8)]), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
@@ -47,10 +48,10 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     if tiles:
         defines, _, shared = tally_program(RowShape(quotes=quoted, tile=how.tile, head=256), threads)
         program = fibers.program("columns/convert/tally_rows.cu", defines)
-        task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0)
+        task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")
-        sums = np.zeros(tiles, np.uint64)
-        args = [aligned(data, how.skew), plain, tallies, totals, sums, marks, task, briefs]
+        sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * GROUPS, np.uint16)
+        args = [aligned(data, how.skew), plain, tallies, totals, sums, sizes, marks, task, briefs]
         order, seed = how.order
         program.launch("tally_rows", tiles, threads, args, order=order, seed=seed, shared=shared)
     totals["flags"] &= ~np.uint32(Found.RETURN)

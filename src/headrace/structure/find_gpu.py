@@ -136,16 +136,19 @@ class TallyAndMore:
     form
         ``"bare"`` or ``"quoted"``: of which it makes the tallies.
     entry, shape
-        A launch, told the text, the dialect, tallies and totals; the first room of zeros that the caller wants, and the second
-        half of the next one, of two words for each tile, which the scan marks too; and `told`.
+        A launch, told the text, the dialect, tallies and totals; the first room of zeros that the caller wants, the last of the
+        others, and the second half of the next one of zeros, of two words for each tile, which the scan marks too; and `told`.
     told
         What else it is told.
+    room
+        Bytes of that last room.
     """
 
     form: str
     entry: Entry
     shape: Shape
     told: tuple[bytes, ...]
+    room: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,9 +320,8 @@ class _Search:
         elif self.tally is not None and before is None:
             tally = self.tally
             sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
-            self._launcher.launch(
-                tally.entry, tally.shape, [self._text, described, self._tallies, totals, sums, marks, *tally.told]
-            )
+            args = [self._text, described, self._tallies, totals, sums, self.more[-1], marks, *tally.told]
+            self._launcher.launch(tally.entry, tally.shape, args)
         elif self.tiles:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
             blocks = self.tiles if before is None else min(self.tiles, _BLOCKS_BEHIND)

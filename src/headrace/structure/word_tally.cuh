@@ -47,10 +47,10 @@ __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, u
 // By a block of so many threads, of a tile of so many words.
 template <u32 threads, u32 tile_words, bool quoted>
 struct WordTallies {
-    static constexpr u32 own = tile_words / threads;
+    static constexpr u32 own = (tile_words + threads - 1) / threads;  // the last threads may have fewer
     static constexpr u32 warps = threads / tile::lanes;
     static constexpr u32 states = quoted ? 2 : 1;
-    static_assert(tile_words % threads == 0 && tile_words * 32 <= 32768);  // two counts share a word
+    static_assert(tile_words % tile::lanes == 0 && tile_words * 32 <= 32768);  // two counts share a word
 
     // The tile in its text.
     struct Where {
@@ -97,16 +97,17 @@ struct WordTallies {
         const u32 first = threadIdx.x * own;
         Own mine;
         u32 lines[own], odd = 0;
-        tile::load_words(words.separators + first, mine.separators);
-        tile::load_words(words.lines + first, lines);
-        if constexpr (quoted) tile::load_words(words.quotes + first, mine.quotes);
+        const bool some = first < tile_words;
+        tile::load_part<tile_words>(words.separators, first, mine.separators);
+        tile::load_part<tile_words>(words.lines, first, lines);
+        if constexpr (quoted) tile::load_part<tile_words>(words.quotes, first, mine.quotes);
 #pragma unroll
         for (u32 i = 0; i < own; ++i) odd ^= quoted ? mine.quotes[i] : 0;
         const u32 odd_lanes = quoted ? __ballot_sync(tile::all_lanes, (__popc(odd) & 1) != 0) : 0;
         bool inside = (__popc(odd_lanes & ((1u << tile::lane()) - 1)) & 1) != 0;
-        u32 line_carry = line_before(words, where, first);
-        u32 carry = line_carry | words.separators[static_cast<i32>(first) - 1] >> 31;
-        u32 quote_carry = quoted ? words.quotes[static_cast<i32>(first) - 1] >> 31 : 0;
+        u32 line_carry = some ? line_before(words, where, first) : 0;
+        u32 carry = line_carry | (some ? words.separators[static_cast<i32>(first) - 1] >> 31 : 0);
+        u32 quote_carry = quoted && some ? words.quotes[static_cast<i32>(first) - 1] >> 31 : 0;
         u32 all = 0, outside = 0, blanks = 0, blanks_outside = 0, from_outside = 0, from_inside = 0, runs = 0;
 #pragma unroll
         for (u32 i = 0; i < own; ++i) {
@@ -145,7 +146,7 @@ struct WordTallies {
                 inside = within >> 31 != 0;
             }
         }
-        tile::store_words(words.records + first, mine.records);
+        tile::store_part<tile_words>(words.records, first, mine.records);
         const u32 strays = (from_outside != 0 ? 1u : 0u) | (from_inside != 0 ? 2u : 0u);
         all = __reduce_add_sync(tile::all_lanes, all);
         blanks = __reduce_add_sync(tile::all_lanes, blanks);

@@ -45,8 +45,9 @@ def measuring(shape: GpuShape, group: Group, text: Room, *, quoted: bool) -> Tal
     tiles = tile_count(text, shape.find)
     form = "quoted" if quoted else "bare"
     defines, threads, shared = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
-    task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles)
-    return TallyAndMore(form, TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs))
+    task = columns.task(_TALLY_READINGS[group.has_text], text.nbytes, tiles, shape.find.tile)
+    room = columns.sizes_bytes(tiles, shape.find.tile)
+    return TallyAndMore(form, TALLY_ROWS, Shape(defines, tiles, threads, shared), (task, columns.briefs), room)
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
@@ -73,6 +74,7 @@ class RowLaunches:
         self._marks = [Part(marks, begin, found.tiles * 4) for begin in (0, found.tiles * 4)]
         self.measured: Room | None = self._marks.pop() if found.did_more else None
         """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
+        self._sizes: Room | None = found.more[-1] if found.did_more else None  # of strings, by 32 records
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shapes, self._quoted = place.shape, quoted
 
@@ -81,7 +83,15 @@ class RowLaunches:
         return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
 
     def launch(
-        self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool, ahead: Room | None = None
+        self,
+        columns: RowColumns,
+        table: Room,
+        sums: Room | None,
+        *,
+        ascii_only: bool,
+        writes: bool,
+        left: Room | None = None,
+        ahead: Room | None = None,
     ) -> Room:
         """Read tiles by rows.
 
@@ -95,6 +105,8 @@ class RowLaunches:
             Whether a tile with other bytes is left to the kernel behind.
         writes
             Whether columns are made, or strings measured.
+        left
+            Where columns are made: marks of the tiles whose strings were not measured by rows; None if none were.
         ahead
             Where columns are made: what says whether their room does, or None if the host knows.
 
@@ -106,14 +118,17 @@ class RowLaunches:
         assert self._reading is not None
         launcher, tiles = self._launcher, self._found.tiles
         marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
-        task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
+        tile = self._shapes.find.tile
+        task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles, tile)
+        if not writes:
+            self._sizes = launcher.room(columns.sizes_bytes(tiles, tile))
         shape = self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
         if writes:
-            defines, threads, shared = row_program(shape, columns.strings)
+            defines, threads, shared = row_program(shape, columns.strings > 0)
         else:
             defines, threads, shared = measure_program(shape, self._shapes.find.threads)
-        args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
-        if not writes:
-            del args[-2]
+        args: list[object] = [self._text, self._found.entries, table, sums]
+        totals = self._found.totals
+        args += [self._sizes, left, marks, totals, ahead, task] if writes else [self._sizes, marks, totals, task]
         launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, Shape(defines, tiles, threads, shared), args)
         return marks

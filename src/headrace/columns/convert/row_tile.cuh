@@ -33,7 +33,8 @@ constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 5;    // what windows reach behind the tile, and 32 bytes
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = 512;
-constexpr u32 long_strings = 64 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
+constexpr u32 tiny_string = 4;
+constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
 // Strings that began further before the tile are copied by several (tile_strings.cuh).
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
@@ -52,23 +53,24 @@ struct RowMemory {
     u32 odd[may_quote ? warps : 1];           // whether a warp's words of the tile have an odd number of quotes
     u32 head_odd[may_quote ? warps : 1];      // which of its words of the head have
     u32 head_dropped[may_quote ? warps : 1];  // how many quotes are dropped of these
-    u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
+    u32 sums[MOST_ROW_STRINGS];               // of strings that are measured: bytes that the tile owns
 };
 
-// A row's string: staged bytes, of which some may be dropped, and how many bytes the strings of its 32 rows have up to
-// its end.
-struct StringPlace {
-    u16 begin, raw, until;
+// Strings of 32 rows that are copied by all warps: staged bytes, of which some may be dropped, and how many bytes the
+// strings have up to the end of each.
+struct LongStrings {
+    u8* to;
+    u16 begin[tile::lanes], raw[tile::lanes], until[tile::lanes];
 };
+constexpr u32 most_long = staged_bytes / long_strings + 1;
 
-// Behind it, where strings are written; `places` for as many columns as there are.
+// Behind it, where strings are written.
 struct RowStrings {
-    u64 bases[warps][MOST_ROW_STRINGS];                // where strings of the rows at hand begin; each warp has its own
-    u32 added[2][MOST_ROW_STRINGS][warps * per_lane];  // bytes of 32 rows, of this round and of the one before
+    u32 long_count;
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    StringPlace places[MOST_ROW_STRINGS][per_round];
+    LongStrings longs[most_long];
 };
-static_assert(sizeof(RowMemory) % 4 == 0);
+static_assert(sizeof(RowMemory) % 4 == 0 && staged_bytes < 1 << 16);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {
     constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
     return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);
@@ -204,26 +206,12 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
     return blockIdx.x + 1 == task.tiles && tile.next.open;
 }
 
-// A thread's words of the tile, zeros where it has none.
+// A thread's words of the tile.
 HR_FN void load_own(const u32* from, u32 (&words)[own_chunks]) {
-    const u32 first = threadIdx.x * own_chunks;
-    if (tile_chunks % own_chunks == 0 && has_chunk(first)) {
-        tile::load_words(from + first, words);
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i)
-            words[i] = tile_chunks % own_chunks != 0 && has_chunk(first + i) ? from[first + i] : 0;
-    }
+    tile::load_part<tile_chunks>(from, threadIdx.x * own_chunks, words);
 }
 HR_FN void store_own(u32* to, const u32 (&words)[own_chunks]) {
-    const u32 first = threadIdx.x * own_chunks;
-    if (tile_chunks % own_chunks == 0) {
-        if (has_chunk(first)) tile::store_words(to + first, words);
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i)
-            if (has_chunk(first + i)) to[first + i] = words[i];
-    }
+    tile::store_part<tile_chunks>(to, threadIdx.x * own_chunks, words);
 }
 
 // Line ends of a thread's words, how many there are before them, and in the tile.

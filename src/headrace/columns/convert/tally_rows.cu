@@ -21,7 +21,7 @@ using structure::Patterns;
 using structure::WordTile;
 
 using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
-static_assert(!keeps_text && tile_chunks % threads == 0 && head_chunks % 4 == 0);
+static_assert(!keeps_text && head_chunks % 4 == 0 && Tallies::own == own_chunks);
 
 // A column of a record, as far as its strings are measured.
 struct RowBrief {
@@ -136,8 +136,8 @@ HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool
 #pragma unroll
         for (u32 i = 0; i < own_chunks; ++i) {
             ends[i] = own.separators[i] | own.records[i];
-            rows.lines[word * own_chunks + i] = own.records[i];
         }
+        store_own(rows.lines, own.records);
         store_own(rows.ends + head_chunks, ends);
         if (word < head_chunks) rows.ends[word] = head_ends;
         return find_lines(rows);
@@ -156,16 +156,16 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
         if (begin < window_reach) return false;
         tile.entry.record_begin = tile_position(tile, begin);
     }
-    if (tile.records == 0 || tile.records > most_records) return false;
+    if (tile.records == 0 || tile.records > most_records || !has_sizes(task, tile)) return false;
     put_starts(memory.rows, task, tile, lines);
     return true;
 }
 
-// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`: of tiles and columns of strings; `marks`: one for
-// each tile, 0 before; those of tiles that are left to measure_strings become 1.
+// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`, `sizes`: as measure_rows leaves them; `marks`: one
+// for each tile, 0 before; those of tiles that are left to measure_strings become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u32* marks,
-               const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
+    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
+               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
     HR_DYNAMIC_SHARED(TallyMemory, memory);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
@@ -190,7 +190,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
     if (fine) {
         const auto column_of = [&](u32 number) { return briefs.columns[number]; };
-        fine = measure_records(memory->rows, task, tile, column_of);
+        u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+        fine = measure_records(memory->rows, task, tile, column_of, own_sizes);
     }
     // By the last warps, which have the fewest records; behind barriers that all have passed.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {

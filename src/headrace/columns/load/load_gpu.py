@@ -139,11 +139,13 @@ class _Load:
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
         tally = self._measuring(quoted=quoted)
+        if tally is not None:
+            others.append(tally.room)
         found = find_tiles(
             self._launcher, self._text, self._dialect, self._shape.find, (zeroed, others), has_quotes=quoted, tally=tally
         )
         self._found, self._entries = found, found.entries
-        sums_room, marks, told, faults = found.more
+        sums_room, marks, told, faults = found.more[:4]
         memory = Part(found.totals, self._behind.end, place_bytes)
         self._own: tuple[Room, Room] | None = told, faults
         place = Place(self._launcher, self._text, self._shape)

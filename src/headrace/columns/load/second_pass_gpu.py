@@ -97,6 +97,7 @@ class SecondPass:
         marks, self._sums, memory = rooms
         self._place_memory: Room | None = memory
         self._rows = RowLaunches(place, dialect, found, marks, quoted)
+        self._left: Room | None = None  # marks of the tiles whose strings were not measured by rows
 
     def by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
         """The columns as rows are read, if they can be."""
@@ -127,6 +128,7 @@ class SecondPass:
         marks: Room | None = None
         if columns is not None:
             marks = self._rows.launch(columns, told_rows, self._sums, ascii_only=group.has_text, writes=False)
+        self._left = marks
         for one, before in self._measured_forms(form):
             shape, own_tiles = self._shape(one, marks, writes=False)
             args = [self._text, self._found.entries, told.table, self._sums, before, marks, own_tiles, self._task(group, one)]
@@ -136,6 +138,7 @@ class SecondPass:
     def measure_left(self, group: Group, told: Told, totals: Room) -> None:
         """The same for the first form of the search, which has measured what it could; parameters as of `measure`."""
         form = self._found.forms[0]
+        self._left = self._rows.measured
         shape, own_tiles = self._shape(form, self._rows.measured, writes=False)
         head = [self._text, self._found.entries, told.table, self._sums, Part(self._found.totals, 0, TOTALS.itemsize)]
         self._launcher.launch(_MEASURE, shape, [*head, self._rows.measured, own_tiles, self._task(group, form)])
@@ -156,7 +159,7 @@ class SecondPass:
         marks: Room | None = None
         if columns is not None:
             kept = {"ascii_only": group.has_text, "writes": True}
-            marks = self._rows.launch(columns, told_rows, self._sums, **kept, ahead=into.ahead)
+            marks = self._rows.launch(columns, told_rows, self._sums, **kept, left=self._left, ahead=into.ahead)
         shape, own_tiles = self._shape(form, marks, writes=True)
         head = [self._text, self._found.entries, told.table, self._sums, into.faults, into.outcome, into.ahead, marks]
         launcher.launch(_CONVERT, shape, [*head, own_tiles, self._task(group, form)])
