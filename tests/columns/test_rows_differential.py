@@ -155,6 +155,16 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
     assert (marked == tiles) == (odd == '1,2,"')  # behind quotes that never close everything is otherwise
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_more_records_than_their_fields_let_a_tile_have(left, quote):
+    """There is no room for what strings of such a tile come to by 32 records, so they are not measured by rows."""
+    shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
+    plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
+    options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}
+    check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=shape)
+    assert 0 < left["tally_rows"][0] < left["tally_rows"][1]
+
+
 def test_strings_of_all_lengths_and_rows_without_any(left):
     lines = ["x" * (i % 131) + "," + ("y" * 700 if i % 97 == 0 else "") for i in range(500)]
     check("\n".join(lines).encode(), header=False, schema=["string", "string"])
