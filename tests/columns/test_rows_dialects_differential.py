@@ -34,7 +34,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
     def counted(self: FiberLauncher, entry, shape, args) -> None:
         launch(self, entry, shape, args)
         if entry.name == "convert_rows":
-            marks = self.fetch(args[4]).view(np.uint32)
+            marks = self.fetch(args[6]).view(np.uint32)
             self.waits -= 1
             launches.append((int((marks != 0).sum()), len(marks)))
 

@@ -42,7 +42,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[int]]]:
     def counted(self: FiberLauncher, entry, shape, args) -> None:
         launch(self, entry, shape, args)
         if entry.name in counts:
-            marks = self.fetch(args[5 if entry.name == "tally_rows" else 4]).view(np.uint32)
+            marks = self.fetch(args[{"measure_rows": 5, "tally_rows": 6, "convert_rows": 6}[entry.name]]).view(np.uint32)
             self.waits -= 1
             counts[entry.name][0] += int((marks != 0).sum())
             counts[entry.name][1] += len(marks)
@@ -153,6 +153,16 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
     check(data, **options)
     marked, tiles = left["convert_rows"]
     assert (marked == tiles) == (odd == '1,2,"')  # behind quotes that never close everything is otherwise
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_more_records_than_their_fields_let_a_tile_have(left, quote):
+    """There is no room for what strings of such a tile come to by 32 records, so they are not measured by rows."""
+    shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
+    plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
+    options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}
+    check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=shape)
+    assert 0 < left["tally_rows"][0] < left["tally_rows"][1]
 
 
 def test_strings_of_all_lengths_and_rows_without_any(left):

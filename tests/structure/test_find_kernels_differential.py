@@ -107,12 +107,21 @@ def tile_count(data: bytes, how: How) -> int:
     return -(-(len(data) + how.skew) // how.tile) if data else 0
 
 
-def scanned(data: bytes, how: How, tallies: NDArray[Any], totals: NDArray[Any], *, quoted: bool, states: object) -> Result:
-    """Entries and totals, from what the tiles came to."""
+def scanned(
+    data: bytes,
+    how: How,
+    tallies: NDArray[Any],
+    totals: NDArray[Any],
+    *,
+    quoted: bool,
+    states: object,
+    marks: NDArray[np.uint32] | None = None,
+) -> Result:
+    """Entries and totals, from what the tiles came to; `marks` of tiles whose beginning was guessed wrongly are set."""
     tiles = tile_count(data, how)
     blocks = max(1, -(-tiles // SCAN_THREADS))
     entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
-    args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, memory]
+    args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, marks, memory]
     program = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
     checks = fibers.Checks(unwritten=(entries,))

@@ -46,7 +46,7 @@ _BLOCKS_BEHIND = 2048
 """Of a form that another one may ask for: enough for any card, few where it does not."""
 _OWN_BYTES = 64
 """Of a thread of lenient_runs.cu."""
-_SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPP")
+_SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
@@ -131,22 +131,29 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class TallyAndMore:
-    """What reads a text in the form ``"bare"`` in place of ``tally_plain``, and does more than that.
+    """What reads a text in its first form in place of ``tally_plain``, and does more than that.
 
     Parameters
     ----------
+    form
+        ``"bare"`` or ``"quoted"``: of which it makes the tallies.
     entry, defines, threads, shared
         A launch of a block for each tile, told the text, the dialect, tallies and totals; the first room of zeros that the caller
-        wants, and the second half of the next one, of two words for each tile; and `told`.
+        wants, the last of the others, and the second half of the next one of zeros, of two words for each tile, which the scan
+        marks too; and `told`.
     told
         What else it is told of a text of so many bytes and tiles.
+    room
+        Bytes of that last room, of a text of so many tiles.
     """
 
+    form: str
     entry: Entry
     defines: Mapping[str, int]
     threads: int
     shared: int
     told: Callable[[int, int], Sequence[Any]]
+    room: Callable[[int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +228,7 @@ def find_tiles(
     has_quotes
         Whether there are quotes in the text, as far as is known.
     tally
-        What reads the text, if its first form is ``"bare"``.
+        What reads the text, if its first form is that one's.
 
     Returns
     -------
@@ -288,7 +295,7 @@ def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequ
     """Launch the forms; of a recording, sizes and the number of tiles are symbols."""
     dialect, forms = way.dialect, way.forms
     search = _Search(launcher, text, (way.shape, tiles), [form for form, _ in forms], more)
-    if forms[0][0] == "bare":
+    if way.tally is not None and forms[0][0] == way.tally.form:
         search.tally = way.tally
     with launcher.together():
         for form, described in forms:
@@ -370,15 +377,16 @@ class _Search:
         """Start a form, behind the one before it."""
         before = self._before
         totals = self._before = Part(self.totals, 0 if before is None else before.begin + _TOTALS_BYTES, _TOTALS_BYTES)
-        states = None
+        states: Room | None = None
+        marks: Room | None = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
             tally = self.tally
             sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
-            args = [self._text, described, self._tallies, totals, sums, marks, *tally.told(self._bytes, self.tiles)]
-            self._launcher.launch(tally.entry, shape, args)
+            head = [self._text, described, self._tallies, totals, sums, self.more[-1], marks]
+            self._launcher.launch(tally.entry, shape, [*head, *tally.told(self._bytes, self.tiles)])
         elif not self._is_empty:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
             blocks = self.tiles if before is None else least(self.tiles, _BLOCKS_BEHIND)
@@ -386,7 +394,7 @@ class _Search:
             self._launcher.launch(_TALLY_PLAIN, shape, args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
         head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
-        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, self._scan_memory[form]])
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, marks, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
         """The tiles' states."""

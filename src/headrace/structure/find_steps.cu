@@ -255,7 +255,7 @@ __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<co
 }
 
 // The steps of a row of the tile.
-__device__ __forceinline__ Window look(const Staged& staged, u32 row) {
+__device__ __forceinline__ Window<16> look(const Staged& staged, u32 row) {
     const uint4 codes = staged.vector[place_of(row * tile::lanes + tile::lane())];
     const u32 words[4] = {codes.x, codes.y, codes.z, codes.w};
     tile::Bits fields, records, starts;
@@ -273,7 +273,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     bool found = records == 0 && separators == 0 && !starts;
     bool start_found = !starts, field_found = separators == 0;
     for (u32 row = tile_rows; row-- > 0 && !found;) {
-        const Window window = look(staged, row);
+        const Window<16> window = look(staged, row);
         const bool ended = trail.add(window, first + row * row_bytes);
         start_found |= __any_sync(tile::all_lanes, window.starts != 0) != 0;
         field_found |= __any_sync(tile::all_lanes, window.separators != 0) != 0;

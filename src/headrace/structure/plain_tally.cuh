@@ -16,8 +16,8 @@ struct PlainTallies {
 
     // Row `row` of the tile. `inside`: whether the text is inside quotes at the end of it that is looked at first; it
     // becomes the same of the other end.
-    static __device__ __forceinline__ Window look(const Tile& staged, u32 row, bool& inside, bool backwards,
-                                                  const Patterns& patterns) {
+    static __device__ __forceinline__ Window<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
+                                                      const Patterns& patterns) {
         const Place place = staged.place(row * tile::lanes + tile::lane());
         Masks masks;
         if (find_ends(masks, place, patterns)) settle_runs(masks, place, patterns);
@@ -48,12 +48,9 @@ struct PlainTallies {
         inside = false;
         found = records != 0 || !idle;
         for (u32 row = 0; row < Tile::all_rows && !found; ++row) {
-            const Window window = look(staged, row, inside, false, patterns);
-            const u32 some = __ballot_sync(tile::all_lanes, window.starts != 0);
-            if (some == 0) continue;
-            const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
-            const u32 bit = static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(window.starts, lane)))) - 1;
-            const i64 at = first + row * Tile::row_bytes + lane * 16 + bit;
+            const i32 start = first_of<16>(look(staged, row, inside, false, patterns).starts);
+            if (start < 0) continue;
+            const i64 at = first + row * Tile::row_bytes + start;
             if (at > trail.record_begin) trail.record_begin = at;
             found = true;
         }

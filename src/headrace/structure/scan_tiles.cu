@@ -39,10 +39,13 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
 
 // `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are
 // lenient: where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it;
-// else null. `memory`: a ticket and a state for each block of the scan, and the same of the parities; all zero.
+// else null. `marks`: null, or one for each tile, which becomes 1 where what was guessed of its beginning is wrong
+// (columns/convert/tally_rows.cu). `memory`: a ticket and a state for each block of the scan, and the same of the
+// parities; all zero.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
-               TileEntry* entries, FindTotals* totals, const FindTotals* other, tile::Chain<Reached>::Word* memory) {
+               TileEntry* entries, FindTotals* totals, const FindTotals* other, u32* marks,
+               tile::Chain<Reached>::Word* memory) {
     __shared__ Reached words[warps];
     __shared__ u32 parity_words[warps];
     __shared__ Reached reached_before;
@@ -78,6 +81,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (there) {
         entries[number] = entry_at(before, tile_begin(number, tile_bytes, skew), (tally.flags & TALLY_IDLE) != 0,
                                    static_cast<u8>(state));
+        if (marks != nullptr && (state != 0) != ((tally.flags & TALLY_GUESS) != 0)) marks[number] = 1;
     }
     if (there && number + 1 == tiles) {
         const u32 behind = states != nullptr ? states[tiles] : state ^ ((tally.flags & TALLY_ODD) != 0);

@@ -12,7 +12,8 @@ enum TallyFlag : u32 {
     TALLY_CLOSED = 1u << 16,
     TALLY_IDLE = 1u << 17,         // no record is open at its first byte
     TALLY_IDLE_BEHIND = 1u << 18,  // nor behind its last
-    TALLY_ODD = 1u << 19           // it holds an odd number of quotes
+    TALLY_ODD = 1u << 19,          // it holds an odd number of quotes
+    TALLY_GUESS = 1u << 20         // what was told beside tallies took it to begin inside quotes
 };
 
 struct Tally {

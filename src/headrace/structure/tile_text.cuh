@@ -20,18 +20,28 @@ __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, 
     return {word[0], word[1], word[2], word[3]};
 }
 
-// 512 bytes of a tile, 16 a lane, as bits: bytes that are separators (the last of each), that end records, and that are
-// the first of records.
+// A part of a tile, so many bytes a lane, as bits: bytes that are separators (the last of each), that end records, and
+// that are the first of records.
+template <u32 bytes>
 struct Window {
     u32 separators, records, starts;
 };
 
-// Place of the last bit of all lanes in 512 bytes; -1 if there is none.
+// Place of the last bit of all lanes, of so many bytes each; -1 if there is none.
+template <u32 bytes>
 __device__ __forceinline__ i32 last_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
-    return static_cast<i32>(last * 16 + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
+    return static_cast<i32>(last * bytes + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
+}
+// The same of the first.
+template <u32 bytes>
+__device__ __forceinline__ i32 first_of(u32 bits) {
+    const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
+    if (some == 0) return -1;
+    const u32 first = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
+    return static_cast<i32>(first * bytes + static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(bits, first)))) - 1);
 }
 
 // What the end of a tile says, by one warp, window by window backwards. Mostly the last window has the last record's
@@ -41,13 +51,14 @@ struct Trail {
     u32 column = 0;  // separators behind the last record's end, once that is found
 
     // Whether the window ends a record.
-    __device__ __forceinline__ bool add(const Window& window, i64 begin) {
-        const i32 start = last_of(window.starts), separator = last_of(window.separators);
-        const i32 record = last_of(window.records);
+    template <u32 bytes>
+    __device__ __forceinline__ bool add(const Window<bytes>& window, i64 begin) {
+        const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
+        const i32 record = last_of<bytes>(window.records);
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
         if (separator >= 0 && begin + separator >= field_begin) field_begin = begin + separator + 1;
-        const i32 mine = static_cast<i32>(tile::lane() * 16);
-        const u32 behind = record < mine ? 0xFFFF : record >= mine + 15 ? 0 : 0xFFFEu << (record - mine) & 0xFFFF;
+        const i32 mine = static_cast<i32>(tile::lane() * bytes);
+        const u32 behind = record < mine ? ~0u : record >= mine + 31 ? 0 : ~1u << (record - mine);
         column += __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(window.separators & behind)));
         return record >= 0;
     }

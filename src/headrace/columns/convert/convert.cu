@@ -199,11 +199,11 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
 }
 
 // `marks`: null, and a block has a tile; or a block has up to 32, `own_tiles`, and converts those whose marks are not 0
-// (convert_rows.cu). Mostly there are none, so that is to cost few blocks.
-HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles) {
+// (convert_rows.cu), or all of them. Mostly there are none, so that is to cost few blocks.
+HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles, bool all) {
     if (marks == nullptr) return 1;
     const u64 own = u64{blockIdx.x} * own_tiles + tile::lane();
-    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && marks[own] != 0);
+    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && (all || marks[own] != 0));
 }
 
 template <bool writes>
@@ -212,6 +212,9 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * own_tiles + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
         u64* const own = string_bytes + u64{number} * task.strings;
+        if constexpr (!writes) {
+            for (u32 i = threadIdx.x; i < task.strings; i += threads) own[i] = 0;  // each is this thread's from here on
+        }
         convert_tile<writes>(memory, text, task, entries, columns, own, number);
         __syncthreads();  // behind it another tile is staged
     }
@@ -225,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                   FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 own_tiles,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    const u32 wanted = wanted_tiles(task, marks, own_tiles);
+    const u32 wanted = wanted_tiles(task, marks, own_tiles, false);
     if (wanted == 0 || is_refused(ahead)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
@@ -234,15 +237,17 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, own_tiles);
 }
 #else
-// How many bytes this tile copies for each column of strings: sums[tile * strings + column], which are zero before.
+// How many bytes this tile copies for each column of strings: sums[tile * strings + column].
 // `form`: totals of the form of the search before steps, or null. Where both ways to measure are launched, that one
-// returns at once which is not the text's.
+// returns at once which is not the text's. Where quotes are malformed all tiles are measured here, since a record that
+// has to go may reach into tiles that know nothing of that.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
                     const FindTotals* form, const u32* marks, u32 own_tiles, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    const u32 wanted = wanted_tiles(task, marks, own_tiles);
-    if (form != nullptr && ((tile::load_relaxed(&form->flags) & FIND_REDO) != 0) != by_steps) return;
+    const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
+    if (form != nullptr && ((flags & FIND_REDO) != 0) != by_steps) return;
+    const u32 wanted = wanted_tiles(task, marks, own_tiles, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
     convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, own_tiles);
 }
 #endif

@@ -29,9 +29,11 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     RowTile tile{};
     tile.entry = entries[blockIdx.x];
     tile.next = entries[blockIdx.x + 1];
+    tile.text = text;
     tile.origin = extent.origin;
     tile.begin = extent.begin;
     tile.end = extent.end;
+    tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
     if (ends_text(task, tile)) ++tile.records;
@@ -48,7 +50,6 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
     if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
     if (found.by_steps && !(task.flags & ROWS_STEPS)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
-    if constexpr (may_quote) settle_tile(memory, task, tile);
     return list_records(memory, task, tile);
 }
 
@@ -62,12 +63,11 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 }
 
 #if HR_WRITES
-// Reads the fields of a warp's records. Strings are put behind a barrier.
+// Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], u32 round) {
-    RowColumn column = load_column(columns, 0);
-    for (u32 number = 1; number <= task.columns; ++number) {
-        const RowColumn next = load_column(columns, number < task.columns ? number : 0);
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
+    for (u32 number = 0; number < task.columns; ++number) {
+        const RowColumn column = load_column(columns, number);
         switch (column.kind) {
             case RowKind::int4:
                 read_integers<u32>(memory, task, column, group, cursors);
@@ -93,21 +93,13 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             case RowKind::timestamp:
                 read_timestamps(memory, task, column, group, cursors);
                 break;
-            case RowKind::text: {
-                const u32 begin = cursors[0].at;
-                read_strings(memory, task, column, group, cursors, round);
-                if (group.row == tile.entry.record && cursors[0].live) {
-                    const u32 end = cursors[0].at - 1;
-                    memory.sums[column.string] =
-                        kept_bytes(memory, begin, end) - owned_bytes(memory, tile, begin, end, false);
-                }
+            case RowKind::text:
+                read_strings(memory, task, tile, column, group, cursors, places);
                 break;
-            }
             default:
 #pragma unroll
                 for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
         }
-        column = next;
     }
 }
 
@@ -122,54 +114,48 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
     return whole;
 }
 
-HR_FN void put_all_strings(RowMemory& memory, const RowTask& task, const RowColumn* columns, u64 first, u32 rows,
-                           u32 round) {
-    for (u32 number = 0; number < task.strings; ++number) {
-        const RowColumn column = load_column(columns, task.columns + number);
-        put_strings(memory, task, column, first, rows, round, round == 0 ? memory.sums[column.string] : 0);
-    }
-}
-
-// Whether all rows were read.
+// Whether all rows were read. `string_begins`, `sizes`: of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found, const u64* string_begins) {
-    if (!open_tile(memory, text, task, tile, found)) return false;
-    if (tile::lane() < task.strings) {
-        strings_behind(memory).bases[tile::warp()][tile::lane()] = string_begins[tile::lane()];
+                        const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
+    StringPlaces places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
+    if (task.strings != 0) {
+        if (threadIdx.x == 0) strings_behind(memory).long_count = 0;
+        move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
+    if (!open_tile(memory, text, task, tile, found)) return false;
     bool whole = true;
-    u32 round = 0;
-    for (u32 first = 0; first < tile.records; first += per_round, ++round) {
-        const u32 own = first + tile::warp() * per_warp;
+    for (u32 own = tile::warp() * per_warp; own < tile.records; own += per_round) {
         const u32 record = own + tile::lane();
         const RowGroup group{tile.entry.record + own, tile.entry.record + record};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
-        if (own < tile.records) read_records(memory, task, columns, tile, group, cursors, round);
+        if (task.strings != 0) move_to(places, task, sizes, own / tile::lanes);
+        read_records(memory, task, columns, tile, group, cursors, places);
         whole &= are_whole(cursors, record, tile.records);
-        if (task.strings == 0) continue;
-        if (!__syncthreads_and(whole)) return false;
-        put_all_strings(memory, task, columns, tile.entry.record + first, tile.records - first, round);
-        if (first + per_round < tile.records) __syncthreads();  // long strings are read by all warps
     }
-    return __syncthreads_and(whole);
+    if (!__syncthreads_and(whole)) return false;
+    if (task.strings != 0) copy_long(memory, strings_behind(memory));
+    return true;
 }
 
-// `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned.
-// `marks`: one for each tile, 0 before; others are to be converted by convert_tiles. `ahead`: null, or what check_room
-// left.
+// `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned;
+// `sizes`: as measure_rows leaves them. `left`: where there are strings, tiles whose marks are not 0 were not measured
+// by rows, and are not read by rows either. `marks`: one for each tile, 0 before; others are to be converted by
+// convert_tiles. `ahead`: null, or what check_room left.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
-                 const u64* string_begins, u32* marks, const FindTotals* totals, const u64* ahead,
-                 const __grid_constant__ RowTask task) {
+                 const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
+                 const u64* ahead, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const bool refused = is_refused(ahead);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
-    if (convert_tile(*memory, text, task, columns, tile, found, begins)) return;
+    const u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
+    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, own_sizes)) return;
     if (threadIdx.x != 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
@@ -177,22 +163,25 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found) {
+                        const RowTile& tile, const RowsFound& found, u16* sizes) {
     if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
-    if (tile.records == 0 || !open_tile(memory, text, task, tile, found)) return false;
+    if (tile.records == 0 || !has_sizes(task, tile)) return false;
+    if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    return __syncthreads_and(measure_records(memory, task, tile, column_of));
+    return __syncthreads_and(measure_records(memory, task, tile, column_of, sizes));
 }
 
-// How many bytes this tile copies for each column of strings: sums[tile * strings + column]. `marks`: one for each
-// tile, 0 before; others are to be measured by measure_strings.
+// How many bytes this tile copies for each column of strings: sums[tile * strings + column]; and of each 32 records:
+// sizes[(tile * groups + group) * strings + column]. `marks`: one for each tile, 0 before; others are to be measured by
+// measure_strings.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u32* marks,
-                 const FindTotals* totals, const __grid_constant__ RowTask task) {
+    measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
+                 u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
-    const bool fine = measure_tile(*memory, text, task, columns, tile, found);
+    u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const bool fine = measure_tile(*memory, text, task, columns, tile, found, own_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine && threadIdx.x < task.strings)
         sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headrace.columns.convert.rows_gpu import (
@@ -12,13 +14,14 @@ from headrace.columns.convert.rows_gpu import (
     RowColumns,
     RowReading,
     RowsFlag,
+    RowShape,
     measure_program,
     row_program,
     tally_program,
 )
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group
-from headrace.core.gpu.launcher import Part, Room, Shape
+from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.find_gpu import TallyAndMore, TileStructure
@@ -40,21 +43,41 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return plain, ascii_only
 
 
-def measuring(shape: GpuShape, group: Group) -> TallyAndMore | None:
-    """The search for structure that measures the group's strings as it goes, if it can."""
-    columns = group.by_rows(quotes=False, measures=True) if group.strings else None
+def measuring(shape: GpuShape, group: Group, *, quoted: bool) -> TallyAndMore | None:
+    """The search for structure that measures the group's strings as it goes, if it can, of a text taken to have quotes or not."""
+    columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
-    reading = _TALLY_READINGS[group.has_text]
+    reading, tile = _TALLY_READINGS[group.has_text], shape.find.tile
 
     def told(nbytes: int, tiles: int) -> Sequence[Any]:
-        return columns.task(reading, nbytes, tiles), columns.briefs
+        return columns.task(reading, nbytes, tiles, tile), columns.briefs
 
-    return TallyAndMore(TALLY_ROWS, *tally_program(shape.rows, shape.find.threads), told)
+    program = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
+    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, told, partial(columns.sizes_bytes, tile=tile))
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
 """Without and with a tile's other bytes than ASCII being left; the dialect is the search's."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStrings:
+    """What is known of a text's strings once they are measured.
+
+    Parameters
+    ----------
+    sums
+        Bytes of those of each tile and column; then where they go.
+    sizes
+        Of what was measured by rows, bytes by 32 records.
+    left
+        A word for each tile, which is not 0 if it was not measured by rows; None if none was.
+    """
+
+    sums: Room
+    sizes: Room | None = None
+    left: Room | None = None
 
 
 class RowLaunches:
@@ -67,16 +90,17 @@ class RowLaunches:
     found
         Its tiles.
     marks
-        Zeros for the tiles of two launches, 4 bytes each; later ones make their own.
+        Zeros for the tiles of two launches, 4 bytes each; later ones make their own. The second ones are the search's, if that
+        has measured strings.
     quoted
         Whether fields are taken to have quotes.
     """
 
     def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
         self._launcher, self._text, self._found = place.launcher, place.text, found
-        self._marks = [Part(marks, begin, found.tiles * 4) for begin in (0, found.tiles * 4)]
-        self.measured: Room | None = self._marks.pop() if found.did_more else None
-        """What the search has left of tiles whose strings it was to measure: a word each, which is not 0 if it has not."""
+        self._marks = halves_of(marks, found.tiles)
+        if found.did_more:
+            self._marks.pop()
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shapes, self._quoted = place.shape, quoted
 
@@ -88,40 +112,62 @@ class RowLaunches:
         """The group as rows are read; None if this kernel cannot read it."""
         return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
 
-    def launch(
-        self, columns: RowColumns, table: Room, sums: Room | None, *, ascii_only: bool, writes: bool, ahead: Room | None = None
+    def measure(self, columns: RowColumns, table: Room, sums: Room, *, ascii_only: bool) -> MeasuredStrings:
+        """Tell how many bytes each column of strings has in each tile, in `sums`; other parameters as of `convert`."""
+        tile, tiles = self._shapes.find.tile, self._found.tiles
+        program = measure_program(self._shape(columns), self._shapes.find.threads)
+        marks, sizes = self._new_marks(), self._launcher.room(columns.sizes_bytes(tiles, tile))
+        args = [self._text, self._found.entries, table, sums, sizes, marks, self._found.totals, self._task(columns, ascii_only)]
+        self._launch(MEASURE_ROWS, program, args)
+        return MeasuredStrings(sums, sizes, marks)
+
+    def convert(
+        self, columns: RowColumns, table: Room, strings: MeasuredStrings, *, ascii_only: bool, ahead: Room | None = None
     ) -> Room:
-        """Read tiles by rows.
+        """Make columns.
 
         Parameters
         ----------
         columns, table
             The columns, and where what the kernel is told of them lies.
-        sums
-            Bytes of the strings of each tile, to be written, or where they go.
+        strings
+            Where they go. Tiles that were not measured by rows are left.
         ascii_only
             Whether a tile with other bytes is left to the kernel behind.
-        writes
-            Whether columns are made, or strings measured.
         ahead
-            Where columns are made: what says whether their room does, or None if the host knows.
+            What says whether the columns' room does, or None if the host knows.
 
         Returns
         -------
         Room
             A word for each tile, which is not 0 if it is left.
         """
-        assert self._reading is not None
-        launcher, tiles = self._launcher, self._found.tiles
-        marks: Room = self._marks.pop() if self._marks else launcher.room(tiles * 4, fill=0)
-        task = columns.task(self._reading[ascii_only], self._text.nbytes, tiles)
-        shape = self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
-        if writes:
-            defines, threads, shared = row_program(shape, columns.strings)
-        else:
-            defines, threads, shared = measure_program(shape, self._shapes.find.threads)
-        args: list[object] = [self._text, self._found.entries, table, sums, marks, self._found.totals, ahead, task]
-        if not writes:
-            del args[-2]
-        launcher.launch(CONVERT_ROWS if writes else MEASURE_ROWS, Shape(defines, tiles, threads, shared), args)
+        marks = self._new_marks()
+        head = [self._text, self._found.entries, table, strings.sums, strings.sizes, strings.left, marks, self._found.totals]
+        args = [*head, ahead, self._task(columns, ascii_only)]
+        self._launch(CONVERT_ROWS, row_program(self._shape(columns), columns.strings > 0), args)
         return marks
+
+    def _new_marks(self) -> Room:
+        return self._marks.pop() if self._marks else self._launcher.room(self._found.tiles * 4, fill=0)
+
+    def _shape(self, columns: RowColumns) -> RowShape:
+        return self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+
+    def _task(self, columns: RowColumns, ascii_only: bool) -> bytes:
+        assert self._reading is not None
+        return columns.task(self._reading[ascii_only], self._text.nbytes, self._found.tiles, self._shapes.find.tile)
+
+    def _launch(self, entry: Entry, program: tuple[dict[str, int], int, int], args: list[Any]) -> None:
+        defines, threads, shared = program
+        self._launcher.launch(entry, Shape(defines, self._found.tiles, threads, shared), args)
+
+
+def halves_of(marks: Room, tiles: int) -> list[Room]:
+    """The zeros for two launches."""
+    return [Part(marks, begin, tiles * 4) for begin in (0, tiles * 4)]
+
+
+def strings_of_search(found: TileStructure, sums: Room, sizes: Room | None, marks: Room) -> MeasuredStrings:
+    """What the search has left in these rooms, if it has measured strings."""
+    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.did_more else MeasuredStrings(sums)

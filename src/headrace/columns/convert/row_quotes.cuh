@@ -10,81 +10,150 @@
 
 namespace headrace {
 
-// A word of 32 bytes: raw quotes, and whether its first byte's predecessor is inside quotes, or a quote.
-struct QuoteWord {
-    u32 quotes;
-    bool inside, quote_before;
+// A thread's words of the tile: ends of fields and lines on both sides of quotes, quotes, and what is inside them.
+struct QuotedWords {
+    u32 ends[own_chunks], lines[own_chunks], quotes[own_chunks], inside[own_chunks];
 };
 
-// Settles a word; returns the quotes that are dropped.
-HR_FN u32 settle_quotes(RowMemory& memory, const PlainDialect& dialect, u32 word, const QuoteWord& own) {
-    const u32 inside = prefix_xor(own.quotes) ^ (own.inside ? ~0u : 0);
-    memory.ends[word] &= ~inside;
-    if (word >= head_chunks) memory.lines[word - head_chunks] &= ~inside;
-    return dropped_quotes(own.quotes, inside, dialect.flags & PLAIN_DOUBLES, own.quote_before && !own.inside ? 1 : 0);
+// Of a head's word, which quotes are dropped, and of its warp's words how many up to its own.
+struct HeadWord {
+    u32 dropped, until;
+};
+
+// Tells which of the head's words have an odd number of quotes; `settle_head` is behind a barrier.
+HR_FN void share_head(RowMemory& memory) {
+    const u32 quotes = threadIdx.x < head_chunks ? memory.dropped[threadIdx.x] : 0;
+    const u32 odd = __ballot_sync(tile::all_lanes, (__popc(quotes) & 1) != 0);
+    if (tile::lane() == 0) memory.head_odd[tile::warp()] = odd;
 }
 
-// Settles all words; ends with a barrier.
-HR_FN void settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile) {
-    const u32 own_first = threadIdx.x * own_chunks, first = head_chunks + own_first;
-    const bool has_head = threadIdx.x < head_chunks;
-    const u32 head_quotes = has_head ? memory.dropped[threadIdx.x] : 0;
-    bool head_before = has_head && threadIdx.x != 0 && memory.dropped[threadIdx.x - 1] >> 31 != 0;
-    const bool before = has_chunk(own_first) && memory.dropped[first - 1] >> 31 != 0;
-    u32 quotes[own_chunks], count = 0;
+HR_FN bool has_head() { return tile::warp() * tile::lanes < head_chunks; }
+
+// Which bytes of this thread's word of the head are inside quotes. `inside`: the tile's beginning is.
+HR_FN u32 inside_of_head(const RowMemory& memory, u32 quotes, bool inside) {
+    u32 odd = static_cast<u32>(__popc(memory.head_odd[tile::warp()] & ~((1u << tile::lane()) - 1)));
+    for (u32 warp = tile::warp() + 1; warp * tile::lanes < head_chunks; ++warp)
+        odd += static_cast<u32>(__popc(memory.head_odd[warp]));
+    return tile::prefix_parities(quotes) ^ (inside != ((odd & 1) != 0) ? ~0u : 0);
+}
+
+// The quotes of a word that are dropped. `quote_before`: the byte before is a quote.
+HR_FN u32 dropped_of(const PlainDialect& dialect, u32 quotes, u32 inside, bool quote_before) {
+    const bool outside_before = ((inside ^ quotes) & 1) == 0;
+    return dropped_quotes(quotes, inside, dialect.flags & PLAIN_DOUBLES, quote_before && outside_before ? 1 : 0);
+}
+
+// Settles this thread's word of the head, whose ends of fields and lines on both sides of quotes are `ends`.
+HR_FN HeadWord settle_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
+    const u32 word = threadIdx.x;
+    const bool there = word < head_chunks;
+    const u32 quotes = there ? memory.dropped[word] : 0;
+    const u32 within = inside_of_head(memory, quotes, inside);
+    const bool quote_before = there && word != 0 && memory.dropped[word - 1] >> 31 != 0;
+    HeadWord own{dropped_of(dialect, quotes, within, quote_before), 0};
+    const u32 gone = static_cast<u32>(__popc(own.dropped)), until = tile::scan_warp<Sum<u32>>(gone);
+    own.until = until - gone;
+    if (tile::lane() == tile::lanes - 1) memory.head_dropped[tile::warp()] = until;
+    if (there) memory.ends[word] = ends & ~within;
+    return own;
+}
+
+// Stores it; counts end at the tile with head_bytes, from where the tile's go on. Behind a barrier.
+HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
+    if (threadIdx.x >= head_chunks) return;
+    u32 behind = 0;
+    for (u32 warp = tile::warp(); warp * tile::lanes < head_chunks; ++warp) behind += memory.head_dropped[warp];
+    memory.dropped[threadIdx.x] = own.dropped;
+    memory.dropped_before[threadIdx.x] = static_cast<u16>(head_bytes - behind + own.until);
+}
+
+// Settles all words: ends of fields, and which quotes are dropped, are left for the tile's readers. `head_ends`: of
+// this thread's word of the head. Has a barrier; what it leaves is there behind the next one.
+HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
+                            QuotedWords& own) {
+    HeadWord head{};
+    if (has_head()) head = settle_head(memory, dialect, head_ends, inside);
+    const u32 first = threadIdx.x * own_chunks;
+    bool quote_before = has_chunk(first) && memory.dropped[head_chunks + first - 1] >> 31 != 0;
+    LineEnds lines{};
+    u32 dropped[own_chunks], counts = 0;
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        quotes[i] = has_chunk(own_first + i) ? memory.dropped[first + i] : 0;
-        count += static_cast<u32>(__popc(quotes[i]));
+        own.ends[i] &= ~own.inside[i];
+        lines.words[i] = own.lines[i] & ~own.inside[i];
+        dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
+        quote_before = own.quotes[i] >> 31 != 0;
+        counts += static_cast<u32>(__popc(lines.words[i])) | static_cast<u32>(__popc(dropped[i])) << 16;
     }
-    // Quotes of the tile, and of the head above them.
-    const u64 own = count | u64{static_cast<u32>(__popc(head_quotes))} << 32;
-    const u64 joined = tile::scan_warp<Sum<u64>>(own);
-    const tile::Before<u64> block =
-        tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals);
-    const u64 until = block.before + joined - own;
-    u32 dropped = 0, head_dropped = 0;
-    if (has_head) {
-        const u32 behind = static_cast<u32>(block.total >> 32) - static_cast<u32>(until >> 32);
-        head_dropped = settle_quotes(memory, task.dialect, threadIdx.x,
-                                     {head_quotes, ((behind & 1) != 0) != tile.inside, head_before});
-    }
-    bool inside = ((until & 1) != 0) != tile.inside, quote_before = before;
+    store_own(memory.ends + head_chunks, own.ends);
+    auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
+    const u32 joined = tile::scan_warp<Sum<u32>>(counts);
+    const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    const u32 until = block.before + joined - counts;
+    lines.before = until & 0xFFFF;
+    lines.total = block.total & 0xFFFF;
+    put_head(memory, head);
+    store_own(memory.dropped + head_chunks, dropped);
+    u32 sum = head_bytes + (until >> 16);
 #pragma unroll
     for (u32 i = 0; i < own_chunks; ++i) {
-        if (!has_chunk(own_first + i)) break;
-        const u32 raw = quotes[i];
-        quotes[i] = settle_quotes(memory, task.dialect, first + i, {raw, inside, quote_before});
-        inside ^= (__popc(raw) & 1) != 0;
-        quote_before = raw >> 31 != 0;
-        dropped += static_cast<u32>(__popc(quotes[i]));
+        if (!has_chunk(first + i)) break;
+        memory.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
+        sum += static_cast<u32>(__popc(dropped[i]));
     }
-    __syncthreads();  // all have read the quotes of their neighbours, and the totals
-    const u64 gone = dropped | u64{static_cast<u32>(__popc(head_dropped))} << 32;
-    const u64 gone_joined = tile::scan_warp<Sum<u64>>(gone);
-    const tile::Before<u64> gone_block =
-        tile::scan_warps<Sum<u64>, threads>(tile::shuffle(gone_joined, tile::lanes - 1), memory.totals);
-    const u64 gone_until = gone_block.before + gone_joined - gone;
-    if (has_head) {
-        memory.dropped[threadIdx.x] = head_dropped;
-        memory.dropped_before[threadIdx.x] = static_cast<u16>(gone_until >> 32);
-    }
-    u32 sum = static_cast<u32>(gone_block.total >> 32) + static_cast<u32>(gone_until);
+    if (threadIdx.x == threads - 1) memory.dropped_before[chunks] = static_cast<u16>(head_bytes + (block.total >> 16));
+    return lines;
+}
+
+// The same of a tile that is staged, and of which is known how it begins.
+HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+    const u32 head_ends = threadIdx.x < head_chunks ? memory.ends[threadIdx.x] : 0;
+    QuotedWords own;
+    load_own(memory.ends + head_chunks, own.ends);
+    load_own(memory.lines, own.lines);
+    load_own(memory.dropped + head_chunks, own.quotes);
+    u32 odd = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        if (!has_chunk(own_first + i)) break;
-        memory.dropped[first + i] = quotes[i];
-        memory.dropped_before[first + i] = static_cast<u16>(sum);
-        sum += static_cast<u32>(__popc(quotes[i]));
-    }
-    if (threadIdx.x == threads - 1) memory.dropped_before[chunks] = static_cast<u16>(sum);
+    for (u32 i = 0; i < own_chunks; ++i) odd ^= own.quotes[i];
+    const u32 lanes = __ballot_sync(tile::all_lanes, (__popc(odd) & 1) != 0);
+    if (tile::lane() == 0) memory.odd[tile::warp()] = static_cast<u32>(__popc(lanes)) & 1;
+    share_head(memory);
     __syncthreads();
+    const u32 odd_warps =
+        __ballot_sync(tile::all_lanes, tile::lane() < tile::warp() && memory.odd[tile::lane() % warps] != 0);
+    const u32 before = lanes & ((1u << tile::lane()) - 1);
+    bool inside = ((__popc(before) + __popc(odd_warps)) & 1) != (tile.inside ? 1 : 0);
+#pragma unroll
+    for (u32 i = 0; i < own_chunks; ++i) {
+        own.inside[i] = tile::prefix_parities(own.quotes[i]) ^ (inside ? ~0u : 0);
+        inside = own.inside[i] >> 31 != 0;
+    }
+    return settle_words(memory, task.dialect, head_ends, tile.inside, own);
 }
 
 // Quotes that are dropped of staged bytes [0, at).
 HR_FN u32 dropped_until(const RowMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
     return bits_until(memory.dropped, memory.dropped_before, at);
+}
+
+// Whether the field that begins there is in quotes: the first one is no part of its text.
+HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
+    if constexpr (!may_quote) return false;
+    return (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0;
+}
+
+// Lists the records; false if line ends are not theirs. Ends with a barrier.
+HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+    LineEnds lines;
+    if constexpr (may_quote) {
+        lines = settle_tile(memory, task, tile);
+    } else {
+        lines = find_lines(memory);
+    }
+    if (lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
+    put_starts(memory, task, tile, lines);
+    return true;
 }
 
 }  // namespace headrace

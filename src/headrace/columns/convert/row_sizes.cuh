@@ -15,15 +15,16 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
         // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
         // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
         // begins between CR and LF for one that ends there.
-        const u8* const text = staged_text(memory);
-        if (cursor.end > cursor.at && text[cursor.end - 1] == '\r') --cursor.end;
-        cursor.live = cursor.end > cursor.at && text[cursor.at] != '\r' && text[cursor.end - 1] != '\r';
+        const auto is_return = [&](u32 at) { return byte_at(memory, tile, at) == '\r'; };
+        if (cursor.end > cursor.at && is_return(cursor.end - 1)) --cursor.end;
+        cursor.live = cursor.end > cursor.at && !is_return(cursor.at) && !is_return(cursor.end - 1);
     }
     return cursor;
 }
 
-// Bytes that are part of the text of fields.
-HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
+// Bytes of a field that are part of its text; `enclosed`: it is in quotes, or some field is.
+HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed) {
+    if (!may_quote || !enclosed) return end - begin;
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
@@ -32,17 +33,8 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end) {
 HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;
-    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until) : 0;
-}
-
-// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
-HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
-    const u32 end = find_end(memory, cursor.at);
-    cursor.live = cursor.live && end <= cursor.end;
-    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
-    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
-    cursor.at = field.next;
-    return field;
+    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until, is_enclosed(memory, begin))
+                                                       : 0;
 }
 
 // Goes on behind some fields, at least one.
@@ -67,17 +59,13 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
 
 // A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
 // owns.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
-    const u32 begin = cursor.at;
-    if (!open) {
-        next_field(memory, task, cursor);
-        return cursor.live ? owned_bytes(memory, tile, begin, cursor.at - 1, false) : 0;
-    }
-    if (begin > cursor.end) return 0;  // it has no such field here
-    const u32 end = find_end(memory, begin);
-    const bool ends = end < cursor.end;
+HR_FN u32 measure_field(const RowMemory& memory, const RowTile& tile, Cursor& cursor, bool open) {
+    const u32 begin = cursor.at, end = find_end(memory, begin);
+    const bool ends = end <= cursor.end;
+    const bool there = cursor.live && begin <= cursor.end;
+    cursor.live = cursor.live && (ends || open);
     cursor.at = ends ? end + 1 : cursor.end + 1;
-    return owned_bytes(memory, tile, begin, end, !ends);
+    return there ? owned_bytes(memory, tile, begin, end, !ends) : 0;
 }
 
 // The same of fields that are skipped; nothing is left of an open record that ends among them.
@@ -88,31 +76,39 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
     cursor.at = cursor.end + 1;
 }
 
-// How many bytes of each column of strings the tile owns, in `sums`, which are zero before: behind a barrier. Whether
-// all records that this thread has read are whole. `column_of(number)`: its kind, what it skips, which strings it has.
+// Whether there is room for the sizes of its strings; a tile with records that are too short for their fields may have
+// more of them.
+HR_FN bool has_sizes(const RowTask& task, const RowTile& tile) { return tile.records / tile::lanes < task.groups; }
+
+// How many bytes of each column of strings the tile owns, in `sums`, which are zero before: behind a barrier; and of
+// each 32 records in `sizes`, strings side by side. Whether all records that this thread has read are whole.
+// `column_of(number)`: its kind, what it skips, which strings it has.
 template <class Columns>
-HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of) {
+HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of, u16* sizes) {
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
     // As of whole records (cursor_at).
-    bool whole = !(has_open && tile.returns && staged_text(memory)[memory.starts[tile.records]] == '\r');
+    bool whole = !(has_open && tile.returns && byte_at(memory, tile, memory.starts[tile.records]) == '\r');
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {memory.starts[record], tile.end, true};
+        if (open) cursor = {memory.starts[record], tile.end - 1, true};
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
                 measure_skipped(memory, cursor, open, column.largest);
                 continue;
             }
-            const u32 size = measure_field(memory, task, tile, cursor, open);
+            const u32 size = measure_field(memory, tile, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
-            if (tile::lane() == 0 && sum != 0) atomicAdd(&memory.sums[column.string], sum);
+            if (tile::lane() == 0) {
+                atomicAdd(&memory.sums[column.string], sum);
+                sizes[first / tile::lanes * task.strings + column.string] = static_cast<u16>(sum);
+            }
         }
         // Behind what there is of an open record there is nothing.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
-        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) >= cursor.end)) ||
+        whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) > cursor.end)) ||
                  (record >= tile.records && !open);
     }
     return whole;

@@ -1,5 +1,6 @@
 // Strings of rows: where each warp's go, and their bytes. Short ones are gathered in shared memory, so that stores are
-// side by side; long ones are copied by all warps.
+// side by side; long ones are copied by all warps when all rows are read. A warp knows where its strings go, since they
+// were measured by 32 records.
 #pragma once
 
 #include "columns/convert/row_sizes.cuh"
@@ -7,24 +8,14 @@
 
 namespace headrace {
 
-// Notes a column's strings of a warp: their places, and how many bytes they have.
-HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
-                        Cursor (&cursors)[per_lane], u32 round) {
-    RowStrings& strings = strings_behind(memory);
-    const u32 number = column.string;
-#pragma unroll
-    for (u32 i = 0; i < per_lane; ++i) {
-        const Field field = next_field(memory, task, cursors[i]);
-        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n);
-        const u32 until = tile::scan_warp<Sum<u32>>(n);
-        const u32 part = tile::warp() * per_lane + i;
-        strings.places[number][part * tile::lanes + tile::lane()] = {
-            static_cast<u16>(field.begin), static_cast<u16>(field.n), static_cast<u16>(until)};
-        if (tile::lane() == tile::lanes - 1) strings.added[round % 2][number][part] = until;
-        const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
-        const u32 nulls = __ballot_sync(tile::all_lanes, null);
-        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
-    }
+// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
+HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+    const u32 end = find_end(memory, cursor.at);
+    cursor.live = cursor.live && end <= cursor.end;
+    if (!cursor.live) return {cursor.at, 0, cursor.at, true};
+    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
+    cursor.at = field.next;
+    return field;
 }
 
 HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
@@ -43,15 +34,11 @@ HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     if ((before || behind) && at < size) to[at] = stream[at];
 }
 
-// A row's string, and where its bytes go behind those of 32 rows' first.
+// A row's string: staged bytes, and how many bytes the strings of its 32 rows have before it and up to its end.
 struct RowString {
     u32 begin, raw;
     u32 before, until;
 };
-HR_FN RowString string_of(const StringPlace* places, u32 row) {
-    const StringPlace own = places[row];
-    return {own.begin, own.raw, row % tile::lanes == 0 ? 0u : places[row - 1].until, own.until};
-}
 
 // Whether bytes of its text are left out.
 HR_FN bool drops(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
@@ -154,46 +141,95 @@ HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
     }
 }
 
-// Stores a round's strings of one column; behind the barrier that all warps' sizes wait for. `rows`: of the round, the
-// first of which is `first`; `before`: bytes of its string that other tiles own.
-HR_FN void put_strings(RowMemory& memory, const RowTask& task, const RowColumn& column, u64 first, u32 rows, u32 round,
-                       u32 before) {
-    constexpr u32 parts = warps * per_lane;  // of 32 rows
-    static_assert(parts <= tile::lanes);
-    RowStrings& strings = strings_behind(memory);
-    const u32 number = column.string, warp = tile::warp(), lane = tile::lane();
-    const StringPlace* const places = strings.places[number];
-    const u64 base = strings.bases[warp][number] - before;
-    const u32 added = lane < parts && lane * tile::lanes < rows ? strings.added[round % 2][number][lane] : 0;
-    const u32 until = tile::scan_warp<Sum<u32>>(added);
-#pragma unroll
-    for (u32 i = 0; i < per_lane; ++i) {
-        const u32 part = warp * per_lane + i, row = part * tile::lanes + lane;
-        const u32 total = tile::shuffle(added, part);
-        const u64 place = base + (tile::shuffle(until, part) - total);
-        if (part * tile::lanes >= rows) break;
-        const RowString own = string_of(places, row);
-        if (row < rows) {
-            put_offset(column, first + row + 1, place + own.until);
-            if (first + row == 0) put_offset(column, 0, 0);
-        }
-        if (total <= long_strings) copy_short(memory, task, strings.streams[warp], column.values + place, own, total);
+// Copies each lane's string to `to` and behind it where none is longer than a word: of these no stream is made.
+HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own, u32 longest) {
+    const u8* const text = staged_text(memory) + own.begin;
+    for (u32 i = 0; i < longest; ++i) {
+        if (i < own.raw) to[own.before + i] = text[i];
     }
-    for (u32 left = __ballot_sync(tile::all_lanes, added > long_strings); left != 0; left &= left - 1) {
-        const u32 part = first_bit(left);
-        u8* const to = column.values + (base + (tile::shuffle(until, part) - tile::shuffle(added, part)));
-        for (u32 owner = warp; owner < tile::lanes; owner += warps) {
-            const RowString own = string_of(places, part * tile::lanes + owner);
+}
+
+// Strings of 32 rows, which all warps copy when all rows are read.
+HR_FN void put_aside(RowStrings& strings, u8* to, const RowString& own) {
+    u32 slot = 0;
+    if (tile::lane() == 0) slot = atomicAdd(&strings.long_count, 1u);
+    LongStrings& aside = strings.longs[tile::shuffle(slot, 0)];
+    if (tile::lane() == 0) aside.to = to;
+    aside.begin[tile::lane()] = static_cast<u16>(own.begin);
+    aside.raw[tile::lane()] = static_cast<u16>(own.raw);
+    aside.until[tile::lane()] = static_cast<u16>(own.until);
+}
+
+// By all warps, behind a barrier.
+HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
+    for (u32 i = 0; i < strings.long_count; ++i) {
+        const LongStrings& aside = strings.longs[i];
+        for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
+            const RowString own{aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1],
+                                aside.until[owner]};
             if (drops(own)) {
-                copy_kept(memory, to + own.before, own.begin, own.raw);
+                copy_kept(memory, aside.to + own.before, own.begin, own.raw);
             } else {
-                copy_whole(memory, to + own.before, own.begin, own.raw);
+                copy_whole(memory, aside.to + own.before, own.begin, own.raw);
             }
         }
     }
-    const u64 behind = base + tile::shuffle(until, tile::lanes - 1);
-    __syncwarp();
-    if (lane == 0) strings.bases[warp][number] = behind;
+}
+
+// Where a warp's strings go: lane c knows where those of column c begin.
+struct StringPlaces {
+    u64 begin;
+    u32 groups;  // of the tile's records, 32 each, that lie before
+};
+
+// Goes on to a group behind some others.
+HR_FN void move_to(StringPlaces& places, const RowTask& task, const u16* sizes, u32 group) {
+    for (; places.groups < group; ++places.groups) {
+        if (tile::lane() < task.strings) places.begin += sizes[places.groups * task.strings + tile::lane()];
+    }
+}
+
+// Reads a warp's strings of a column, and puts them where they go. A tile whose rows turn out not to be whole has no
+// more bytes here than it was measured to have by the same walk, so it writes nothing that is another's.
+HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
+    RowStrings& strings = strings_behind(memory);
+    u64 place = tile::shuffle(places.begin, column.string);
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const u32 begin = cursors[i].at;
+        const Field field = next_field(memory, task, cursors[i]);
+        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
+        const u32 until = tile::scan_warp<Sum<u32>>(n);
+        const u32 total = tile::shuffle(until, tile::lanes - 1);
+        if (i == 0 && group.first == tile.entry.record) {
+            u32 others = 0;  // bytes of the tile's first string that other tiles own
+            if (cursors[0].live) {
+                const u32 end = cursors[0].at - 1;
+                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, begin, end, false);
+            }
+            place -= tile::shuffle(others, 0);
+        }
+        const u64 row = group.row + i * tile::lanes;
+        if (row < tile.entry.record + tile.records) {
+            put_offset(column, row + 1, place + until);
+            if (row == 0) put_offset(column, 0, 0);
+        }
+        const RowString own{field.begin, field.n, until - n, until};
+        u8* const to = column.values + place;
+        const u32 longest = __reduce_max_sync(tile::all_lanes, drops(own) ? long_strings : own.raw);
+        if (longest <= tiny_string) {
+            copy_tiny(memory, to, own, longest);
+        } else if (total <= long_strings) {
+            copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
+        } else {
+            put_aside(strings, to, own);
+        }
+        place += total;
+        const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
+        const u32 nulls = __ballot_sync(tile::all_lanes, null);
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+    }
 }
 
 }  // namespace headrace

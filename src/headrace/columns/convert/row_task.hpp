@@ -40,14 +40,16 @@ enum RowTaskFlag : u16 {
 struct RowTask {
     u64 size;     // bytes of text
     u32 tiles;    // entries[tiles] speaks of the text's end
-    u32 columns;  // of the table, which hold a record's fields from left to right; those of strings follow once more
+    u32 columns;  // of the table, which hold a record's fields from left to right
     u32 strings;  // columns of kind text
     u16 flags;    // RowTaskFlag
     u16 forms;    // of the search that read by masks; what none of them read, an automaton did
     PlainDialect dialect;
     u64 inside;  // states of that automaton, a bit for each, that are inside quotes
+    u32 groups;  // of 32 records that a tile has, at most, one that is open at its end included
+    u32 reserved;
 };
-static_assert(sizeof(RowTask) == 40);
+static_assert(sizeof(RowTask) == 48);
 
 // Strings of a row that a thread can hold places of.
 constexpr u32 MOST_ROW_STRINGS = 16;

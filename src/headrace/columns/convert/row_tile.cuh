@@ -19,6 +19,7 @@ constexpr u32 per_lane = HR_RECORDS;              // records that a lane reads s
 constexpr u32 per_warp = per_lane * tile::lanes;  // and a warp
 constexpr u32 per_round = per_lane * threads;     // and a block
 constexpr bool may_quote = HR_QUOTES;
+constexpr bool keeps_text = HR_WRITES;  // where strings are only measured, bits tell
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
@@ -32,39 +33,44 @@ constexpr i64 window_reach = 16;  // bytes before a field that are read with it
 constexpr u32 pad_vectors = 5;    // what windows reach behind the tile, and 32 bytes
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = 512;
-constexpr u32 long_strings = 64 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
+constexpr u32 tiny_string = 4;
+constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
 // Strings that began further before the tile are copied by several (tile_strings.cuh).
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
-    uint4 text[staged_bytes / 16 + pad_vectors];
-    u32 ends[chunks + pad_chunks];                   // of fields; all ones behind the tile, so that searches end
-    u32 dropped[may_quote ? chunks + 2 : 1];         // quotes that are no part of their field's text
-    u16 dropped_before[may_quote ? chunks + 2 : 2];  // in all words before
+    uint4 text[keeps_text ? staged_bytes / 16 + pad_vectors : 1];
+    u32 ends[chunks + pad_chunks];                        // of fields; all ones behind the tile, so that searches end
+    alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are no part of their field's text
+    u16 dropped_before[may_quote ? chunks + 2 : 2];       // in all words before
     union {
-        u32 lines[tile_chunks];        // line ends outside quotes, of the tile; then
-        u16 starts[most_records + 2];  // of records, and one more: behind the last one's end
+        alignas(16) u32 lines[tile_chunks];  // line ends of the tile, on both sides of quotes; then
+        u16 starts[most_records + 2];        // of records, and one more: behind the last one's end
     };
     u64 totals[warps];
-    u32 sums[MOST_ROW_STRINGS];  // of strings: bytes that the tile owns, or of its first row's that others do
+    u32 odd[may_quote ? warps : 1];           // whether a warp's words of the tile have an odd number of quotes
+    u32 head_odd[may_quote ? warps : 1];      // which of its words of the head have
+    u32 head_dropped[may_quote ? warps : 1];  // how many quotes are dropped of these
+    u32 sums[MOST_ROW_STRINGS];               // of strings that are measured: bytes that the tile owns
 };
 
-// A row's string: staged bytes, of which some may be dropped, and how many bytes the strings of its 32 rows have up to
-// its end.
-struct StringPlace {
-    u16 begin, raw, until;
+// Strings of 32 rows that are copied by all warps: staged bytes, of which some may be dropped, and how many bytes the
+// strings have up to the end of each.
+struct LongStrings {
+    u8* to;
+    u16 begin[tile::lanes], raw[tile::lanes], until[tile::lanes];
 };
+constexpr u32 most_long = staged_bytes / long_strings + 1;
 
-// Behind it, where strings are written; `places` for as many columns as there are.
+// Behind it, where strings are written.
 struct RowStrings {
-    u64 bases[warps][MOST_ROW_STRINGS];                // where strings of the rows at hand begin; each warp has its own
-    u32 added[2][MOST_ROW_STRINGS][warps * per_lane];  // bytes of 32 rows, of this round and of the one before
+    u32 long_count;
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    StringPlace places[MOST_ROW_STRINGS][per_round];
+    LongStrings longs[most_long];
 };
-static_assert(sizeof(RowMemory) % 4 == 0);
+static_assert(sizeof(RowMemory) % 4 == 0 && staged_bytes < 1 << 16);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {
     constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
     return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);
@@ -73,12 +79,14 @@ HR_FN RowStrings& strings_behind(RowMemory& memory) {
 // What every thread knows of the tile.
 struct RowTile {
     TileEntry entry, next;
+    const u8* text;
     i64 origin;  // staged byte s is the text's byte s + origin
     u32 begin;   // staged bytes of the tile that are text
     u32 end;
-    u32 records;   // that end in it
-    bool returns;  // carriage returns may end fields
-    bool inside;   // it begins inside quotes
+    u32 first_chunk;  // words before it are of no record that ends here: their bits are zero
+    u32 records;      // that end in it
+    bool returns;     // carriage returns may end fields
+    bool inside;      // it begins inside quotes
     // What it may not have: quotes, or other bytes that mean something.
     bool quotes, watches;
 };
@@ -88,6 +96,12 @@ HR_FN u64 tile_position(const RowTile& tile, u32 staged) { return static_cast<u6
 
 HR_FN const u32* staged_words(const RowMemory& memory) { return reinterpret_cast<const u32*>(memory.text); }
 HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
+
+// A byte of the tile's records, wherever it is kept.
+HR_FN u8 byte_at(const RowMemory& memory, const RowTile& tile, u32 staged) {
+    if constexpr (keeps_text) return staged_text(memory)[staged];
+    return tile.text[tile.origin + staged];
+}
 
 // Whether the tile has such a word of bits.
 HR_FN bool has_chunk(u32 number) { return tile_chunks % threads == 0 || number < tile_chunks; }
@@ -109,7 +123,7 @@ struct RowBytes {
 };
 
 HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 text) {
-    memory.text[v] = text;
+    if constexpr (keeps_text) memory.text[v] = text;
     const u32 words[4] = {text.x, text.y, text.z, text.w};
     tile::Bits ends, lines, quotes;
 #pragma unroll
@@ -139,6 +153,13 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
 
 HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
 
+// The first of its words that are staged: with `window_reach` bytes before its first record.
+HR_FN u32 first_chunk_of(const RowTile& tile) {
+    const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
+    if (!tile.entry.open) return head_chunks - 1;
+    return open > 0 ? static_cast<u32>(open) / 32 : 0;
+}
+
 // Reads the tile. Whether it is one that can be read by rows, as far as its bytes tell.
 HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const u32 line_end = tile::repeated(task.dialect.line_end), quote = tile::repeated(task.dialect.quote);
@@ -149,8 +170,9 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
+        if (may_quote && threadIdx.x < tile.first_chunk) memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
 #pragma unroll 4
-        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+        for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
             odd |= ascii && has_high(own);
@@ -165,7 +187,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
         }
     }
-    if (threadIdx.x < pad_vectors) {
+    if (keeps_text && threadIdx.x < pad_vectors) {
         const u32 other = tile::repeated(task.dialect.other);
         memory.text[vectors + threadIdx.x] = {other, other, other, other};
     }
@@ -184,6 +206,14 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
     return blockIdx.x + 1 == task.tiles && tile.next.open;
 }
 
+// A thread's words of the tile.
+HR_FN void load_own(const u32* from, u32 (&words)[own_chunks]) {
+    tile::load_part<tile_chunks>(from, threadIdx.x * own_chunks, words);
+}
+HR_FN void store_own(u32* to, const u32 (&words)[own_chunks]) {
+    tile::store_part<tile_chunks>(to, threadIdx.x * own_chunks, words);
+}
+
 // Line ends of a thread's words, how many there are before them, and in the tile.
 struct LineEnds {
     u32 words[own_chunks];
@@ -194,12 +224,9 @@ struct LineEnds {
 HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
     u32 count = 0;
+    load_own(memory.lines, lines.words);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 word = threadIdx.x * own_chunks + i;
-        lines.words[i] = has_chunk(word) ? memory.lines[word] : 0;
-        count += static_cast<u32>(__popc(lines.words[i]));
-    }
+    for (u32 i = 0; i < own_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -227,14 +254,6 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
         }
     }
     __syncthreads();
-}
-
-// Lists the records; false if line ends are not theirs. Ends with a barrier.
-HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
-    const LineEnds lines = find_lines(memory);
-    if (lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
-    put_starts(memory, task, tile, lines);
-    return true;
 }
 
 }  // namespace headrace

@@ -17,9 +17,9 @@ from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag
 from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Entry
 
-TALLY_ROWS = Entry("columns/convert/tally_rows.cu", "tally_rows", "P8sPPPP40s264s")
-MEASURE_ROWS = Entry("columns/convert/convert_rows.cu", "measure_rows", "PPPPPP40s")
-CONVERT_ROWS = Entry("columns/convert/convert_rows.cu", "convert_rows", "PPPPPPP40s")
+TALLY_ROWS = Entry("columns/convert/tally_rows.cu", "tally_rows", "P8sPPPPP48s264s")
+MEASURE_ROWS = Entry("columns/convert/convert_rows.cu", "measure_rows", "PPPPPPP48s")
+CONVERT_ROWS = Entry("columns/convert/convert_rows.cu", "convert_rows", "PPPPPPPPP48s")
 ROW_COLUMN = np.dtype(
     [
         ("values", "u8"),
@@ -36,13 +36,19 @@ MOST_STRINGS = 16
 _BRIEF = np.dtype([("largest", "u4"), ("kind", "u1"), ("string", "u1"), ("reserved", "u2")])
 _MOST_BRIEFS = 2 * MOST_STRINGS + 1
 """Columns of strings, and fields between: RowBriefs of columns/convert/tally_rows.cu."""
+_LEAST_RECORD = 8
+"""Bytes: tiles with more records than of such ones are not read by rows."""
 _MEASURE_BLOCKS = 8
+_TALLY_BLOCKS = 12, 10
+"""Without quotes and with them."""
 _STREAM_BYTES = 512
+_LONG_STRINGS, _LONG_BYTES = 4096, 200
+"""Bytes of 32 strings that all warps copy, at least, and what is noted of them: LongStrings."""
 _INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = range(10)
 _INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
-_TASK = Struct("=QIIIHH8sQ")
+_TASK = Struct("=QIIIHH8sQII")
 """RowTask."""
 
 
@@ -59,8 +65,8 @@ class RowShape:
     """Macros of convert_rows.cu: whether quotes mean something, threads of a block, bytes of a tile and of the text
     before it, records that a thread reads side by side, and blocks that a multiprocessor holds.
 
-    A record a thread, and threads for as many as a tile of 16 KB has where they are of 85 bytes and more: taxi has 178, lineitem
-    131, and a round of 128 left warps without any waiting for the one that had the rest.
+    A record a thread, and threads for as many as a tile of 16 KB has where they are of 85 bytes and more, with quotes of 102:
+    taxi has 178, lineitem 131, and in a round of 128 three warps waited for the one that had the rest.
     """
 
     quotes: bool = False
@@ -76,36 +82,37 @@ class RowShape:
         values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
         return dict(zip(names, values, strict=True))
 
-    def shared_bytes(self, strings: int) -> int:
-        """RowMemory, and RowStrings behind it."""
+    def shared_bytes(self, *, strings: bool, writes: bool) -> int:
+        """RowMemory, and RowStrings behind it; the text is kept where columns are made."""
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = self.tile + self.head + 80 + 4 * (chunks + 3) + self.tile // 4 + 4
-        size += (6 * (chunks + 2) if self.quotes else 8) + 8 * warps + 4 * MOST_STRINGS
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
+        size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MOST_STRINGS
         size = -(-size // 16) * 16 + 16
         if strings:
-            size += 8 * warps * MOST_STRINGS + 8 * MOST_STRINGS * warps * self.records
-            size += -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + 6 * self.threads * self.records * strings
+            size += 8 + -(-warps * (_STREAM_BYTES + 4) // 8) * 8 + _LONG_BYTES * ((self.tile + self.head) // _LONG_STRINGS + 1)
         return size
 
 
 @cache
-def row_program(shape: RowShape, strings: int) -> tuple[dict[str, int], int, int]:
+def row_program(shape: RowShape, strings: bool) -> tuple[dict[str, int], int, int]:
     """Of ``convert_rows`` macros, threads, and shared memory."""
-    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings)
+    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings=strings, writes=True)
 
 
 @cache
 def measure_program(shape: RowShape, threads: int) -> tuple[dict[str, int], int, int]:
     """The same of ``measure_rows``, by the search's threads: what a record costs is little, and what a tile does is most."""
     own = replace(shape, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
-    return own.defines(writes=False), threads, own.shared_bytes(0)
+    return own.defines(writes=False), threads, own.shared_bytes(strings=False, writes=False)
 
 
 @cache
 def tally_program(shape: RowShape, threads: int) -> tuple[dict[str, int], int, int]:
-    """The same of ``tally_rows``."""
-    defines, threads, shared = measure_program(shape, threads)
-    return {**{name: value for name, value in defines.items() if name != "HR_WRITES"}, "HR_UNROLL": 2}, threads, shared
+    """The same of ``tally_rows``: TallyMemory."""
+    own = replace(shape, threads=threads, records=1, blocks=_TALLY_BLOCKS[shape.quotes])
+    words, of_warps = 2 * (shape.tile + shape.head) // 32 + 2 * shape.tile // 32, 10 * (threads // 32)
+    shared = own.shared_bytes(strings=False, writes=False) + 4 * (words + of_warps) + 32
+    return {**own.defines(writes=False), "HR_UNROLL": 3}, threads, shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +146,12 @@ class RowColumns:
         Of ROW_COLUMN, without addresses.
     numbers
         Of each but those between, which column of the kernels' other table it is.
+    width
+        Fields of a record, each of which has a byte at least.
     """
 
-    def __init__(self, rows: NDArray[np.void], numbers: list[int]) -> None:
+    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int) -> None:
+        self._width = width
         self._words = rows.view(np.uint64).reshape(len(rows), -1)
         self._own = np.flatnonzero(rows["kind"] != _SKIP)
         self._numbers = np.array(numbers, np.intp)
@@ -152,7 +162,7 @@ class RowColumns:
         """What ``tally_rows`` is told of columns to measure."""
 
     def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """For the kernels, those of strings once more behind all.
+        """For the kernels.
 
         Parameters
         ----------
@@ -166,23 +176,30 @@ class RowColumns:
         numpy.ndarray, numpy.ndarray
             Words without addresses; and which words are addresses, of which rooms, a row each.
         """
-        words = np.concatenate((self._words, self._words[self._texts]))
-        again = np.arange(len(self._words), len(words))
-        own, numbers = np.concatenate((self._own, again)) * 4, np.concatenate((self._numbers, self._text_numbers))
-        texts, text_numbers = np.concatenate((self._texts, again)) * 4, np.tile(self._text_numbers, 2)
-        where = np.concatenate((own, own + 1, texts + 2))
-        return words.reshape(-1), np.array((where, np.concatenate((values_at[numbers], numbers, offsets_at + text_numbers))))
+        own: NDArray[np.intp] = self._own * 4
+        where = np.concatenate((own, own + 1, self._texts * 4 + 2))
+        places = np.concatenate((values_at[self._numbers], self._numbers, offsets_at + self._text_numbers))
+        return self._words.reshape(-1), np.array((where, places))
 
-    def task(self, reading: RowReading, size: int, tiles: int) -> bytes:
-        """What all tiles of a text of so many bytes share."""
+    def _groups(self, tile: int) -> int:
+        """Of 32 records that a tile of so many bytes has, at most; one that is open at its end included."""
+        return tile // max(self._width, _LEAST_RECORD) // 32 + 2
+
+    def task(self, reading: RowReading, size: int, tiles: int, tile: int) -> bytes:
+        """What all tiles of a text of so many bytes share; a tile has `tile`."""
         counts = size, tiles, len(self._words), self.strings
-        told: bytes = packed(_TASK, *counts, reading.flags, reading.forms, reading.dialect, reading.inside)
+        shared = reading.flags, reading.forms, reading.dialect, reading.inside, self._groups(tile), 0
+        told: bytes = packed(_TASK, *counts, *shared)
         return told
+
+    def sizes_bytes(self, tiles: int, tile: int) -> int:
+        """Of the sizes of strings by 32 records."""
+        return 2 * tiles * self._groups(tile) * self.strings
 
 
 def most_row_bytes(columns: int) -> int:
     """Of what the kernels are told of so many columns."""
-    return int((2 * columns + 1 + MOST_STRINGS) * ROW_COLUMN.itemsize)
+    return int((2 * columns + 1) * ROW_COLUMN.itemsize)
 
 
 def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
@@ -225,7 +242,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         strings += text
     if width > behind:
         rows.append((0, 0, 0, width - behind, _SKIP, 0, 0, 0))
-    return RowColumns(np.array(rows, ROW_COLUMN), numbers)
+    return RowColumns(np.array(rows, ROW_COLUMN), numbers, width)
 
 
 def _briefs(rows: NDArray[np.void]) -> bytes:

@@ -1,24 +1,27 @@
-// The search for structure of a text without quotes (structure/find_plain.cu), which measures strings as it goes: how
-// many bytes of each column a tile copies, as measure_rows tells behind the search in a reading of its own. Without
-// quotes every line end ends a record, so a tile knows its records before those of others are counted, and where the
-// one began that is open at its first byte is behind the last line end of the bytes before it.
+// The search for structure of a text (structure/find_plain.cu) that measures strings as it goes: how many bytes of each
+// column a tile copies, as measure_rows tells behind the search in a reading of its own. Bits of bytes are made from
+// registers, and all that follows is told by them (structure/word_tally.cuh): the text is not kept, so a multiprocessor
+// has many tiles at once.
+//
+// Which records end in a tile is known before others are counted where it is known whether the tile begins inside
+// quotes. That is guessed: outside, unless its quotes stand where none may if it does, and may if it begins inside.
+// scan_tiles.cu knows, and marks tiles whose guess was wrong. Where the record began that is open at the first byte is
+// behind the last line end outside quotes of the bytes before it.
 //
 // A tile that is otherwise (blank lines, carriage returns, a record that began further before, fields that are not as
 // many as there are columns) is marked, for measure_strings.
-// Bytes moved: the text once, and HR_HEAD more a tile; a tile writes 40 bytes, and 8 for each column of strings.
+// Bytes moved: the text once, and HR_HEAD more a tile; a tile writes 40 bytes, with quotes 80, and 8 for each column of
+// strings.
 #include "columns/convert/row_sizes.cuh"
-#include "structure/plain_tally.cuh"
+#include "structure/word_tally.cuh"
 
 using namespace headrace;
 using structure::Counts;
 using structure::Patterns;
-using structure::Place;
+using structure::WordTile;
 
-constexpr u32 rows = tile_bytes / 16 / threads;
-constexpr u32 head_vectors = head_bytes / 16;
-using SearchTile = structure::PlainTile<threads, rows>;
-using Tallies = structure::PlainTallies<threads, rows, false>;
-static_assert(!may_quote && SearchTile::bytes == tile_bytes);
+using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
+static_assert(!keeps_text && head_chunks % 4 == 0 && Tallies::own == own_chunks);
 
 // A column of a record, as far as its strings are measured.
 struct RowBrief {
@@ -32,170 +35,172 @@ struct RowBriefs {
 };
 static_assert(sizeof(RowBriefs) == 264);
 
-// The tile as the search has it, in the text that is staged: one vector of the head lies before it.
-HR_FN const SearchTile& search_tile(const RowMemory& memory) {
-    return reinterpret_cast<const SearchTile&>(memory.text[head_vectors - 1]);
+struct TallyMemory {
+    RowMemory rows;
+    alignas(16) u32 separators[chunks];
+    u32 lines[chunks];
+    u32 records[tile_chunks];
+    u32 inside[may_quote ? tile_chunks : 1];
+    Tallies::Shared shared;
+    u32 head_begin[warps];  // behind the last line end outside quotes of a warp's words of the head, or 0
+    u32 seen;
+};
+
+HR_FN WordTile words_of(TallyMemory& memory) {
+    return {memory.separators + head_chunks, memory.lines + head_chunks,
+            memory.rows.dropped + (may_quote ? head_chunks : 0), memory.records, memory.inside};
 }
 
-// Before the text stand line ends, as the search has it.
-HR_FN void stage_text(RowMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
+// Reads the tile and the head, and makes bits of them. Returns what there is among their bytes. Ends with a barrier.
+HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
+    constexpr i32 head_vectors = head_bytes / 16;
+    const Patterns patterns(dialect);
+    const WordTile words = words_of(memory);
+    Counts counts;
+    const auto note = [&](u32 v, uint4 bytes) {
+        structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
+        if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, {{bytes.x, bytes.y, bytes.z, bytes.w}, 0}, dialect);
+    };
     if (origin >= 0 && static_cast<u64>(origin) + staged_bytes <= size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + origin);
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            const u32 v = row * threads + threadIdx.x;
-            tile::copy_async(&memory.text[v], from + v);
-        }
-        if (threadIdx.x < head_vectors) {
-            const u32 v = rows * threads + threadIdx.x;
-            tile::copy_async(&memory.text[v], from + v);
-        }
+#pragma unroll HR_UNROLL
+        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
     } else {
 #pragma unroll 1
         for (u32 v = threadIdx.x; v < vectors; v += threads)
-            memory.text[v] = structure::edge_vector(text, size, origin + 16 * i64{v}, dialect.line_end, dialect.other);
+            note(v, structure::edge_vector(text, size, origin + 16 * i64{v}, dialect.other, dialect.other));
     }
-    if (threadIdx.x < pad_vectors) {
-        const u32 other = tile::repeated(dialect.other);
-        memory.text[vectors + threadIdx.x] = {other, other, other, other};
-    }
-    if (threadIdx.x < pad_chunks) memory.ends[chunks + threadIdx.x] = ~0u;
-    if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
-    tile::wait_for_copies();
+    if (threadIdx.x < pad_chunks) memory.rows.ends[chunks + threadIdx.x] = ~0u;
+    if (may_quote && threadIdx.x < 2) memory.rows.dropped[chunks + threadIdx.x] = 0;
+    if (threadIdx.x < MOST_ROW_STRINGS) memory.rows.sums[threadIdx.x] = 0;
     __syncthreads();
-}
-
-// Notes a vector's ends of fields and lines. `there`: which of its bytes are the text's.
-HR_FN void note_ends(RowMemory& memory, u32 v, const Place& place, const Patterns& patterns, u32 there) {
-    tile::Bits ends, lines;
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const structure::Delimiters found(place.word[k], patterns);
-        ends.word[k] = found.separators | found.line_ends;
-        lines.word[k] = found.line_ends;
-    }
-    reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(tile::gather(ends) & there);
-    if (v >= head_vectors)
-        reinterpret_cast<u16*>(memory.lines)[v - head_vectors] = static_cast<u16>(tile::gather(lines) & there);
-}
-
-// What a thread has of the tile and of the head.
-HR_FN Counts count_tile(RowMemory& memory, const SearchTile& staged, u64 size, i64 origin,
-                        const PlainDialect& dialect) {
-    const Patterns patterns(dialect);
-    const bool inner = origin >= 0 && static_cast<u64>(origin) + staged_bytes <= size;
-    Counts counts;
-#pragma unroll HR_UNROLL
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 vector = SearchTile::vector_of(row), v = head_vectors + vector;
-        const Place place = staged.place(vector);
-        structure::count_plainly<false>(counts, place, patterns, false);
-        if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, place, dialect);
-        note_ends(memory, v, place, patterns, inner ? 0xFFFF : structure::bytes_there(origin + 16 * i64{v}, size));
-    }
     return counts;
 }
 
-// The same of the head, which is other tiles' to count.
-HR_FN Counts look_at_head(RowMemory& memory, u64 size, i64 origin, const PlainDialect& dialect) {
-    const Patterns patterns(dialect);
-    Counts counts;
-    if (threadIdx.x >= head_vectors) return counts;
-    const uint4 words = memory.text[threadIdx.x];
-    const Place place{{words.x, words.y, words.z, words.w}, 0};
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        counts.high |= place.word[k];
-        counts.no_returns &= structure::Delimiters(place.word[k], patterns).no_returns;
-    }
-    note_ends(memory, threadIdx.x, place, patterns, structure::bytes_there(origin + 16 * i64{threadIdx.x}, size));
-    return counts;
-}
-
-// Whether a thread has met what is not measured here. `not_there`: line ends before the text that it has counted, each
-// of which stands behind another.
-HR_FN bool is_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect, u32 not_there) {
+// Whether there are bytes in the tile or its head that are not measured here.
+HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect) {
     const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
-    const bool high = (task.flags & ROWS_ASCII) && (counts.high & tile::top_bits) != 0;
-    const u32 no_ends = dialect.flags & PLAIN_SKIP_BLANK ? 128 * not_there : 0;
-    return returns || high || counts.all.no_ends != no_ends;
+    return returns || ((task.flags & ROWS_ASCII) && (counts.high & tile::top_bits) != 0);
 }
 
-// By a warp: the staged byte behind the head's last line end; 0 if there is none.
-HR_FN u32 behind_last_line(const RowMemory& memory, u8 line_end) {
-    static_assert(head_chunks <= tile::lanes);
-    u32 found = 0;
-    for (u32 left = tile::lane() < head_chunks ? memory.ends[tile::lane()] : 0; left != 0 && found == 0;) {
-        const u32 bit = 31 - static_cast<u32>(__clz(static_cast<i32>(left))), at = 32 * tile::lane() + bit;
-        if (staged_text(memory)[at] == line_end) found = at + 1;
-        left &= ~(1u << bit);
-    }
-    return __reduce_max_sync(tile::all_lanes, found);
-}
-
-// What the entries will tell of the tile. Of its first record's begin only the first warp knows.
-HR_FN RowTile own_tile(const RowMemory& memory, const SearchTile& staged, const u8* text, const RowTask& task,
-                       const PlainDialect& dialect) {
+// What the entries will tell of the tile, but for its records.
+HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
+    const u32 last = extent.end - 1;
     RowTile tile{};
+    tile.text = text;
     tile.origin = extent.origin;
     tile.begin = extent.begin;
     tile.end = extent.end;
-    tile.entry.open = blockIdx.x != 0 && staged.byte(-1) != dialect.line_end;
-    tile.next.open = staged_text(memory)[tile.end - 1] != dialect.line_end;
+    tile.inside = inside;
+    tile.entry.open = blockIdx.x != 0 && (inside || memory.lines[head_chunks - 1] >> 31 == 0);
+    tile.next.open = behind || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
     return tile;
 }
 
-// Whether all this thread has measured is whole.
-HR_FN bool measure_tile(RowMemory& memory, const RowTask& task, RowTile tile, const RowBriefs& briefs, u8 line_end) {
-    const LineEnds lines = find_lines(memory);
-    tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
-    if (tile.records == 0 || tile.records > most_records) return false;
-    bool whole = true;
-    if (tile::warp() == 0 && tile.entry.open) {
-        const u32 begin = behind_last_line(memory, line_end);
-        whole = begin >= window_reach;
-        tile.entry.record_begin = tile_position(tile, whole ? begin : head_bytes);
-    }
-    put_starts(memory, task, tile, lines);
-    const auto column_of = [&](u32 number) { return briefs.columns[number]; };
-    return measure_records(memory, task, tile, column_of) && whole;
+// By a warp that has words of the head: where the last line end of these ends that is outside quotes; 0 if none is.
+HR_FN void find_begin(TallyMemory& memory, bool inside) {
+    const u32 word = threadIdx.x;
+    const bool there = word < head_chunks;
+    u32 within = 0;
+    if constexpr (may_quote) within = inside_of_head(memory.rows, there ? memory.rows.dropped[word] : 0, inside);
+    const u32 lines = there ? memory.lines[word] & ~within : 0;
+    const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
+    const u32 last = __reduce_max_sync(tile::all_lanes, behind);
+    if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
 }
 
-// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`: of tiles and columns of strings; `marks`: one for
-// each tile, 0 before; those of tiles that are left to measure_strings become 1, and their sums stay as they are.
-extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u32* marks,
-               const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
-    HR_DYNAMIC_SHARED(RowMemory, memory);
-    __shared__ Tallies::Shared shared;
-    __shared__ u32 seen;
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew, origin = first - head_bytes;
-    const SearchTile& staged = search_tile(*memory);
-    if (threadIdx.x == 0) seen = tile::load_relaxed(&totals->flags);
-    stage_text(*memory, text, task.size, origin, dialect);
-    if ((seen & FIND_REDO) != 0) return;
-
-    const Counts head = look_at_head(*memory, task.size, origin, dialect);
-    const Counts counts = count_tile(*memory, staged, task.size, origin, dialect);
-    Tallies::share(shared, counts, false);
-    structure::add_found(totals, structure::found_in(counts, dialect));
-    const u32 not_there = first < 0 && threadIdx.x == 0 ? skew : 0;
-    bool fine = !__syncthreads_or(is_odd(counts, task, dialect, not_there) || is_odd(head, task, dialect, 0));
-    if (fine) {
-        const RowTile tile = own_tile(*memory, staged, text, task, dialect);
-        fine = measure_tile(*memory, task, tile, briefs, dialect.line_end);
+// Settles the tile's words, for its readers; `side` is all ones if its warp's part begins inside quotes. Has a barrier.
+HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool inside, const Tallies::Own& own,
+                          u32 side) {
+    RowMemory& rows = memory.rows;
+    const u32 word = threadIdx.x;
+    const u32 head_ends = word < head_chunks ? memory.separators[word] | memory.lines[word] : 0;
+    if constexpr (may_quote) {
+        QuotedWords words;
+        u32 from_outside[own_chunks];
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i) {
+            words.ends[i] = own.separators[i] | own.records[i];
+            words.lines[i] = own.records[i];
+            words.quotes[i] = own.quotes[i];
+            words.inside[i] = own.inside[i] ^ side;
+            from_outside[i] = words.inside[i] ^ (inside ? ~0u : 0);
+        }
+        store_own(memory.inside, from_outside);
+        return settle_words(rows, dialect, head_ends, inside, words);
+    } else {
+        u32 ends[own_chunks];
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i) {
+            ends[i] = own.separators[i] | own.records[i];
+        }
+        store_own(rows.lines, own.records);
+        store_own(rows.ends + head_chunks, ends);
+        if (word < head_chunks) rows.ends[word] = head_ends;
+        return find_lines(rows);
     }
-    if (tile::warp() == warps - 1) {  // which has the fewest records
-        const Patterns patterns(dialect);
-        const Tally tally = Tallies::tally_from(false, staged, shared, first, task.size, patterns);
-        if (tile::lane() == 0) tallies[blockIdx.x] = tally;
+}
+
+// Lists the tile's records, if it is one that can be measured. Has a barrier.
+HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
+                     const Tallies::Own& own, bool turned) {
+    if (has_head()) find_begin(memory, tile.inside);
+    const LineEnds lines = settle_own(memory, dialect, tile.inside, own, turned ? ~0u : 0);
+    tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
+    u32 begin = 0;
+    for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
+    if (tile.entry.open) {
+        if (begin < window_reach) return false;
+        tile.entry.record_begin = tile_position(tile, begin);
+    }
+    if (tile.records == 0 || tile.records > most_records || !has_sizes(task, tile)) return false;
+    put_starts(memory.rows, task, tile, lines);
+    return true;
+}
+
+// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`, `sizes`: as measure_rows leaves them; `marks`: one
+// for each tile, 0 before; those of tiles that are left to measure_strings become 1.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
+               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
+    HR_DYNAMIC_SHARED(TallyMemory, memory);
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+    const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
+    if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
+    const Counts counts = note_tile(*memory, text, task.size, first - head_bytes, dialect);
+    if ((memory->seen & FIND_REDO) != 0) return;
+
+    const Patterns patterns(dialect);
+    const WordTile words = words_of(*memory);
+    const Tallies::Where where{text, first, tile_end};
+    structure::add_found(totals, structure::found_in(counts, dialect));
+    const Tallies::Own own = Tallies::share(memory->shared, words, where, patterns);
+    if constexpr (may_quote) share_head(memory->rows);
+    bool fine = !__syncthreads_or(has_odd(counts, task, dialect));
+    const Tallies::Sides sides(memory->shared);
+    const bool from_outside = may_quote && sides.any(memory->shared.strays, false);
+    const bool inside = blockIdx.x != 0 && from_outside && !sides.any(memory->shared.strays, true);
+    fine = fine && from_outside == inside && !sides.any(memory->shared.runs, inside);
+
+    RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
+    fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
+    if (fine) {
+        const auto column_of = [&](u32 number) { return briefs.columns[number]; };
+        u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+        fine = measure_records(memory->rows, task, tile, column_of, own_sizes);
+    }
+    // By the last warps, which have the fewest records; behind barriers that all have passed.
+    for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
+        Tally tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
+        tally.flags |= inside ? u32{TALLY_GUESS} : 0u;
+        if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
     }
     fine = __syncthreads_and(fine);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine && threadIdx.x < task.strings)
-        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
+        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->rows.sums[threadIdx.x];
 }

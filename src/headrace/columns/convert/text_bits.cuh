@@ -5,12 +5,6 @@
 
 namespace headrace {
 
-HR_FN u32 prefix_xor(u32 bits) {
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
-    return bits;
-}
-
 // Of a word's quotes those that are no part of their field's text. A quote is inside if it opens; where quotes are
 // doubled, one that opens behind one that closes is text. `closing_before`: the byte before the word's first closes.
 HR_FN u32 dropped_quotes(u32 quotes, u32 inside, bool doubles, u32 closing_before) {

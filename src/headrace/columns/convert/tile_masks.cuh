@@ -52,7 +52,7 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
     u32 quotes = 0, inside = 0;
     if constexpr (may_quote) {
         quotes = memory.dropped[word];
-        inside = prefix_xor(quotes) ^ carry.inside;
+        inside = tile::prefix_parities(quotes) ^ carry.inside;
         separators &= ~inside;
         lines &= ~inside;
     }
@@ -89,7 +89,7 @@ HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& d
     u32 closing_before = parity == 0 && tile.origin > 0 && text[tile.origin - 1] == dialect.quote ? 1 : 0;
 #pragma unroll
     for (u32 i = 0; i < head_chunks; ++i) {
-        const u32 inside = prefix_xor(quotes[i]) ^ inside_before;
+        const u32 inside = tile::prefix_parities(quotes[i]) ^ inside_before;
         const u32 closing = quotes[i] & ~inside;
         dropped[i] = dropped_quotes(quotes[i], inside, dialect.flags & PLAIN_DOUBLES, closing_before);
         inside_before = static_cast<u32>(static_cast<i32>(inside) >> 31);

@@ -14,7 +14,7 @@ from headrace.columns.load.second_pass_gpu import Ahead, BehindTotals
 from headrace.columns.load.told_gpu import told_bytes
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES
+from headrace.structure.find_gpu import FORMS_BYTES, TallyAndMore
 
 _MOST_AHEAD = 16
 _LITTLE, _ANY = 1 << 20, 2**63
@@ -32,8 +32,8 @@ class KeptLoad:
         self.behind = BehindTotals(count, infers)
         self.given = None if infers else known.group(self.positions, bytes([GIVEN]) * count)
         """All columns, where all types are given."""
-        self.tally = None if self.given is None or not shape.ahead else measuring(shape, self.given)
-        """What measures strings while it searches, where all types are given."""
+        measured = self.given if shape.ahead else None
+        self._tallies = [None if measured is None else measuring(shape, measured, quoted=quoted) for quoted in (False, True)]
         self.no_evidence: Sequence[Evidence | None] = (None,) * len(plan.columns)
         self.aheads: Recent[Ahead] = Recent(_MOST_AHEAD)
         """What is launched behind a search, of columns and how that reads the text."""
@@ -46,11 +46,16 @@ class KeptLoad:
         """Whether the bytes of strings of each tile have their room with the search's."""
         return tiles <= self._most_tiles
 
-    def rooms(self, tiles: int) -> tuple[Sequence[int], Sequence[int]]:
+    def tally(self, *, quoted: bool) -> TallyAndMore | None:
+        """What measures strings while it searches, where all types are given, of a text taken to have quotes or not."""
+        return self._tallies[quoted]
+
+    def rooms(self, tiles: int, tally: TallyAndMore | None) -> tuple[Sequence[int], Sequence[int]]:
         """What a first conversion of so many tiles needs beside its result. Each column may turn out to be of strings."""
         strings = self._strings if self.has_sums(tiles) else 0
         behind = self.behind.end - FORMS_BYTES + place_memory_bytes(tiles, len(self.positions))
-        return (behind, tiles * strings * 8, 8 * tiles), self._others
+        others = self._others if tally is None else (*self._others, tally.room(tiles))
+        return (behind, tiles * strings * 8, 8 * tiles), others
 
 
 _kept: Recent[KeptLoad] = Recent()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
+from headrace.columns.convert.launch_rows_gpu import MeasuredStrings, strings_of_search
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad, no_rejects
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
@@ -108,7 +109,7 @@ class _Load:
         self._filled: int | None = None  # short records, once a conversion met no fault
         self._form = ""  # of the search, once it is known
         self._ahead: MadeColumns | None = None
-        self._places: Room | None = None  # of strings, where what was recorded has put them
+        self._places: MeasuredStrings | None = None  # by what was recorded
 
     @cached_property
     def _inference(self) -> Inference:
@@ -166,13 +167,14 @@ class _Load:
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
         # No line of the first ones ends with CR: rows that are measured as they are searched have none.
-        tally = None if quoted or b"\r" in self._first else kept.tally
+        tally = None if b"\r" in self._first else kept.tally(quoted=quoted)
         tiles = tile_count(self._text, shape)
-        rooms = kept.rooms(tiles)
+        rooms = kept.rooms(tiles, tally)
         found = find_tiles(self._launcher, self._text, self._dialect, shape, rooms, has_quotes=quoted, tally=tally)
         self._found, self._entries = found, found.entries
-        sums, marks, told, faults = found.more
-        self._searched = _searched(found, sums, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
+        sums, marks, told, faults, *sizes = found.more
+        strings = strings_of_search(found, sums, sizes[0] if sizes else None, marks)
+        self._searched = _searched(found, strings, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
         self._own: tuple[Room, Room] | None = told, faults
 
     @cached_property

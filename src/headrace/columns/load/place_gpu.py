@@ -24,7 +24,7 @@ class GpuShape:
     blocks: int = 4
     rows: RowShape = field(default_factory=RowShape)
     numbers_rows: RowShape = field(default_factory=lambda: RowShape(threads=128, records=2, blocks=8))
-    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, head=2048, blocks=5))
+    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, threads=160, head=2048, blocks=7))
     ahead: bool = True
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
-from headrace.columns.convert.launch_rows_gpu import RowLaunches
+from headrace.columns.convert.launch_rows_gpu import MeasuredStrings, RowLaunches, halves_of, strings_of_search
 from headrace.columns.convert.rows_gpu import RowColumns
 from headrace.columns.convert.string_places_gpu import place_strings
 from headrace.columns.faults.faults_gpu import FaultsOfLoad
@@ -55,22 +55,29 @@ class Ahead:
         The launches; None where they cannot be recorded.
     rows
         The columns as rows are measured, and as they are read.
-    sums
-        Which of the rooms that it makes has the places of strings, if one of them has.
+    sums, sizes
+        Which of the rooms that it makes has what `MeasuredStrings` tells of; None where that lies with the search.
+    by_rows
+        Whether strings are measured by rows.
     """
 
     telling: Telling
     recording: Recording | None
     rows: tuple[RowColumns | None, RowColumns | None]
     sums: int | None = None
+    sizes: int | None = None
+    by_rows: bool = False
 
-    def replay(self, place: Place, searched: Searched, expected: int) -> Room:
-        """Launch what was recorded for a text, of which so many rows are expected; where places of strings are."""
+    def replay(self, place: Place, searched: Searched, expected: int) -> MeasuredStrings:
+        """Launch what was recorded for a text, of which so many rows are expected."""
         assert self.recording is not None
-        found = searched.found
-        rooms = place.text, found.totals, found.entries, searched.sums, searched.marks, searched.told, searched.faults
-        made = place.launcher.replay(self.recording, (place.text.nbytes, found.tiles, expected), rooms)
-        return searched.sums if made is None or self.sums is None else made[self.sums]
+        found, strings = searched.found, searched.strings
+        rooms = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.told]
+        numbers = place.text.nbytes, found.tiles, expected
+        made = place.launcher.replay(self.recording, numbers, [*rooms, searched.faults])
+        sums = strings.sums if made is None or self.sums is None else made[self.sums]
+        sizes = strings.sizes if made is None or self.sizes is None else made[self.sizes]
+        return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.by_rows else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +122,10 @@ class Searched:
     ----------
     found
         The text's tiles.
-    sums, marks
-        Zeros: for the first time the bytes of strings of each tile, and marks as `RowLaunches` has them.
+    strings
+        What it has measured; sums are zeros where it has not.
+    marks
+        As `RowLaunches` has them.
     told, faults
         For a first conversion: where kernels are told of columns, and where faults are listed.
     behind
@@ -124,11 +133,11 @@ class Searched:
     quoted
         Whether fields are taken to have quotes.
     has_sums
-        Whether `sums` have room for all columns of strings.
+        Whether the sums have room for all columns of strings.
     """
 
     found: TileStructure
-    sums: Room
+    strings: MeasuredStrings
     marks: Room
     told: Room
     faults: Room
@@ -162,7 +171,7 @@ class SecondPass:
         self._place, self._launcher, self._text = place, place.launcher, place.text
         self._dialect, self._plan, self._known = dialect, plan, plan_on_gpu(plan)
         self._searched, self._found, self._faults = searched, searched.found, faults
-        self._sums = searched.sums
+        self._strings = searched.strings
         self._place_memory: Room | None = Part(searched.found.totals, searched.behind.end)
         self._rows = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
 
@@ -175,21 +184,24 @@ class SecondPass:
         told = telling(self._known, group, rows)
         if "steps" in self._found.forms:
             return Ahead(told, None, rows)
-        recorder = Recorder(3, 7)
+        recorder = Recorder(3, 8)
         nbytes, tiles, expected = recorder.numbers
-        text, totals, entries, sums, marks, told_room, faults = recorder.given
+        text, totals, entries, sums, sizes, marks, told_room, faults = recorder.given
         known: Any = {"totals": totals, "entries": entries, "tiles": tiles, "more": ()}
-        rooms: Any = {"sums": sums, "marks": marks, "told": told_room, "faults": faults}
+        found = replace(self._found, **known)
+        strings: Any = strings_of_search(found, sums, sizes, marks)
+        rooms: Any = {"strings": strings, "marks": marks, "told": told_room, "faults": faults}
         where: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
-        searched = replace(self._searched, found=replace(self._found, **known), **rooms)
+        searched = replace(self._searched, found=found, **rooms)
         twin = SecondPass(replace(self._place, **where), self._dialect, self._plan, searched, self._faults)
         twin.launch_ahead(group, Ahead(told, None, rows), expected)
-        recording, sums = recorder.done(), twin._sums.number - recorder.rooms_given  # type: ignore[attr-defined]
-        return Ahead(told, recording, rows, sums if sums >= 0 else None)
+        recording, strings = recorder.done(), twin._strings
+        sums_made, sizes_made = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
+        return Ahead(told, recording, rows, sums_made, sizes_made, by_rows=strings.left is not None)
 
-    def go_on(self, sums: Room) -> None:
-        """Behind a run of what was recorded, which has used what lies with the search; `sums`: where it has put places."""
-        self._sums, self._place_memory = sums, None
+    def go_on(self, strings: MeasuredStrings) -> None:
+        """Behind a run of what was recorded, which has used what lies with the search, and measured strings."""
+        self._strings, self._place_memory = strings, None
         self._rows.go_on()
 
     def launch_ahead(self, group: Group, ahead: Ahead, expected: Any) -> None:
@@ -229,30 +241,34 @@ class SecondPass:
         launcher, strings = self._launcher, group.strings
         if not strings:
             return
+        sums = self._strings.sums
         if form or not self._searched.has_sums or self._found.did_more:
-            self._sums = launcher.room(self._found.tiles * strings * 8, fill=0)
+            sums = launcher.room(self._found.tiles * strings * 8, fill=0)
         columns, told_rows = rows
-        marks: Room | None = None
-        if columns is not None:
-            marks = self._rows.launch(columns, told_rows, self._sums, ascii_only=group.has_text, writes=False)
+        if columns is None:
+            self._strings = MeasuredStrings(sums)
+        else:
+            self._strings = self._rows.measure(columns, told_rows, sums, ascii_only=group.has_text)
         for one, before in self._measured_forms(form):
-            shape, own_tiles = self._shape(one, marks, writes=False)
-            args = [self._text, self._found.entries, told.table, self._sums, before, marks, own_tiles, self._task(group, one)]
-            launcher.launch(_MEASURE, shape, args)
+            self._measure_others(group, told, one, before)
         self._put_places(strings, totals)
 
     def measure_left(self, group: Group, told: Told, totals: Room) -> None:
         """The same for the first form of the search, which has measured what it could; parameters as of `measure`."""
-        form = self._found.forms[0]
-        shape, own_tiles = self._shape(form, self._rows.measured, writes=False)
-        head = [self._text, self._found.entries, told.table, self._sums, Part(self._found.totals, 0, TOTALS.itemsize)]
-        self._launcher.launch(_MEASURE, shape, [*head, self._rows.measured, own_tiles, self._task(group, form)])
+        self._measure_others(group, told, self._found.forms[0], Part(self._found.totals, 0, TOTALS.itemsize))
         self._put_places(group.strings, totals)
+
+    def _measure_others(self, group: Group, told: Told, form: str, of_form: Room | None) -> None:
+        """What was not measured by rows, if these totals say that the form is the text's."""
+        left = self._strings.left
+        shape, own_tiles = self._shape(form, left, writes=False)
+        head = [self._text, self._found.entries, told.table, self._strings.sums, of_form, left]
+        self._launcher.launch(_MEASURE, shape, [*head, own_tiles, self._task(group, form)])
 
     def _put_places(self, strings: int, totals: Room) -> None:
         # Zeros that nobody has written to; the first time they lie with the search's.
         memory, self._place_memory = self._place_memory, None
-        place_strings(self._launcher, self._sums, (self._found.tiles, strings), totals, memory)
+        place_strings(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
 
     def convert(self, group: Group, told: Told, rows: tuple[RowColumns | None, Room], form: str, into: Into) -> None:
         """Make the columns, whose strings are measured; parameters as of `measure`."""
@@ -263,10 +279,9 @@ class SecondPass:
         columns, told_rows = rows
         marks: Room | None = None
         if columns is not None:
-            kept = {"ascii_only": group.has_text, "writes": True}
-            marks = self._rows.launch(columns, told_rows, self._sums, **kept, ahead=into.ahead)
+            marks = self._rows.convert(columns, told_rows, self._strings, ascii_only=group.has_text, ahead=into.ahead)
         shape, own_tiles = self._shape(form, marks, writes=True)
-        head = [self._text, self._found.entries, told.table, self._sums, into.faults, into.outcome, into.ahead, marks]
+        head = [self._text, self._found.entries, told.table, self._strings.sums, into.faults, into.outcome, into.ahead, marks]
         launcher.launch(_CONVERT, shape, [*head, own_tiles, self._task(group, form)])
         if count:
             blocks = least(_COUNT_BLOCKS // count, into.rows // 32 // _THREADS) + 1

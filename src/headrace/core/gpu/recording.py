@@ -143,6 +143,10 @@ class Recorder:
         """As `Launcher.launch`."""
         self._steps.append(Launched(entry, shape, list(args)))
 
+    def number_made(self, room: Any) -> int | None:
+        """Which of the rooms that a run makes, once all is recorded; None if it is given that one, or of none."""
+        return None if room is None or room.number < self.rooms_given else room.number - self.rooms_given
+
     def done(self) -> Recording:
         """What was recorded. Rooms are numbered as a run makes them."""
         made = [*self._zeroed, *self._others]

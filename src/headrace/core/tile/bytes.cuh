@@ -100,5 +100,46 @@ __device__ __forceinline__ u32 any(const Bits& bits) {
     return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3];
 }
 
+// A thread's words, `count` from `first` on, of `total`, 16 bytes at a time where that can be; what is not there is 0,
+// and not stored.
+template <u32 total, u32 count>
+__device__ __forceinline__ void load_part(const u32* from, u32 first, u32 (&words)[count]) {
+    if constexpr (total % count == 0 && count % 4 == 0) {
+        const bool there = first < total;
+#pragma unroll
+        for (u32 i = 0; i < count; i += 4) {
+            const uint4 four = there ? *reinterpret_cast<const uint4*>(from + first + i) : uint4{0, 0, 0, 0};
+            words[i] = four.x;
+            words[i + 1] = four.y;
+            words[i + 2] = four.z;
+            words[i + 3] = four.w;
+        }
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) words[i] = first + i < total ? from[first + i] : 0;
+    }
+}
+template <u32 total, u32 count>
+__device__ __forceinline__ void store_part(u32* to, u32 first, const u32 (&words)[count]) {
+    if constexpr (total % count == 0 && count % 4 == 0) {
+        if (first >= total) return;
+#pragma unroll
+        for (u32 i = 0; i < count; i += 4)
+            *reinterpret_cast<uint4*>(to + first + i) = {words[i], words[i + 1], words[i + 2], words[i + 3]};
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) {
+            if (first + i < total) to[first + i] = words[i];
+        }
+    }
+}
+
+// Bits up to each bit of a word, its own included, added modulo 2.
+__device__ __forceinline__ u32 prefix_parities(u32 bits) {
+#pragma unroll
+    for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
+    return bits;
+}
+
 }  // namespace tile
 }  // namespace headrace
