@@ -270,6 +270,8 @@ class Sorter:
         plan.make(moved.source, case, None if heavy is None else heavy.lights)
         if digits is not None:
             digits.run(plan, (moved, columns), writes_keys=writes_keys)
+        if digits is not None and heavy is not None:
+            digits.run_light(plan, (moved, columns))
         if parts is not None:
             parts.run(plan, (moved, columns), writes_keys=writes_keys)
         plan.run_straight((moved, columns), writes_keys=writes_keys)

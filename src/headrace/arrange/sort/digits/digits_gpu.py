@@ -13,7 +13,7 @@ from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
-PLAN_BYTES = 16 + 16 * 16 + 32
+PLAN_BYTES = 16 + 16 * 16 + 16
 _DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
@@ -183,7 +183,7 @@ class Case:
 class Plan:
     """Counts of all digits, where each begins, and what is done, all on the device.
 
-    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 320; 256 KiB where heads of keys may be counted.
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB where heads of keys may be counted.
 
     Parameters
     ----------
@@ -286,13 +286,19 @@ class DigitSort:
 
     def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Sort, if the plan is to go by digits; there are 8 columns at most."""
-        packed = packed_arrays(*arrays)
+        packed, entry = packed_arrays(*arrays), _pass_entry(len(self._keys.rule))
         for number in range(self._keys.digits(self._shapes.bits)):
             for portion in range(self._portions):
-                self._step(plan, (number, portion), packed, writes_keys=writes_keys)
+                self._step(plan, (number, portion), packed, (entry, writes_keys))
 
-    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
-        number, portion = which
+    def run_light(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]]) -> None:
+        """The same where heavy values are set aside; all are one portion."""
+        packed, entry = packed_arrays(*arrays), _light_entry(len(self._keys.rule))
+        for number in range(self._keys.digits(self._shapes.bits)):
+            self._step(plan, (number, 0), packed, (entry, True))
+
+    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, how: tuple[Entry, bool]) -> None:
+        (number, portion), (entry, writes_keys) = which, how
         common, shapes, keys = self._common, self._shapes, self._keys
         threads, items, resident = self._tiles.shape
         begin = portion * shapes.portion
@@ -306,7 +312,7 @@ class DigitSort:
         shared = self._tiles.shared(keys.width, shapes.bits)
         blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
         args = (plan.plan, number, keys.rule, arrays, packed)
-        common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
+        common.launcher.launch(entry, Shape(defines, blocks, threads, shared), args)
 
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
@@ -331,6 +337,11 @@ def _count_entry(rule: int) -> Entry:
 @lru_cache(16)
 def _heads_entry(name: str, signature: str) -> Entry:
     return Entry("arrange/sort/digits/sort_heads.cu", name, signature, begins_early=True)
+
+
+@lru_cache(8)
+def _light_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/heavy/light_pass.cu", "light_pass", f"PI{rule}s296s48s", begins_early=True)
 
 
 @lru_cache(8)

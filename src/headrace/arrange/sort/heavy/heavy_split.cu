@@ -24,7 +24,7 @@ static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u6
         before += other < c ? some : 0;
     }
     shared.base[c] = c == 0 ? 0 : count - all + before;
-    if (c == 0 && blockIdx.x == 0) plan->lights = count - all;
+    if (c == 0 && blockIdx.x == 0) plan->lights = static_cast<u32>(count - all);
 }
 
 // From the source to `between`, if the plan has heavy values.
