@@ -6,7 +6,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
@@ -53,37 +52,6 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
-    """Tiles of several sizes, of which few keys take those that leave the fewest blocks idle in the last round.
-
-    Parameters
-    ----------
-    below
-        Keys: from so many on a round more or less does not matter.
-    tiles
-        Each with what a key takes by them, of many keys, over what it takes by the best.
-    """
-
-    below: int
-    tiles: tuple[tuple[Tiles, float], ...]
-
-    def best(self, count: int, multiprocessors: int) -> Tiles:
-        """For `count` keys. Blocks of a last round that is not full have more of the memory's rate, so it counts half."""
-
-        def taken(choice: tuple[Tiles, float]) -> float:
-            tiles, share = choice
-            threads, items, resident = tiles.shape
-            keys_of_round = threads * items * resident * multiprocessors
-            rounds = count / keys_of_round
-            return (rounds + ceil(rounds)) / 2 * keys_of_round * share
-
-        return min(self.tiles, key=taken)[0]
-
-
-_FEW_PAIRS = (24, 1.0), (16, 1.11), (26, 1.01)
-
-
-@dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
 
@@ -107,7 +75,7 @@ class DigitShapes:
     portion
         Keys of a launch at most.
     few
-        In place of `one_value` below so many keys.
+        In place of `one_value` up to so many keys, where large tiles leave blocks idle in the last round.
     """
 
     bits: int = 8
@@ -132,18 +100,16 @@ class DigitShapes:
         ((4, 4), Tiles((256, 32, 2), 4)),
         ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
     )
-    few: tuple[tuple[tuple[int, int], Several], ...] = (
-        ((8, 8), Several(1 << 25, tuple((Tiles((256, items, 2), 8, follows=True), share) for items, share in _FEW_PAIRS))),
-    )
+    few: tuple[tuple[tuple[int, int], tuple[int, Tiles]], ...] = (((8, 8), (1 << 21, Tiles((256, 16, 2), 8, follows=True))),)
 
-    def of(self, width: int, widths: Sequence[int], count: int, multiprocessors: int) -> Tiles:
+    def of(self, width: int, widths: Sequence[int], count: int) -> Tiles:
         """Of `count` keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
         both = (width, widths[0]) if len(widths) == 1 else (0, 0)
-        few = dict(self.few).get(both)
-        if few is not None and count < few.below:
-            return few.best(count, multiprocessors)
+        most, few = dict(self.few).get(both, (0, None))
+        if few is not None and count <= most:
+            return few
         return dict(self.one_value).get(both) or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
