@@ -39,7 +39,7 @@ def driver(monkeypatch):
     monkeypatch.setattr("headrace.core.gpu.kernels.layout_of", lambda *given: [(0, 8, "Q")])
     monkeypatch.setattr(launchers, "staging", lambda card: SimpleNamespace(put=put, fetch=fetch))
     monkeypatch.setattr(launchers, "device_pool", lambda card: pool)
-    monkeypatch.setattr(launchers, "kernel", lambda *given: Kernel(77, "fill_items", "Q", card))
+    monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "Q", card))
     monkeypatch.setattr(launchers, "_kernels", {})
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
     return made

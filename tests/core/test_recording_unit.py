@@ -49,7 +49,7 @@ def driver(monkeypatch):
     monkeypatch.setattr("headrace.core.gpu.kernels.layout_of", lambda *given: layout)
     monkeypatch.setattr(launchers, "staging", lambda card: None)
     monkeypatch.setattr(launchers, "device_pool", lambda card: SimpleNamespace(take=take))
-    monkeypatch.setattr(launchers, "kernel", lambda *given: Kernel(77, "fill_items", "QI12s", card))
+    monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "QI12s", card))
     monkeypatch.setattr(launchers, "_kernels", {})
     monkeypatch.setattr("headrace.core.gpu.card.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())

@@ -246,7 +246,7 @@ class Sorter:
         widths = [column.width for column in columns]
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
-        tiles = shapes.of(keys.width, widths, self._count, self._shapes.multiprocessors)
+        tiles = shapes.of(keys.width, widths, self._count)
         value_bytes, takes_heads = sum(widths), may == MAY and not keys.equals
         zeros = [
             Plan.nbytes(keys, shapes, takes_heads=takes_heads),
@@ -270,6 +270,8 @@ class Sorter:
         plan.make(moved.source, case, None if heavy is None else heavy.lights)
         if digits is not None:
             digits.run(plan, (moved, columns), writes_keys=writes_keys)
+        if digits is not None and heavy is not None:
+            digits.run_light(plan, (moved, columns))
         if parts is not None:
             parts.run(plan, (moved, columns), writes_keys=writes_keys)
         plan.run_straight((moved, columns), writes_keys=writes_keys)
@@ -310,7 +312,7 @@ class Sorter:
         if widths:
             alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None
             shapes = dict(self._shapes.stable)[given.width].stably(
-                alone or self._shapes.digits.of(given.width, widths, self._count, self._shapes.multiprocessors)
+                alone or self._shapes.digits.of(given.width, widths, self._count)
             )
             return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY

@@ -6,14 +6,13 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
-PLAN_BYTES = 16 + 16 * 16 + 32
+PLAN_BYTES = 16 + 16 * 16 + 16
 _DISORDER_BYTES = 8
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
@@ -53,37 +52,6 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
-    """Tiles of several sizes, of which few keys take those that leave the fewest blocks idle in the last round.
-
-    Parameters
-    ----------
-    below
-        Keys: from so many on a round more or less does not matter.
-    tiles
-        Each with what a key takes by them, of many keys, over what it takes by the best.
-    """
-
-    below: int
-    tiles: tuple[tuple[Tiles, float], ...]
-
-    def best(self, count: int, multiprocessors: int) -> Tiles:
-        """For `count` keys. Blocks of a last round that is not full have more of the memory's rate, so it counts half."""
-
-        def taken(choice: tuple[Tiles, float]) -> float:
-            tiles, share = choice
-            threads, items, resident = tiles.shape
-            keys_of_round = threads * items * resident * multiprocessors
-            rounds = count / keys_of_round
-            return (rounds + ceil(rounds)) / 2 * keys_of_round * share
-
-        return min(self.tiles, key=taken)[0]
-
-
-_FEW_PAIRS = (24, 1.0), (16, 1.11), (26, 1.01)
-
-
-@dataclass(frozen=True, slots=True)
 class DigitShapes:
     """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
 
@@ -107,7 +75,7 @@ class DigitShapes:
     portion
         Keys of a launch at most.
     few
-        In place of `one_value` below so many keys.
+        In place of `one_value` up to so many keys, where large tiles leave blocks idle in the last round.
     """
 
     bits: int = 8
@@ -132,18 +100,16 @@ class DigitShapes:
         ((4, 4), Tiles((256, 32, 2), 4)),
         ((8, 8), Tiles((256, 24, 2), 8, follows=True)),
     )
-    few: tuple[tuple[tuple[int, int], Several], ...] = (
-        ((8, 8), Several(1 << 25, tuple((Tiles((256, items, 2), 8, follows=True), share) for items, share in _FEW_PAIRS))),
-    )
+    few: tuple[tuple[tuple[int, int], tuple[int, Tiles]], ...] = (((8, 8), (1 << 21, Tiles((256, 16, 2), 8, follows=True))),)
 
-    def of(self, width: int, widths: Sequence[int], count: int, multiprocessors: int) -> Tiles:
+    def of(self, width: int, widths: Sequence[int], count: int) -> Tiles:
         """Of `count` keys of so many bytes, and arrays of items of `widths` that go with them."""
         if not widths:
             return Tiles(dict(self.keys)[width])
         both = (width, widths[0]) if len(widths) == 1 else (0, 0)
-        few = dict(self.few).get(both)
-        if few is not None and count < few.below:
-            return few.best(count, multiprocessors)
+        most, few = dict(self.few).get(both, (0, None))
+        if few is not None and count <= most:
+            return few
         return dict(self.one_value).get(both) or Tiles(dict(self.with_values)[width], 1)
 
     def portions(self, count: int) -> int:
@@ -183,7 +149,7 @@ class Case:
 class Plan:
     """Counts of all digits, where each begins, and what is done, all on the device.
 
-    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 320; 256 KiB where heads of keys may be counted.
+    Its memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB where heads of keys may be counted.
 
     Parameters
     ----------
@@ -286,13 +252,19 @@ class DigitSort:
 
     def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Sort, if the plan is to go by digits; there are 8 columns at most."""
-        packed = packed_arrays(*arrays)
+        packed, entry = packed_arrays(*arrays), _pass_entry(len(self._keys.rule))
         for number in range(self._keys.digits(self._shapes.bits)):
             for portion in range(self._portions):
-                self._step(plan, (number, portion), packed, writes_keys=writes_keys)
+                self._step(plan, (number, portion), packed, (entry, writes_keys))
 
-    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, *, writes_keys: bool) -> None:
-        number, portion = which
+    def run_light(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]]) -> None:
+        """The same where heavy values are set aside; all are one portion."""
+        packed, entry = packed_arrays(*arrays), _light_entry(len(self._keys.rule))
+        for number in range(self._keys.digits(self._shapes.bits)):
+            self._step(plan, (number, 0), packed, (entry, True))
+
+    def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, how: tuple[Entry, bool]) -> None:
+        (number, portion), (entry, writes_keys) = which, how
         common, shapes, keys = self._common, self._shapes, self._keys
         threads, items, resident = self._tiles.shape
         begin = portion * shapes.portion
@@ -306,7 +278,7 @@ class DigitSort:
         shared = self._tiles.shared(keys.width, shapes.bits)
         blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
         args = (plan.plan, number, keys.rule, arrays, packed)
-        common.launcher.launch(_pass_entry(len(keys.rule)), Shape(defines, blocks, threads, shared), args)
+        common.launcher.launch(entry, Shape(defines, blocks, threads, shared), args)
 
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
@@ -331,6 +303,11 @@ def _count_entry(rule: int) -> Entry:
 @lru_cache(16)
 def _heads_entry(name: str, signature: str) -> Entry:
     return Entry("arrange/sort/digits/sort_heads.cu", name, signature, begins_early=True)
+
+
+@lru_cache(8)
+def _light_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/heavy/light_pass.cu", "light_pass", f"PI{rule}s296s48s", begins_early=True)
 
 
 @lru_cache(8)

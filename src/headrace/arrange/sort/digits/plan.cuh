@@ -31,9 +31,8 @@ struct Plan {
     Step step[most_steps];
     float crowding;  // as plan_steps.cuh has it, of a sample
     u32 heavy;       // values whose keys are set aside (heavy/heavy.cuh)
-    u64 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
+    u32 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
     u32 repeats;     // whether keys that are not of heavy values have others' values so often that parts would be alike
-    u32 unused[3];
 };
 
 // One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.

@@ -24,7 +24,7 @@ static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u6
         before += other < c ? some : 0;
     }
     shared.base[c] = c == 0 ? 0 : count - all + before;
-    if (c == 0 && blockIdx.x == 0) plan->lights = count - all;
+    if (c == 0 && blockIdx.x == 0) plan->lights = static_cast<u32>(count - all);
 }
 
 // From the source to `between`, if the plan has heavy values.
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
-    LookBack look_back(places);
+    LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, 0);
     const Columns beside = column_beside(arrays, step, 0);
     table.fill(*heavy);

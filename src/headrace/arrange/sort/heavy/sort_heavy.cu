@@ -75,18 +75,18 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 struct PackShared {
     u32 of_warp[warps];
-    u64 begin;
+    u32 begin;
 };
 
 // Where a warp's `own` keys go, behind all that took room before. Barriers inside.
-static __device__ __forceinline__ u64 take_room(u32 own, PackShared& shared, u64* taken) {
+static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
     if (tile::warp() == 0) {
         const u32 some = tile::lane() < warps ? shared.of_warp[tile::lane()] : 0;
         const u32 upto = tile::scan_warp<Sum<u32>>(some);
         if (tile::lane() < warps) shared.of_warp[tile::lane()] = upto - some;
-        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, static_cast<u64>(upto));
+        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, upto);
     }
     __syncthreads();
     return shared.begin + shared.of_warp[tile::warp()];

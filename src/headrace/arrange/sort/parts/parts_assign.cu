@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, 
 extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count, const u64* totals) {
     tile::wait_for_launch_before();
     if (lists.plan->how != How::by_parts) return;
-    if (lists.plan->heavy != 0) count = static_cast<u32>(lists.plan->lights);
+    if (lists.plan->heavy != 0) count = lists.plan->lights;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
         const u32 begin = i * lists.keys_of_block;
