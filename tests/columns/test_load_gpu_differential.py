@@ -15,6 +15,7 @@ from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.convert.rows_gpu import RowShape
+from headrace.columns.infer import infer_gpu
 from headrace.columns.load.decoded_gpu import decoded_place
 from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu
 from headrace.core.gpu.launcher import Part
@@ -89,6 +90,14 @@ def same_table(found: headrace.Table, expected: headrace.Table) -> None:
 def test_one_wait_for_counts_and_the_result():
     assert check(b"a,b\n1,x\n2,yy\n", dtypes={"a": "int32", "b": "string"}) == 1
     assert check(b"a,b\n1,x\n2,yy\n") == 1
+
+
+@pytest.mark.parametrize("later", [b"x", b"2.5", b"-1", b"", b'"x"', b"2020-01-01"])
+def test_a_column_that_begins_with_integers_beyond_64_bits(later, monkeypatch):
+    monkeypatch.setattr(infer_gpu, "_SHORT_SAMPLE", 64)  # what comes later is behind it
+    long = [b"99999999999999999999,x", b"2,y"] * 4
+    for first in (long, [b"1,x"] * 2 + long, [b"1,x"] * 40 + long, [b",x"] * 3 + long):
+        check(b"a,b\n" + b"\n".join([*first, later + b",z", b"3,x"] * 3))
 
 
 def test_one_wait_more_where_nothing_is_expected():

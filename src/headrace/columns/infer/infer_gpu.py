@@ -124,8 +124,8 @@ class Inference:
             if before == SETTLED or (now == before and now != BIG_INT):
                 continue
             if now == BIG_INT and before == BIG_INT:
-                again[position] = SETTLED  # no float among the long integers: they are text
-            elif now == BIG_INT or (before == EMPTY and now != EMPTY) or kind_type(now) != kind_type(before):
+                again[position] = SETTLED  # no float among the long integers: they are text, and were not converted
+            elif BIG_INT in (now, before) or (before == EMPTY and now != EMPTY) or kind_type(now) != kind_type(before):
                 again[position] = now
         return again
 
