@@ -16,8 +16,7 @@ from headrace.core.gpu.card import Gpu, checked, driver
 
 _STEP = 16 << 20
 _MOST_PART_OF_MEMORY = 32
-_IDLE_PART_OF_MEMORY = 64
-"""May wait for the next scan: to pin a block anew takes longer than a scan of some GB, whose results go another way meanwhile."""
+_MOST_IDLE_BYTES = 1 << 30
 _ALIGN, _SLACK = 64, 64
 
 
@@ -57,7 +56,6 @@ class PinnedResults:
         self._gpu, self._waits = gpu, waits
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self._most = memory // _MOST_PART_OF_MEMORY if most_bytes is None else most_bytes
-        self._most_idle = memory // _IDLE_PART_OF_MEMORY
         self._blocks: list[_native.LentMemory] = []
         self._bytes = 0  # pinned, or about to be
         self._lock = threading.Lock()
@@ -78,9 +76,8 @@ class PinnedResults:
             found = self._smallest(nbytes)
             return None if found is None else PinnedBatch(found)
 
-    def trim(self, most: int | None = None) -> None:
-        """Give blocks that nobody uses back to the system, until no more than so many bytes wait; None for a 64th of memory."""
-        most = self._most_idle if most is None else most
+    def trim(self, most: int = _MOST_IDLE_BYTES) -> None:
+        """Give blocks that nobody uses back to the system, until no more than so many bytes wait."""
         with self._lock:
             idle = [block for block in self._blocks if block.is_free]
             waiting = sum(block.nbytes for block in idle)
