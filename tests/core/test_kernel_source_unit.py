@@ -61,31 +61,36 @@ def test_what_cannot_be_joined_is_told_with_its_place(tmp_path, text, said):
     assert said in str(raised.value)
 
 
-def test_variants_are_the_combinations_of_every_table(monkeypatch):
-    listed = {"a.cu": [{"HR_X": [1, 2], "HR_Y": ["u", "v"]}, {"HR_X": [2], "HR_Y": ["v", "w"]}], "b.cu": [{"HR_E": ["x", "*"]}]}
-    monkeypatch.setattr(kernel_source, "tables", lambda: listed)
+def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
+    (tmp_path / "s" / "t").mkdir(parents=True)
+    tables = '[["a.cu"]]\nHR_X = [1, 2]\nHR_Y = ["u", "v"]\n\n[["a.cu"]]\nHR_X = [2]\nHR_Y = ["v", "w"]\n'
+    (tmp_path / "s" / "variants.toml").write_text(tables)
+    (tmp_path / "s" / "t" / "variants.toml").write_text('[["b.cu"]]\nHR_E = ["x", "*"]\n')
+    monkeypatch.setattr(kernel_source, "PACKAGE", tmp_path)
     assert [str(variant) for variant in all_variants()] == [
-        "a.cu HR_X=1 HR_Y=u",
-        "a.cu HR_X=1 HR_Y=v",
-        "a.cu HR_X=2 HR_Y=u",
-        "a.cu HR_X=2 HR_Y=v",
-        "a.cu HR_X=2 HR_Y=w",
-        "b.cu HR_E=x",
+        "s/a.cu HR_X=1 HR_Y=u",
+        "s/a.cu HR_X=1 HR_Y=v",
+        "s/a.cu HR_X=2 HR_Y=u",
+        "s/a.cu HR_X=2 HR_Y=v",
+        "s/a.cu HR_X=2 HR_Y=w",
+        "s/t/b.cu HR_E=x",
     ]
-    assert str(Variant.of("b.cu", {"HR_E": "x * 3"})) == "b.cu HR_E=x * 3"
+    assert str(Variant.of("s/t/b.cu", {"HR_E": "x * 3"})) == "s/t/b.cu HR_E=x * 3"
     for file, defines in [
-        ("a.cu", {"HR_X": 1, "HR_Y": "w"}),
-        ("a.cu", {"HR_X": 1}),
-        ("c.cu", {}),
-        ("a.cu", {"HR_X": 3, "HR_Y": "u"}),
+        ("s/a.cu", {"HR_X": 1, "HR_Y": "w"}),
+        ("s/a.cu", {"HR_X": 1}),
+        ("s/c.cu", {}),
+        ("s/t/a.cu", {"HR_X": 1, "HR_Y": "u"}),
+        ("u/a.cu", {"HR_X": 1, "HR_Y": "u"}),
+        ("s/a.cu", {"HR_X": 3, "HR_Y": "u"}),
     ]:
-        with pytest.raises(OptionError, match="lists no program"):
+        with pytest.raises(OptionError, match=r"variants\.toml lists no program"):
             Variant.of(file, defines)
 
 
 def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
     files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")}
-    assert files == set(kernel_source.tables())
+    assert files == {file for file, _ in kernel_source.all_tables()}
 
 
 def test_nothing_compiles_but_what_takes_a_listed_variant():

@@ -3,7 +3,7 @@
 A program is one ``.cu`` file of the package for one value of each of its macros. The headers that it includes are joined into
 it, each once, with ``#line``, so that the compiler's messages name our files; there is no header that is not ours (any CUB
 include costs seconds a program, and NVRTC's cache key would have to know the folder). Which values a macro may have is in
-``core/variants.toml``, so everything that can ever be compiled can be compiled beforehand.
+``variants.toml`` beside the file, so everything that can ever be compiled can be compiled beforehand.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 from headrace.core.errors import HeadraceError, OptionError
 
 PACKAGE = Path(__file__).parents[2]
+LIST = "variants.toml"
+"""In each folder that has kernels: what they are compiled to."""
 ANY = "*"
 """A macro with this among its values takes any text."""
 
@@ -55,7 +57,7 @@ class Variant:
 
     @classmethod
     def of(cls, file: str, defines: Mapping[str, Value]) -> Variant:
-        """The variant, if `core/variants.toml` lists it.
+        """The variant, if `variants.toml` of the file's folder lists it.
 
         Raises
         ------
@@ -63,8 +65,9 @@ class Variant:
             It does not.
         """
         variant = cls(file, tuple(sorted(defines.items())))
-        if not any(_covers(table, defines) for table in tables().get(file, ())):
-            raise OptionError(f"core/variants.toml lists no program {variant}")
+        path = PACKAGE / file
+        if not any(_covers(table, defines) for table in tables(path.parent).get(path.name, ())):
+            raise OptionError(f"{Path(file).parent / LIST} lists no program {variant}")
         return variant
 
     def __str__(self) -> str:
@@ -72,20 +75,30 @@ class Variant:
 
 
 @cache
-def tables() -> dict[str, list[dict[str, list[Value]]]]:
-    """File to its tables of macros and values, as `core/variants.toml` has them."""
-    with (PACKAGE / "core" / "variants.toml").open("rb") as listed:
-        return tomllib.load(listed)
+def tables(folder: Path) -> dict[str, list[dict[str, list[Value]]]]:
+    """Name of a file in the folder to its tables of macros and values; none where nothing is listed."""
+    try:
+        with (folder / LIST).open("rb") as listed:
+            return tomllib.load(listed)
+    except FileNotFoundError:
+        return {}
+
+
+def all_tables() -> Iterator[tuple[str, dict[str, list[Value]]]]:
+    """Every file of the package that is listed, with each of its tables."""
+    for folder in sorted(path.parent for path in PACKAGE.rglob(LIST)):
+        for name, listed in tables(folder).items():
+            file = (folder / name).relative_to(PACKAGE).as_posix()
+            yield from ((file, table) for table in listed)
 
 
 def all_variants() -> Iterator[Variant]:
     """Every program of the package, each once. A macro that takes any text is there with its other values."""
     found: dict[Variant, None] = {}
-    for file, listed in tables().items():
-        for table in listed:
-            names = sorted(table)
-            for values in itertools.product(*([value for value in table[name] if value != ANY] for name in names)):
-                found[Variant(file, tuple(zip(names, values, strict=True)))] = None
+    for file, table in all_tables():
+        names = sorted(table)
+        for values in itertools.product(*([value for value in table[name] if value != ANY] for name in names)):
+            found[Variant(file, tuple(zip(names, values, strict=True)))] = None
     yield from found
 
 

@@ -259,7 +259,7 @@ def kernel(
     signature
         Its parameters, as `Kernel` has them.
     defines
-        Macros and their values; ``core/variants.toml`` lists them.
+        Macros and their values; ``variants.toml`` beside the file lists them.
     gpu
         The card it will run on.
     begins_early

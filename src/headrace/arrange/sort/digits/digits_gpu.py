@@ -53,7 +53,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class DigitShapes:
-    """Sizes that the kernels are compiled for, as core/variants.toml lists them, by bytes of a key; tests have smaller ones.
+    """Sizes that the kernels are compiled for, as variants.toml lists them, by bytes of a key; tests have smaller ones.
 
     Parameters
     ----------
