@@ -30,11 +30,11 @@ def median_ms(work: Callable[[], object], repeats: int = 11, *, busy: int = 400_
 
 
 class Cub:
-    """A program of this folder that asks CUB, such as ``"cub_histogram"``; compiled while others work."""
+    """A program below this folder that asks CUB, such as ``"sort/cub_sort"``; compiled while others work."""
 
     def __init__(self, name: str) -> None:
-        self.program = Path(tempfile.mkdtemp()) / name
-        source = Path(__file__).with_name(f"{name}.cu")
+        self.program = Path(tempfile.mkdtemp()) / "cub"
+        source = Path(__file__).with_name(name).with_suffix(".cu")
         self.compiling = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", self.program, source])
 
     def rates(self, asked: list[tuple[str, str, int, int, int]]) -> list[float]:

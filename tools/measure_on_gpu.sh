@@ -5,18 +5,18 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A programs=(
-    [read]='gpu_read'
-    [multisplit]='gpu_multisplit'
-    [tune_multisplit]='tune_multisplit'
-    [sort]='gpu_sort'
-    [stream]='stream --gpu --skip-peers --batches 64,256'
-    [soak]='stream --gpu --soak 100'
-    [first_call]='first_call'
-    [small_batches]='small_batches'
-    [histogram]='gpu_histogram'
-    [primitives]='gpu_primitives'
-    [faults]='gpu_faults'
-    [limits]='gpu_limits'
+    [read]='read.gpu'
+    [multisplit]='multisplit.tables'
+    [tune_multisplit]='multisplit.tune'
+    [sort]='sort.gpu'
+    [stream]='read.stream --gpu --skip-peers --batches 64,256'
+    [soak]='read.stream --gpu --soak 100'
+    [first_call]='read.first_call'
+    [small_batches]='read.small_batches'
+    [histogram]='primitives.gpu_histogram'
+    [primitives]='primitives.gpu'
+    [faults]='read.gpu_faults'
+    [limits]='primitives.gpu_limits'
 )
 in_order=(read sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives faults limits)
 [[ $# -gt 0 ]] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }

@@ -45,7 +45,7 @@ tests=(tests/core tests/arrange tests/columns/test_column_placement_unit.py test
 tests+=(tests/structure/test_find_tiles_differential.py tests/api/test_read_csv_gpu_differential.py)
 tests+=(tests/api/test_scan_csv_gpu_differential.py tests/api/test_read_csv_gpu_extremes_differential.py)
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${tests[@]}"
-LINES_SHOWN=60 step limits python3 -m bench.gpu_limits --out "$out/limits"
+LINES_SHOWN=60 step limits python3 -m bench.primitives.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do LINES_SHOWN=5 step "$tool" timeout 200 bash -c "$(declare -f checked); checked $tool"; done
 fi

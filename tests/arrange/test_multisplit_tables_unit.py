@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bench import gpu_multisplit, tune_multisplit
-from bench.split_places import Harness
+from bench.multisplit import tables as gpu_multisplit
+from bench.multisplit import tune as tune_multisplit
+from bench.multisplit.places import Harness
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 pytestmark = pytest.mark.fibers

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace
-from bench import data, stream
+from bench.read import data, stream
 from tests.api.test_scan_gpu_differential import FiberBuffers, run_on_fibers
 
 

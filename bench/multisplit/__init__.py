@@ -1,0 +1,1 @@
+"""Splitting by buckets."""

@@ -1,0 +1,215 @@
+"""Multisplit in several shapes (split_tile.cuh), beside CUB: which are to be the listed ones.
+
+Needs what bench.multisplit.tables needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
+stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor; 10^9 items a
+second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
+says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
+
+    python -m bench.multisplit.tune [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
+        [--out FILE] [--harness]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headrace
+from bench.multisplit.places import Card, Harness
+from headrace import buckets
+from headrace.arrange.multisplit.multisplit_gpu import shapes_of
+from headrace.arrange.multisplit.split_gpu import Shapes
+from headrace.core.errors import HeadraceError
+from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
+
+Shape = tuple[int, int, int]
+CHECKED = (1 << 21) + 777
+BITS = (1, 5, 8)
+_KEYS = [(512, 24, 2), (384, 32, 2), (256, 32, 3), (768, 24, 1), (768, 32, 1)]
+_PAIRS = [(512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
+SETS: dict[str, tuple[int, bool, list[Shape]]] = {
+    "keys": (4, False, _KEYS),
+    "pairs": (4, True, _PAIRS),
+    "long": (8, False, [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]),
+    "long_pairs": (8, True, [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2)]),
+}
+"""Bytes of a key, whether with values as wide, and shapes."""
+
+
+def shapes_with(base: Shapes, shape: Shape) -> Shapes:
+    """One shape for all."""
+    return replace(
+        base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
+        together=shape, alone=shape,
+    )  # fmt: skip
+
+
+def highest(width: int, bits: int) -> Any:
+    """By the highest bits of keys of so many bytes; of 8 bits by the kernels of 8."""
+    from headrace.arrange.multisplit.split_gpu import bits_pass
+
+    return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), least_bits=bits)
+
+
+class Tuner:
+    """Runs a shape on a card."""
+
+    def __init__(self, bits: tuple[int, ...]) -> None:
+        from headrace.core.gpu.card import gpu
+
+        self.bits = bits
+        self.place = Card()
+        self.card = gpu(0)
+        self.base = shapes_of(self.card.multiprocessors, self.card.capability)
+
+    def keys(self, width: int, kind: str, count: int) -> Any:
+        words = self.place.keys(kind, 256, count)
+        if width == 4:
+            return words
+        torch = __import__("torch")
+        return (words.view(torch.int32).long() << 32).view(torch.uint64)
+
+    def values(self, width: int, count: int) -> Any:
+        return self.place.values(count) if width == 4 else self.place.values(count).long()
+
+    def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
+        from headrace.arrange.bucket.functions import rule_for
+        from headrace.arrange.bucket.key_types import key_type
+        from headrace.arrange.multisplit.multisplit_gpu import split
+        from headrace.arrange.multisplit.split_gpu import Column, Splitter
+        from headrace.core.arrays import take
+        from headrace.core.gpu.launcher import GpuLauncher
+        from headrace.core.placement import empty_like
+
+        context = headrace.Context()
+        arrays = [take(array) for array in (keys, values) if array is not None]
+        made = [empty_like(array, array.length) for array in arrays]
+        stream = arrays[0].stream
+        launcher = GpuLauncher(self.card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
+        width = 8 * arrays[0].width
+        rule = rule_for(buckets.bits(width - bits, width), np.dtype(arrays[0].typestr))
+        columns = [Column(a, b, a.width) for a, b in zip(arrays, made, strict=True)]
+        offsets = launcher.room((rule.count + 1) * 8)
+        split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets, "block")
+        return made[0].owner, made[-1].owner if values is not None else None
+
+    def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
+        torch = __import__("torch")
+        keys = self.keys(width, "uniform", CHECKED)
+        values = self.values(width, CHECKED) if pairs else None
+        found, moved = self.launched(keys, values, bits, shapes)
+        words = keys.view(torch.int32 if width == 4 else torch.int64)
+        _, order = torch.sort(((words >> (8 * width - bits)) & ((1 << bits) - 1)).to(torch.uint8), stable=True)
+        if not torch.equal(found.view(words.dtype), words[order]) or (pairs and not torch.equal(moved, values[order])):
+            raise RuntimeError(f"{bits} bits: wrong")
+
+    def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
+        found, count = [], self.place.n * 4 // width
+        values = self.values(width, count) if pairs else None
+        for bits in self.bits if width == 4 else BITS[-1:]:
+            self.check(width, pairs, bits, shapes)
+            rates = []
+            for kind in ("uniform", "constant"):
+                keys = self.keys(width, kind, count)
+                rates.append(self.place.rate(partial(self.launched, keys, values, bits, shapes), count))
+                del keys
+            found.append(" ".join(f"{rate:.0f}" for rate in rates))
+        return found
+
+    def compile(self, sets: list[str]) -> None:
+        """All programs, on all cores, into the cache of kernels."""
+        from headrace.arrange.multisplit.split_gpu import Column, Splitter
+        from headrace.core.gpu.card import ARCHITECTURES
+        from headrace.core.gpu.kernel_source import Variant
+        from headrace.core.gpu.kernels import cubin_of
+
+        wanted: dict[Variant, None] = {}
+
+        class Room:
+            address, nbytes = 16, 8
+
+        class Lister:
+            def room(self, nbytes: int, fill: int | None = None) -> Room:
+                return Room()
+
+            def launch(self, entry: Any, shape: Any, args: Any) -> None:
+                wanted[Variant.of(entry.file, shape.defines)] = None
+
+        for name in sets:
+            width, pairs, shapes = SETS[name]
+            for shape, bits in itertools.product(shapes, self.bits if width == 4 else BITS[-1:]):
+                lister: Any = Lister()
+                splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
+                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
+                splitter.run(highest(width, bits), columns, None)
+        own = "sm_{}{}".format(*self.card.capability)
+        architecture = own if own in ARCHITECTURES else "sm_90"
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
+
+
+class SmallTuner:
+    """Runs small shapes in the fiber harness."""
+
+    def __init__(self) -> None:
+        self.place = Harness(1500)
+
+    def compile(self, sets: list[str]) -> None:
+        """Nothing: the harness compiles what it runs."""
+
+    def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
+        from bench.multisplit.places import split_with
+        from headrace.testing.fibers.launcher import FiberLauncher
+
+        launcher = FiberLauncher()
+        keys = self.place.keys("uniform", 256, 1500)
+        values = self.place.values(1500) if pairs else None
+        arrays = [launcher.put(array) for array in (keys, values) if array is not None]
+        rooms = split_with(launcher, SPLIT_SHAPES, arrays, buckets.bits(24, 32), "block")
+        order = np.argsort(keys >> 24, kind="stable")
+        if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
+            raise RuntimeError("wrong")
+        return ["right"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out")
+    parser.add_argument("--what", default=",".join(SETS))
+    parser.add_argument("--bits", default=",".join(map(str, BITS)))
+    parser.add_argument("--harness", action="store_true")
+    options = parser.parse_args()
+    tuner: Tuner | SmallTuner = SmallTuner() if options.harness else Tuner(tuple(map(int, options.bits.split(","))))
+    names = options.what.split(",")
+    tuner.compile(names)
+    lines = [f"# Shapes and ways of multisplit\n\n`python -m bench.multisplit.tune`; {tuner.place.about()}\n"]
+    for name in names:
+        width, pairs, all_shapes = SETS[name]
+        shapes = all_shapes[:1] if options.harness else all_shapes
+        theirs = tuner.place.cub([("digit", "pairs" if pairs else "keys", bits, 0, tuner.place.n) for bits in BITS])
+        title = f"{name}; CUB's sort of keys of 4 bytes by 1, 5 and 8 bits: {theirs}"
+        lines.append(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
+        print(lines[-1], flush=True)
+        for shape in shapes:
+            try:
+                base = SPLIT_SHAPES if isinstance(tuner, SmallTuner) else tuner.base
+                wanted = shapes_with(base, shape)
+                found = "; ".join(tuner.row(width, pairs, wanted))
+            except HeadraceError as error:  # it does not fit the card
+                found = str(error).splitlines()[0]
+            lines.append(f"| {', '.join(map(str, shape))} | {found} |")
+            print(lines[-1], flush=True)
+            if options.out:
+                Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Limits of a machine, and what is built on: scans, reductions, selections, histograms."""

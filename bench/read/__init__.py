@@ -1,0 +1,1 @@
+"""Text to columns, and back."""

@@ -1,0 +1,164 @@
+"""The readers that are compared, each told the same types in its own words.
+
+A contender is a function from path, case and threads to a function that reads once; what that gives has an Arrow stream.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.read.cases import Case
+
+Read = Callable[[], Any]
+_DATE, _TIME = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
+
+
+def headrace(path: Path, case: Case, threads: int) -> Read:
+    """Ours."""
+    import headrace
+
+    options: dict[str, Any] = {"threads": threads, "header": case.header}
+    if case.types:
+        options["schema"] = case.types
+    return lambda: headrace.read_csv(path, **options)
+
+
+def pyarrow(path: Path, case: Case, threads: int) -> Read:
+    """PyArrow's reader, types given."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(column_types={name: arrow_type(text) for name, text in case.types.items()})
+    read = csv.ReadOptions(column_names=None if case.header else list(case.types))
+    parse = csv.ParseOptions(newlines_in_values=case.quotes)
+
+    def read_all() -> Any:
+        pa.set_cpu_count(threads)
+        return csv.read_csv(path, read_options=read, parse_options=parse, convert_options=convert)
+
+    return read_all
+
+
+def polars(path: Path, case: Case, threads: int) -> Read:
+    """Polars' lazy reader; dates as text, then parsed by the format it is told, which is its fastest way."""
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
+    import polars as pl
+
+    numbers = {"int8": pl.Int8, "int16": pl.Int16, "int32": pl.Int32, "int64": pl.Int64}
+    numbers |= {"float32": pl.Float32, "float64": pl.Float64}
+    schema = {name: numbers.get(text, pl.String) for name, text in case.types.items()}
+    dates = [pl.col(name).str.to_date(_DATE) for name, text in case.types.items() if text == "date32"]
+    times = [pl.col(name).str.to_datetime(_TIME) for name, text in case.types.items() if text.startswith("timestamp")]
+    options: dict[str, Any] = {"has_header": case.header}
+    options |= {"schema": schema} if case.types else {"try_parse_dates": True, "infer_schema_length": 10_000}
+    return lambda: pl.scan_csv(path, **options).with_columns(dates + times).collect(engine="streaming")
+
+
+def duckdb(path: Path, case: Case, threads: int) -> Read:
+    """DuckDB into an Arrow table, types given, order kept."""
+    import duckdb
+
+    query = _sql(path, case)
+
+    def read() -> Any:
+        connection = duckdb.connect()
+        connection.execute(f"set threads={threads}")
+        return connection.sql(query).to_arrow_table()
+
+    return read
+
+
+def duckdb_table(path: Path, case: Case, threads: int) -> Read:
+    """DuckDB into a table of its own, in memory, types given, order kept."""
+    import duckdb
+
+    query = _sql(path, case)
+
+    def read() -> Any:
+        connection = duckdb.connect()
+        connection.execute(f"set threads={threads}")
+        connection.execute(f"create table t as {query}")
+        return connection.table("t")
+
+    return read
+
+
+def _sql(path: Path, case: Case) -> str:
+    columns = ", ".join(f"'{name}': '{_SQL[text]}'" for name, text in case.types.items())
+    given = f", columns={{{columns}}}, auto_detect=false, delim=',', quote='\"', escape='\"'" if case.types else ""
+    return f"from read_csv('{path}', header={str(case.header).lower()}{given})"
+
+
+def pandas_c(path: Path, case: Case, threads: int) -> Read:
+    """Pandas' own parser; it has one thread."""
+    del threads
+    return _pandas(path, case, {"engine": "c"})
+
+
+def pandas_pyarrow(path: Path, case: Case, threads: int) -> Read:
+    """Pandas over PyArrow's parser, Arrow types kept."""
+    import pyarrow as pa
+
+    pa.set_cpu_count(threads)
+    return _pandas(path, case, {"engine": "pyarrow", "dtype_backend": "pyarrow"})
+
+
+def _pandas(path: Path, case: Case, engine: dict[str, str]) -> Read:
+    import pandas as pd
+
+    temporal = [name for name, text in case.types.items() if text.startswith(("date", "timestamp"))]
+    dtypes = {name: _PANDAS.get(text, text) for name, text in case.types.items() if name not in temporal}
+    options: dict[str, Any] = {"parse_dates": temporal, **engine}
+    options |= {"dtype": dtypes} if engine["engine"] == "c" else {}
+    options |= {} if case.header else {"header": None, "names": list(case.types)}
+    return lambda: pd.read_csv(path, **options)
+
+
+def plain_read(path: Path, case: Case, threads: int) -> Read:
+    """No reader: the file's bytes into one buffer by one thread, as a limit."""
+    del case, threads
+    buffer = bytearray(16 << 20)
+
+    def read() -> None:
+        with contextlib.closing(path.open("rb", buffering=0)) as file:
+            while file.readinto(buffer):
+                pass
+
+    return read
+
+
+def arrow_type(text: str) -> Any:
+    """Type of PyArrow of a type's text."""
+    import pyarrow as pa
+
+    return pa.timestamp("s") if text == "timestamp[s]" else getattr(pa, text)()
+
+
+_SQL = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "string": "VARCHAR",
+    "date32": "DATE",
+    "timestamp[s]": "TIMESTAMP_S",
+}
+_PANDAS = {"string": "str", "int8": "Int8", "int16": "Int16", "int64": "Int64", "int32": "Int32"}
+
+CONTENDERS: dict[str, Callable[[Path, Case, int], Read]] = {
+    "headrace": headrace,
+    "pyarrow": pyarrow,
+    "polars": polars,
+    "duckdb": duckdb,
+    "duckdb_table": duckdb_table,
+    "pandas_c": pandas_c,
+    "pandas_pyarrow": pandas_pyarrow,
+    "plain_read": plain_read,
+}
+LIMITS = ("plain_read",)

@@ -1,0 +1,187 @@
+"""`read_csv` of text in a GPU's memory: GB/s of text, wall clock from the call to the table, beside what memory reads.
+
+Needs an installed or built headrace, a GPU and PyTorch; cuDF (pylibcudf) reads the same text if it is installed. Each case's
+answer is compared with the CPU's on a piece of the text, and its rows with those of the pieces, before it is timed. Texts of
+`bench.read.data` are repeated to --bytes. `taxi:steps` is the case taxi read by the automaton of its dialect (six states), as a
+dialect would be that masks cannot read. `taxi:waits` waits for the counts before it converts, `taxi:ahead` does not
+(docs/decisions/0024-ahead-of-the-counts.md), by the same steps of the same call.
+
+    python -m bench.read.gpu [--bytes N] [--cases taxi,int_444,taxi:steps,taxi:waits,taxi:ahead] [--out FOLDER/NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import headrace
+from bench.machine import description
+from bench.read.cases import CASES, Case
+from bench.read.data import pieces
+from bench.read.gpu_peers import Cudf, cudf
+from headrace.api.read.csv_options import parse_options
+from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
+from headrace.columns.load.load_gpu import load_on_gpu
+from headrace.columns.load.place_gpu import GpuShape, Place
+from headrace.core.context import Context
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.launcher import GpuLauncher
+from headrace.sources.open import open_source
+from headrace.structure.find_gpu import FindShape
+
+RUNS, SHORT_RUNS = 9, 51
+BOTH = [
+    f"{name}:{how}" for name in ("int_444", "taxi_small", "taxi_inferred", "lineitem", "quoted") for how in ("waits", "ahead")
+]
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "lineitem", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps", *BOTH)
+Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
+
+
+def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
+    """The header, and the body as often as it goes into `size` bytes, on the GPU."""
+    once = torch.frombuffer(bytearray(body), dtype=torch.uint8).cuda()
+    return torch.cat(
+        [torch.frombuffer(bytearray(header), dtype=torch.uint8).cuda() if header else once[:0], once.repeat(size // len(body))]
+    )
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """What `read_csv` is told."""
+    types: dict[str, Any] = {"schema": case.types} if case.types else {}
+    return {"header": case.header, **types}
+
+
+SHAPES = {
+    "steps": GpuShape(find=FindShape(only_steps=True)),
+    "waits": GpuShape(ahead=False),
+    "ahead": GpuShape(ahead=True),
+}
+"""By what stands behind a case's name."""
+
+
+def read_shaped(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+    """`read_csv`, by kernels of this shape."""
+    return counted_read(shape, text, options)[0]
+
+
+def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> tuple[headrace.Table, int]:
+    """The same, and how often the host waited for kernels: once, where what was expected held for all columns."""
+    parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
+    with open_source(text, parsed.source) as source:
+        prepared = prepare(source, parsed)
+        plan = load_plan(source, prepared, parsed)
+        assert source.on_gpu is not None
+        context = Context()
+        launcher = GpuLauncher(
+            gpu(source.on_gpu.device), stream=source.on_gpu.stream, budget=context.new_budget(), crossings=context.crossings
+        )
+        loaded = load_on_gpu(Place(launcher, source.on_gpu, shape, "cuda"), source, parsed.dialect, plan)
+        report = make_report(source, prepared, loaded, parsed, {})
+        columns = table_columns(prepared, loaded, parsed)
+        return headrace.Table(columns, rejects=headrace.Table(loaded.rejects), report=report), launcher.waits
+
+
+def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
+    """Compare a piece with the CPU, to the bit."""
+    data = header + body[: body.rindex(b"\n", 0, 1 << 20) + 1] if not case.quotes else header + body
+    found = read(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), options_of(case))
+    expected = headrace.read_csv(data, **options_of(case))
+    assert found.report.device == "cuda", found.report.device
+    back = found.to("cpu")
+    for name, column in expected.columns.items():
+        assert back[name].type == column.type, name
+        assert repr(back[name][:2000].to_pylist()) == repr(column[:2000].to_pylist()), name
+        assert (back[name].to_numpy().astype(str) == column.to_numpy().astype(str)).all() or column.type.is_string, name
+
+
+def read_csv(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+    """The public call."""
+    return headrace.read_csv(text, **options)
+
+
+def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> tuple[float, headrace.Table]:
+    """Median of reads that find their memory warm, and what a first read with these options keeps for the next ones."""
+    times = []
+    table = read(text, options_of(case))
+    for _ in range(runs):
+        del table
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        table = read(text, options_of(case))
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times), table
+
+
+def read_rate() -> float:
+    """GB/s of a sum over 4 GiB, as PyTorch does it."""
+    items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
+    times = []
+    for _ in range(7):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        items.sum()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return float(items.numel() * 4 / statistics.median(times) / 1e6)
+
+
+def row_of(name: str, nbytes: int, peer: Cudf | None) -> str:
+    """A case's row of the table."""
+    plain, _, shape = name.partition(":")
+    case, read = CASES[plain], partial(read_shaped, SHAPES[shape]) if shape else read_csv
+    header, body = pieces(case)
+    check(read, case, header, body)
+    text = text_of(header, body, nbytes)
+    seconds, table = seconds_of(read, text, case)
+    columns = table.columns.values()
+    size = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
+    passes, rows = table.report.passes, table.num_rows
+    del table
+    waits = counted_read(SHAPES.get(shape, GpuShape()), text, options_of(case))[1]
+    small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
+    short, _ = seconds_of(read, small, case, SHORT_RUNS)
+    rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()
+    theirs = peer.rate(case, text, rows) if peer is not None and not shape else None
+    beside = " | " if theirs is None else f"{theirs:.1f} | {rate / theirs:.0f}"
+    return f"| {name} | {rate:.0f} | {milliseconds:.2f} | {part:.2f} | {passes} | {waits} | {short * 1e3:.2f} | {beside} |"
+
+
+def main() -> None:
+    """Time the cases, and print and keep a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bytes", type=int, default=1 << 30)
+    parser.add_argument("--cases", default=",".join(CHECKED))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    limit, peer = read_rate(), cudf()
+    lines = [
+        "# Text in a GPU's memory to typed columns",
+        "",
+        f"{torch.cuda.get_device_name()}; {description()}",
+        "",
+        f"Read of memory: {limit:.0f} GB/s. {given.bytes:_} bytes of text, median of {RUNS} reads; of 1 MB, of {SHORT_RUNS}.",
+        "Wall clock, memory and what a first read with these options keeps for the next ones being warm.",
+        "",
+        "| case | GB/s | ms | result bytes / text | passes | waits | 1 MB, ms | cuDF, GB/s | times cuDF |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name in given.cases.split(","):
+        lines.append(row_of(name, given.bytes, peer))
+        print(lines[-1], flush=True)
+    print("\n".join(lines))
+    if given.out:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.with_suffix(".md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""The search for structure on a GPU: shapes of its kernels, every entry checked, medians of device events.
+
+Needs nvcc, PyTorch and a GPU. Texts of `bench.read.data` are repeated to 2 GiB. Each line: text, form, shape (threads, rows, rows
+unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is.
+`--shapes` names a list of (file, macros) in JSON, `--cubins` a folder of programs that are compiled already, `--steps` a file
+with the tables of the default dialect's automaton; without it the package must be installed. `--profile` is for ncu: few
+launches.
+
+    python -m bench.read.gpu_find [--texts NAMES] [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from bench.primitives.gpu import Kernel, compile_all, limits, median_ms, name_of, say, u32
+from bench.read.data import ensure
+
+ENTRY = np.dtype(
+    [
+        ("record", "u8"),
+        ("record_begin", "u8"),
+        ("field_begin", "u8"),
+        ("column", "u4"),
+        ("state", "u1"),
+        ("open", "u1"),
+        ("x", "u2"),
+    ]
+)
+PIECE, TARGET = 8 << 20, 2 << 30
+CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
+CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
+SCAN, PLAIN = "structure/scan_tiles.cu", "structure/find_plain.cu"
+STEPS = "structure/find_steps.cu"
+TEXTS = ("taxi", "int_444", "wide", "quoted")
+Shape = dict[str, int]
+
+
+def shapes() -> list[tuple[str, Shape]]:
+    """(file, macros)."""
+    if "--shapes" in sys.argv:
+        return [(file, shape) for file, shape in json.loads(Path(after("--shapes")).read_text())]
+    found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
+    plain = {"HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 2, "HR_BLOCKS": 6}
+    found += [(PLAIN, {"HR_QUOTED": quoted, **plain}) for quoted in (0, 1)]
+    found.append((STEPS, {"HR_STATES": 8, "HR_THREADS": 128, "HR_ROWS": 16, "HR_UNROLL": 1, "HR_BLOCKS": 1}))
+    return found
+
+
+@dataclass
+class Text:
+    """A piece that is repeated, and what is known before each of its bytes, and behind the last."""
+
+    name: str
+    device: torch.Tensor
+    piece: int
+    records: np.ndarray
+    record_begin: np.ndarray
+    field_begin: np.ndarray
+    column: np.ndarray
+    inside: np.ndarray
+
+    def expected(self, at: np.ndarray) -> np.ndarray:
+        turn, place = at // self.piece, at % self.piece
+        entries = np.zeros(len(at), ENTRY)
+        entries["record"] = turn * self.records[-1] + self.records[place]
+        entries["record_begin"] = turn * self.piece + self.record_begin[place]
+        entries["field_begin"] = turn * self.piece + self.field_begin[place]
+        entries["column"], entries["state"] = self.column[place], self.inside[place]
+        entries["open"] = self.record_begin[place] != place
+        return entries
+
+
+def text_of(name: str) -> Text:
+    """Lines end in LF, and none is blank."""
+    data = ensure(name, PIECE).read_bytes()
+    data = data[data.index(b"\n") + 1 :] if name == "taxi" else data  # its header has quotes
+    data = np.frombuffer(data[: data.rindex(b"\n") + 1 if name != "quoted" else data.rindex(b'"\n"r') + 2], "u1")
+    quotes = data == 34
+    inside = np.concatenate([[0], np.cumsum(quotes) % 2]).astype("u1")
+    outside = inside[1:] == 0
+    ends, separators = (data == 10) & outside, (data == 44) & outside
+    assert not inside[-1] and not (ends[1:] & ends[:-1]).any() and not (data == 13).any()
+    count = len(data)
+    behind = np.arange(1, count + 1)
+    record_begin = np.concatenate([[0], np.maximum.accumulate(np.where(ends, behind, 0))])
+    field_begin = np.concatenate([[0], np.maximum.accumulate(np.where(ends | separators, behind, 0))])
+    before = np.concatenate([[0], np.cumsum(separators)])
+    column = before - before[record_begin]
+    records = np.concatenate([[0], np.cumsum(ends)])
+    device = torch.from_numpy(data.copy()).cuda().repeat(TARGET // count)
+    return Text(name, device, count, records, record_begin, field_begin, column, inside)
+
+
+def after(option: str) -> str:
+    return sys.argv[sys.argv.index(option) + 1]
+
+
+def word(number: int) -> bytes:
+    return struct.pack("<Q", number)
+
+
+@dataclass
+class Program:
+    """A form's kernels, and the scans'."""
+
+    file: str
+    shape: Shape
+    kernels: dict[str, Kernel]
+
+
+def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> None:
+    file, shape, kernels = program.file, program.shape, program.kernels
+    threads, size = shape["HR_THREADS"], text.device.numel()
+    tile = threads * shape["HR_ROWS"] * 16
+    tiles = -(-size // tile)
+    scan_blocks = tiles // 256 + 1
+
+    def words(count: int) -> torch.Tensor:
+        return torch.zeros(count, dtype=torch.int64, device="cuda")
+
+    entries, tallies, totals, memory = words((tiles + 1) * 4), words(tiles * 10), words(6), words((scan_blocks + 1) * 10)
+    before, maps, states = words(tiles * threads // 2), words(tiles), words(tiles // 8 + 1)
+    quoted, by_steps = shape.get("HR_QUOTED", 0), file == STEPS
+    none, head = word(0), [text.device, word(size)]
+
+    def tally() -> None:
+        if not by_steps:
+            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none, u32(tiles)])
+            return
+        kernels["map_tiles"]((tiles, 1), threads, [*head, steps, none, before, maps, none])
+        kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
+        memory.zero_()
+        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, none, before, states, tallies, totals, none])
+
+    def once() -> None:
+        memory.zero_()
+        totals.zero_()
+        tally()
+        sizes = [word(size), u32(tile), u32(0)]
+        args = [tallies, u32(quoted), states if by_steps else none, *sizes, entries, totals, none, memory]
+        kernels["scan_tiles"]((scan_blocks, 1), 256, args)
+
+    repeats = 1 if "--profile" in sys.argv else 9
+    tally_ms, ms = median_ms(tally, repeats), median_ms(once, repeats)
+    at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
+    got, expected = entries.cpu().numpy().view(ENTRY), text.expected(at)
+    if by_steps:
+        got["state"] = got["state"] == 4  # QUOTED
+    right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
+    form = "steps" if by_steps else "quotes" if quoted else "bare"
+    how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
+    say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
+        f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
+
+
+def steps_of_csv() -> torch.Tensor:
+    if "--steps" in sys.argv:
+        return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
+    from headrace import Dialect
+    from headrace.structure.gpu_tables import step_tables
+
+    return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
+
+
+def main() -> None:
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
+    _, read = limits()
+    made = shapes()
+    if "--cubins" in sys.argv:
+        folder = Path(after("--cubins"))
+        paths = {name_of(*one): folder / (name_of(*one).replace("/", "_") + ".cubin") for one in made}
+        cubins = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
+        made = [one for one in made if name_of(*one) in cubins]
+    else:
+        cubins = compile_all(made)
+    steps = steps_of_csv()
+    scan_name = name_of(SCAN, {"HR_THREADS": 256})
+    scans = {name: Kernel(cubins[scan_name], name) for name in ("scan_tiles", "scan_maps")}
+    names = after("--texts").split(",") if "--texts" in sys.argv else TEXTS
+    for text in map(text_of, names):
+        for file, shape in made:
+            if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
+                continue
+            entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
+            kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}
+            measure(text, Program(file, shape, kernels), steps, read)
+
+
+if __name__ == "__main__":
+    main()

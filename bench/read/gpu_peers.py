@@ -1,0 +1,70 @@
+"""cuDF (pylibcudf) as a reader of text in a GPU's memory, where it is installed."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import torch
+
+from bench.read.cases import Case
+
+_TYPES = {
+    "int8": "INT8", "int16": "INT16", "int32": "INT32", "int64": "INT64", "float32": "FLOAT32", "float64": "FLOAT64",
+    "string": "STRING", "date32": "TIMESTAMP_DAYS", "timestamp[s]": "TIMESTAMP_SECONDS",
+}  # fmt: skip
+_RUNS = 5
+_POOL_BYTES = 40 << 30
+
+
+class Cudf:
+    """Reads by `pylibcudf.io.csv`, from a pool of memory, told the types and that there are no quotes where that is so."""
+
+    def __init__(self) -> None:
+        import pylibcudf
+        import rmm
+
+        self._plc, self._rmm = pylibcudf, rmm
+        pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=_POOL_BYTES)
+        rmm.mr.set_current_device_resource(pool)
+
+    def rate(self, case: Case, text: torch.Tensor, rows: int) -> float:
+        """GB/s of text, the median of some reads behind one that warms up; the rows of each are counted.
+
+        Raises
+        ------
+        RuntimeError
+            There are other rows than so many.
+        """
+        times = []
+        source = self._plc.gpumemoryview(text)
+        for _ in range(_RUNS + 1):
+            torch.cuda.synchronize()
+            begun = time.perf_counter()
+            found = self._read(case, source)
+            torch.cuda.synchronize()
+            times.append(time.perf_counter() - begun)
+            if found != rows:
+                raise RuntimeError(f"cuDF found {found} rows of {rows}")
+        return float(text.numel() / statistics.median(times[1:]) / 1e9)
+
+    def _read(self, case: Case, source: Any) -> int:
+        plc = self._plc
+        csv = plc.io.csv
+        builder = csv.CsvReaderOptions.builder(plc.io.types.SourceInfo([source]))
+        if not case.quotes:
+            builder = builder.quoting(plc.io.types.QuoteStyle.NONE)
+        options = builder.build()
+        options.set_header(0 if case.header else -1)
+        if case.types:
+            options.set_dtypes([plc.DataType(getattr(plc.types.TypeId, _TYPES[name])) for name in case.types.values()])
+        return int(csv.read_csv(options).tbl.num_rows())
+
+
+def cudf() -> Cudf | None:
+    """cuDF, if it is installed."""
+    try:
+        return Cudf()
+    except ImportError:
+        return None

@@ -1,0 +1,125 @@
+"""Reads of small texts in a GPU's memory, and where their time goes: wall clock from the call to the table.
+
+Needs a built headrace, a GPU, PyTorch and a C++ compiler. No kernel is waited for but as the read waits; the table that was read
+before is let go of before the clock starts. *To the last launch* counts from the first, *to the wait* from there to
+where the host waits for the outcome, *waiting* is that wait, *behind it* what is left.
+
+    python -m bench.read.gpu_small [--sizes 65536,1048576,16777216] [--cases int_444,taxi_small] [--runs 200] [--out FOLDER/NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import statistics
+import subprocess
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import headrace
+from bench.machine import description
+from bench.read.cases import CASES, Case
+from bench.read.data import pieces
+from headrace import _native
+from headrace.core.gpu import device_memory, kernels, launcher, staging
+from headrace.core.gpu.driver_calls import CARD_CALLS, address_of, addresses_of
+
+PHASES = ("all", "first launch", "last launch", "to the wait", "waiting", "behind it")
+
+
+class Clock:
+    """The driver's calls with a look at the clock (gpu_phases.cpp)."""
+
+    def __init__(self, addresses: dict[str, int]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            library = f"{folder}/gpu_phases.so"
+            source = Path(__file__).with_name("gpu_phases.cpp")
+            subprocess.run(["c++", "-std=c++20", "-O2", "-fPIC", "-shared", str(source), "-o", library], check=True)
+            self.native = ctypes.CDLL(library)
+        forwarded = [ctypes.c_void_p(addresses[name]) for name in ("cuLaunchKernel", "cuEventSynchronize")]
+        self.native.forward(*forwarded)
+        own = {"cuLaunchKernel": self.native.launch, "cuEventSynchronize": self.native.wait}
+        calls = _native.CardCalls.make([address_of(own[name]) if name in own else addresses[name] for name in CARD_CALLS])
+        for module in (kernels, staging, device_memory, launcher):
+            module.card_calls = lambda: calls  # type: ignore[attr-defined]
+
+    def phases(self, text: Any, options: dict[str, Any]) -> list[float]:
+        """Of one read, microseconds: of all, and of `PHASES`."""
+        self.native.begin()
+        begun = time.monotonic()
+        table = headrace.read_csv(text, **options)
+        done = time.monotonic()
+        seconds, counts = (ctypes.c_double * 4)(), (ctypes.c_uint * 2)()
+        self.native.counted(seconds, counts)
+        del table
+        marks = [begun, *seconds, done]
+        found = [done - begun, *[behind - before for before, behind in pairwise(marks)]]
+        return [one * 1e6 for one in found]
+
+
+def text_of(case: Case, size: int) -> torch.Tensor:
+    """About so many bytes of whole records, on the GPU."""
+    header, body = pieces(case)
+    body = (body * (size // len(body) + 1))[: size - len(header)]
+    end = b'"\n' if case.quotes else b"\n"
+    data = header + body[: body.rindex(end) + len(end)]
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """What `read_csv` is told."""
+    return {"header": case.header, **({"schema": case.types} if case.types else {})}
+
+
+def rows_of(name: str, size: int, runs: int, clock: Clock) -> str:
+    """A text's row of the table: medians, and the least of all."""
+    case = CASES[name]
+    text, options = text_of(case, size), options_of(case)
+    for _ in range(20):
+        headrace.read_csv(text, **options)
+    torch.cuda.synchronize()
+    gc.collect()
+    found = [clock.phases(text, options) for _ in range(runs)]
+    medians = [statistics.median(one[number] for one in found) for number in range(len(PHASES))]
+    least = min(one[0] for one in found)
+    return f"| {name} | {text.numel():_} | {least:.0f} | {' | '.join(f'{one:.0f}' for one in medians)} |"
+
+
+def main() -> None:
+    """Time the cases, and print and keep a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1048576,65536,16777216")
+    parser.add_argument("--cases", default="int_444,taxi_small,taxi_inferred,lineitem,quoted")
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    torch.zeros(1, device="cuda")
+    clock = Clock(dict(zip(CARD_CALLS, addresses_of(*CARD_CALLS), strict=True)))
+    lines = [
+        "# Small texts in a GPU's memory to typed columns",
+        "",
+        f"{torch.cuda.get_device_name()}; {description()}",
+        "",
+        f"Microseconds, medians of {given.runs} reads, wall clock, everything warm.",
+        "",
+        f"| text | bytes | least | {' | '.join(PHASES)} |",
+        f"| --- | ---: | ---: | {' | '.join(['---:'] * len(PHASES))} |",
+    ]
+    print("\n".join(lines), flush=True)
+    for size in given.sizes.split(","):
+        for name in given.cases.split(","):
+            lines.append(rows_of(name, int(size), given.runs, clock))
+            print(lines[-1], flush=True)
+    if given.out:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.with_suffix(".md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""`scan_csv` end to end: GB/s of text from a page-cached file, or from pinned memory, to columns, by the size of a batch
+(ParPaRaw, figure 12), and the best of them beside PyArrow's rate in the same run and the paper's numbers (figure 13).
+
+Each case's file repeats a piece of `data.py`'s. Before it is timed, a scan is compared with `read_csv` on the CPU: the piece
+buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and back to the host, with --shapes also by each of
+`SHAPES`; else on the CPU.
+--soak reads one file again and again under a memory limit, and tells memory in use after each round; --trace keeps a timeline.
+
+    python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--soak GB] [--trace FILE]
+        [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import headrace
+from bench.machine import description
+from bench.read import contenders
+from bench.read.cases import CASES, Case
+from bench.read.data import folder, pieces
+from bench.read.link import link_rates, pinned_text
+from headrace.api.scan.scan import Scan
+from headrace.columns.load.fetch_gpu import FetchShape
+from headrace.core.gpu.card import checked, driver
+from headrace.core.timeline import Timeline
+
+RUNS = 3
+MIB = 1 << 20
+SOAK_LIMIT = 4 << 30
+USUAL_BATCH = 256 * MIB
+SCAN, BACK, PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
+WANTED_TO_CARD, WANTED_BACK = 50.0, 0.9 * 43.3
+"""GB/s: of the link's 54.6; and of text whose results come back, over `max(1, result / text)`."""
+SHAPES = {
+    "pinned results, 1 mover": FetchShape(movers=1),
+    "pinned results, 2 movers": FetchShape(),
+    "ring, 1 mover, 1 chunk ahead, through the cache": FetchShape(pinned=False, movers=1, ahead=1, streamed=False),
+    "ring, 1 mover, 1 chunk ahead": FetchShape(pinned=False, movers=1, ahead=1),
+    "ring, 1 mover, 2 chunks ahead": FetchShape(pinned=False, movers=1),
+    "ring, 2 movers, 2 chunks ahead": FetchShape(pinned=False),
+}
+"""Ways back; the third is the one of the tables of 2026-11-21."""
+PAPER = {
+    "quoted": "yelp: 10.9 GB/s, 68% of 16; partitions of 128 MB; 16 times cuDF of 2019, over 100 times MonetDB, Spark, pandas",
+    "taxi": "taxi: partitions of 256 MB; over 10 times cuDF of 2019, about 4 times Instant Loading on 32 cores",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """GB/s of text by a way, in batches of so many bytes (0: whole)."""
+
+    way: str
+    batch: int
+    gbs: float
+
+
+def file_of(name: str, case: Case, size: int) -> Path:
+    """The header, and the piece as often as it goes into `size` bytes; in the page cache when this returns."""
+    path = folder() / f"stream-{name}-{size}.csv"
+    if not path.exists():
+        header, body = pieces(case)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            file.write(header)
+            for _ in range(max(1, size // len(body))):
+                file.write(body)
+    with path.open("rb") as file:
+        while file.read(64 * MIB):
+            pass
+    return path
+
+
+def options_of(case: Case) -> dict[str, Any]:
+    """What readers are told."""
+    types: dict[str, Any] = {"schema": case.types} if case.types else {}
+    return {"header": case.header, **types}
+
+
+def check(case: Case, where: dict[str, Any]) -> None:
+    """Compare a scan of the piece, in batches of a fifth, with `read_csv` on the CPU, to the bit."""
+    data = b"".join(pieces(case))
+    found = scan(data, batch_bytes=len(data) // 5, **options_of(case), **where).read().to("cpu")
+    expected = headrace.read_csv(data, **options_of(case))
+    assert found.schema == expected.schema, found.schema
+    for name, column in expected.columns.items():
+        mine, bits = found[name], (len(column) + 7) // 8
+        assert (len(mine), mine.null_count) == (len(column), column.null_count), name
+        for buffer in ("values", "offsets"):
+            one, other = getattr(mine, buffer), getattr(column, buffer)
+            assert (one is None) == (other is None), name
+            assert one is None or bytes(one) == bytes(other), (name, buffer)
+        assert column.validity is None or bytes(mine.validity)[:bits] == bytes(column.validity)[:bits], name
+
+
+def drained(scan: Callable[[], Scan]) -> int:
+    """Rows of all batches, each let go of at once."""
+    return sum(batch.num_rows for batch in scan().batches())
+
+
+def rate(work: Callable[[], int], size: int, rows: int) -> float:
+    """GB/s, the median of some runs behind one that warms up; the rows of each are counted."""
+    times = []
+    for _ in range(RUNS + 1):
+        begun = time.perf_counter()
+        found = work()
+        times.append(time.perf_counter() - begun)
+        assert found == rows, (found, rows)
+    return size / statistics.median(times[1:]) / 1e9
+
+
+def read(source: Any, **options: Any) -> headrace.Table:
+    """`read_csv`, by a name of this program."""
+    return headrace.read_csv(source, **options)
+
+
+def scan(source: Any, shape: FetchShape | None = None, **options: Any) -> Scan:
+    """`scan_csv`, whose batches come back by a shape, if that is given."""
+    found = headrace.scan_csv(source, **options)
+    return found if shape is None else found.fetched(shape)
+
+
+def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
+    """The rate of each way to read a case's file; the first is the whole read on the CPU."""
+    case = CASES[name]
+    where: dict[str, Any] = {"device": "cuda"} if given.gpu else {}
+    back = {**where, "to": "cpu"}
+    check(case, where)
+    path = file_of(name, case, given.bytes)
+    size, options = path.stat().st_size, options_of(case)
+    whole = read(path, **options)
+    rows, given.swelling[name] = whole.num_rows, result_bytes(whole) / size
+    del whole
+    batches = [int(each) * MIB for each in given.batches.split(",")]
+    usual = min(USUAL_BATCH, max(batches))
+
+    def of(way: str, batch: int, work: Callable[[], int]) -> Rate:
+        return Rate(way, batch, rate(work, size, rows))
+
+    yield of("`read_csv`, CPU", 0, lambda: read(path, **options).num_rows)
+    if not given.skip_peers:
+        yield of("PyArrow `read_csv`", 0, lambda: contenders.pyarrow(path, case, os.cpu_count() or 1)().num_rows)
+    if not given.gpu:
+        for batch in batches:
+            yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options)))
+        return
+    yield of("`read_csv`, GPU", 0, lambda: read(path, **options, **where).num_rows)
+    yield of("`scan_csv`, joined", usual, lambda: scan(path, batch_bytes=usual, **options, **where).read().num_rows)
+    for batch in batches:
+        yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **where)))
+    with pinned_text(path) as text:
+        yield of(PINNED, usual, lambda: drained(lambda: scan(text, batch_bytes=usual, **options, **where)))
+    for batch in batches:
+        yield of(BACK, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **back)))
+    for told, shape in SHAPES.items() if given.shapes else ():
+        way = f"{BACK}: {told}"
+        yield of(way, usual, lambda shape=shape: drained(lambda: scan(path, shape, batch_bytes=usual, **options, **back)))
+
+
+def result_bytes(table: headrace.Table) -> int:
+    """Of all buffers of its columns."""
+    buffers = [getattr(column, name) for column in table.columns.values() for name in ("values", "offsets", "validity")]
+    return sum(buffer.nbytes for buffer in buffers if buffer is not None)
+
+
+def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
+    """Figure 12: a row of the table for each way to read a case's file; and what figure 13 needs of it is kept."""
+    for found in rates_of(name, given):
+        given.found.setdefault(name, []).append(found)
+        yield f"| {name} | {found.way} | {found.batch // MIB or ''} | {found.gbs:.2f} |"
+
+
+def end_to_end(given: argparse.Namespace) -> Iterator[str]:
+    """Figure 13 beside the paper's numbers: from memory of the host to columns, on the card and back in the host's memory."""
+    link = min(link_rates()) if given.gpu else 0.0
+    yield ""
+    yield "End to end, the best batch, beside figures 12 and 13 of the paper (Titan X, PCIe 3.0; RAM to RAM)."
+    yield ""
+    ways = "GB/s | wanted | best batch, MiB | of the link | times PyArrow | times `read_csv` on the CPU | the paper"
+    yield f"| case | way | {ways} |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+    for name, rates in given.found.items():
+        wanted = {SCAN: WANTED_TO_CARD, PINNED: WANTED_TO_CARD, BACK: WANTED_BACK / max(1.0, given.swelling[name])}
+        for way in (SCAN, PINNED, BACK) if given.gpu else (SCAN,):
+            best = max((found for found in rates if found.way == way), key=lambda found: found.gbs)
+            peers = [found.gbs for found in rates if found.way.startswith("PyArrow")]
+            times = f"{best.gbs / peers[0]:.1f}" if peers else ""
+            share, goal = (f"{best.gbs / link:.0%} of {link:.1f} GB/s", f"{wanted[way]:.1f}") if link else ("", "")
+            told = PAPER.get(name, "") if way in {BACK, SCAN} else ""
+            cells = f"{best.gbs:.2f} | {goal} | {best.batch // MIB} | {share} | {times} | {best.gbs / rates[0].gbs:.2f} | {told}"
+            yield f"| {name} | {way} | {cells} |"
+
+
+def soak(given: argparse.Namespace) -> Iterator[str]:
+    """Rates and memory, round by round, over --soak GB."""
+    name = given.cases.split(",")[0]
+    case, where = CASES[name], {"device": "cuda"} if given.gpu else {}
+    path, batch = file_of(name, case, given.bytes), int(given.batches.split(",")[-1]) * MIB
+    size = path.stat().st_size
+    yield f"| round of {size / 1e9:.1f} GB ({name}, batches of {batch // MIB} MiB) | GB/s | host peak, MB | GPU in use, MB |"
+    yield "| ---: | ---: | ---: | ---: |"
+    for number in range(max(1, round(given.soak * 1e9 / size))):
+        begun = time.perf_counter()
+        drained(lambda: scan(path, batch_bytes=batch, memory_limit=SOAK_LIMIT, **options_of(case), **where))
+        seconds = time.perf_counter() - begun
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        yield f"| {number + 1} | {size / seconds / 1e9:.1f} | {peak:.0f} | {gpu_in_use() if given.gpu else 0:.0f} |"
+
+
+def gpu_in_use() -> float:
+    """MB of the card that are taken, by anyone."""
+    free, total = checked(driver().cuMemGetInfo())
+    return float((total - free) / 1e6)
+
+
+def trace(given: argparse.Namespace) -> Iterator[str]:
+    """Who waits for whom, in the first case."""
+    name = given.cases.split(",")[0]
+    case, timeline = CASES[name], Timeline()
+    where: dict[str, Any] = {"device": "cuda", "to": "cpu"} if given.gpu else {}
+    path, batch = file_of(name, case, given.bytes), int(given.batches.split(",")[-1]) * MIB
+    drained(lambda: scan(path, batch_bytes=batch, **options_of(case), **where).timed(timeline))
+    given.trace.with_suffix(".json").write_text(timeline.as_trace())
+    given.trace.with_suffix(".html").write_text(timeline.as_page(f"{name}, batches of {batch // MIB} MiB"))
+    yield "| lane | work | seconds |"
+    yield "| --- | --- | ---: |"
+    for (lane, work), seconds in timeline.seconds().items():
+        yield f"| {lane} | {work} | {seconds:.3f} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Time the cases, and print and keep a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--bytes", type=int, default=4 << 30)
+    parser.add_argument("--cases", default="taxi,int_444,quoted")
+    parser.add_argument("--batches", default="16,32,64,128,256,512")
+    parser.add_argument("--skip-peers", action="store_true")
+    parser.add_argument("--shapes", action="store_true")
+    parser.add_argument("--soak", type=float)
+    parser.add_argument("--trace", type=Path)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args(arguments)
+    given.found, given.swelling = {}, {}
+    kept = ["# Streams of text to typed columns", "", str(description()), ""]
+    if given.soak:
+        parts = soak(given)
+    elif given.trace:
+        parts = trace(given)
+    else:
+        kept += [f"Files of {given.bytes:_} bytes in the page cache; GB/s of text, median of {RUNS} runs.", ""]
+        kept += ["| case | way | batch, MiB | GB/s |", "| --- | --- | ---: | ---: |"]
+        names = given.cases.split(",")
+        parts = chain((line for name in names for line in lines_of(name, given)), end_to_end(given))
+    for line in parts:
+        kept.append(line)
+        print(line, flush=True)
+    if given.out:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.with_suffix(".md").write_text("\n".join(kept) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""One contender in a process of its own: reads commands and answers with one line of JSON each.
+
+"reference FILE" writes its answer to a file, "check FILE" compares its answer with one, "read" times one read, "stop" ends.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.read.cases import CASES, Case
+from bench.read.contenders import CONTENDERS, Read
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    contender, case_name, path, threads = sys.argv[1:5]
+    case = CASES[case_name]
+    read: Read | None = None
+    before = 0
+    for line in sys.stdin:
+        command, _, argument = line.strip().partition(" ")
+        if command == "stop":
+            return
+        try:
+            if read is None:
+                read = CONTENDERS[contender](Path(path), case, int(threads))
+                before = _memory("VmRSS")
+            if command == "read":
+                answer: dict[str, Any] = _timed(read, before)
+            elif command == "reference":
+                answer = _keep(read, case, Path(argument))
+            else:
+                answer = _check(read, case, Path(argument), rounded=contender == "headrace")
+        except Exception as error:  # whatever a peer raises is its answer
+            answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _timed(read: Read, before: int) -> dict[str, float]:
+    begun = time.perf_counter()
+    result = read()
+    seconds = time.perf_counter() - begun
+    del result
+    return {"seconds": seconds, "peak": _memory("VmHWM") - before}
+
+
+def _keep(read: Read, case: Case, file: Path) -> dict[str, Any]:
+    from bench.read.check import write_reference
+
+    table = read()
+    write_reference(table, case, file)
+    return {"result": table.nbytes}
+
+
+def _check(read: Read, case: Case, file: Path, *, rounded: bool) -> dict[str, Any]:
+    from bench.read.check import comparable, differences, read_reference
+
+    found, expected = comparable(read(), case), read_reference(file)
+    wrong = differences(found, expected, typed=bool(case.types), rounded=rounded)
+    return {"error": f"wrong answer: {wrong}"} if wrong else {}
+
+
+def _memory(field: str) -> int:
+    """Bytes of a field of this process. Not ru_maxrss: a child begins with its parent's."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""Sorting on a GPU: the targets, the paper's twelve entropies, sizes from 2^10 to 2^30, and its ablation, beside CUB.
+
+Needs the package, nvcc, PyTorch and a GPU; matplotlib for pictures. Every answer is checked before it is timed: keys are in
+order, they are the ones that were given, and values are where their keys are, in their order where the sort is stable. A
+figure is the median of device events around a whole call, counting and allocations included; the stream is kept busy before,
+so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
+parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
+
+    python -m bench.sort.gpu [--tables sizes,entropies,orders,ablation] [--out bench/results/h200/NAME.md]
+    python -m bench.sort.gpu --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import headrace
+from bench.sort.gpu_machines import Case, Fibers, Machine
+from headrace.arrange.sort.parts.parts_gpu import PartOptions
+
+ENTROPIES = (*range(11), -1)
+"""Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""
+NAMES = ("u32", "u64", "32+32", "64+64")
+LIMIT_BYTES = {"u32": 28, "u64": 56, "32+32": 52, "64+64": 104}
+ITEM_BYTES = {"u32": 4, "u64": 8, "32+32": 8, "64+64": 16}
+TARGETS = {"u32": 90, "u64": 55, "32+32": 48, "64+64": 26}
+OFF = {
+    "no look-ahead": PartOptions(looks_ahead=False),
+    "no thread reduction": PartOptions(reduces=False),
+    "one local configuration": PartOptions(by_size=False),
+    "no merging": PartOptions(merges=False),
+    "neither of these two": PartOptions(by_size=False, merges=False),
+    "no counts kept (ours)": PartOptions(keeps_counts=False),
+}
+"""Figures 11 to 14 of the paper, one a type of keys."""
+lines: list[str] = []
+
+
+class Sizes(NamedTuple):
+    """Keys of the tables."""
+
+    large: dict[str, int]
+    ablation: dict[str, int]
+    sweep: tuple[int, ...]
+    entropies: tuple[int, ...]
+    orders: int
+
+
+OF_A_GPU = Sizes(
+    {"u32": 500_000_000, "u64": 250_000_000, "32+32": 250_000_000, "64+64": 125_000_000},
+    {"u32": 500_000_000, "u64": 250_000_000, "32+32": 250_000_000, "64+64": 125_000_000},
+    tuple(1 << bits for bits in (10, 12, 14, 16, 18, *range(20, 27), 28, 30)),
+    ENTROPIES,
+    1 << 28,
+)
+OF_FIBERS = Sizes(dict.fromkeys(NAMES, 12_000), dict.fromkeys(NAMES, 10_000), (1 << 10, 5000), (0, 3, -1), 6000)
+
+
+def say(text: str = "") -> None:
+    lines.append(text)
+    print(text, flush=True)
+
+
+def head(title: str, text: str, columns: list[str]) -> None:
+    say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+
+
+def cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
+
+
+def named(ands: int) -> str:
+    return "zeros" if ands < 0 else "uniform" if ands == 0 else f"{ands} AND"
+
+
+def entropies(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
+    """Rates by type and way."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for name in NAMES:
+        count = sizes.large[name]
+        limit = machine.copied / LIMIT_BYTES[name] / 1e9
+        head(
+            f"{name}: {count:_} keys or pairs, 10^9 a second",
+            f"Target, uniform: {TARGETS[name]}; no less than CUB at any entropy. The limit: {cell(limit)}. Percent: of that.",
+            [named(ands) for ands in sizes.entropies],
+        )
+        theirs = machine.peers([(name, ands, count) for ands in sizes.entropies])
+        ways: dict[str, list[float]] = {"CUB": theirs} if theirs else {}
+        for way in ("chosen", "digits", "hybrid"):
+            ways[way] = [machine.rate(Case(name, ands, count, None if way == "chosen" else way)) for ands in sizes.entropies]
+        for way, rates in ways.items():
+            say(f"| {way} | {' | '.join(f'{cell(rate)} ({rate / limit:.0%})' for rate in rates)} |")
+        if theirs:
+            for way in ("chosen", "digits", "hybrid"):
+                say(f"| {way} over CUB | {' | '.join(f'{a / b:.2f}' for a, b in zip(ways[way], theirs, strict=True))} |")
+        found[name] = ways
+    return found
+
+
+def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
+    """Rates of uniform keys by type, ours and CUB's."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for ands in [a for a in (0, 2, -1) if a in sizes.entropies or a == 2]:
+        head(f"By size, {named(ands)}: 10^9 a second", "Ours, CUB's, ratio.", [f"{count:_}" for count in sizes.sweep])
+        for name in NAMES:
+            fitting = [count for count in sizes.sweep if count * ITEM_BYTES[name] <= 2**33]
+            ours = [machine.rate(Case(name, ands, count, None)) for count in fitting]
+            theirs = machine.peers([(name, ands, count) for count in fitting])
+            empty = " |" * (len(sizes.sweep) - len(fitting))
+            say(f"| {name} | {' | '.join(cell(rate) for rate in ours)} |{empty}")
+            if theirs:
+                say(f"| {name}, CUB | {' | '.join(cell(rate) for rate in theirs)} |{empty}")
+                say(f"| {name}, ratio | {' | '.join(f'{a / b:.2f}' for a, b in zip(ours, theirs, strict=True))} |{empty}")
+            if ands == 0:
+                found[name] = {"headrace": ours, **({"CUB": theirs} if theirs else {})}
+    return found
+
+
+def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
+    """Percent of the hybrid's rate by what is switched off."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for figure, name in enumerate(NAMES, 11):
+        count = sizes.ablation[name]
+        text = f"{count:_} of {name}: change of the rate, in percent, against the hybrid with all of it. First row: its rate."
+        head(f"Figure {figure}: the ablation", text, [named(ands) for ands in sizes.entropies])
+        whole = [machine.rate(Case(name, ands, count, "hybrid")) for ands in sizes.entropies]
+        say(f"| all | {' | '.join(cell(rate) for rate in whole)} |")
+        found[name] = {}
+        for what, options in OFF.items():
+            if "+" in name and not options.keeps_counts:
+                continue  # what goes with a key takes its place by these counts
+            rates = [machine.rate(Case(name, ands, count, "hybrid", options)) for ands in sizes.entropies]
+            changes = found[name][what] = [100 * (rate / all_on - 1) for rate, all_on in zip(rates, whole, strict=True)]
+            say(f"| {what} | {' | '.join(f'{change:+.0f}' for change in changes)} |")
+    return found
+
+
+def orders(machine: Machine, sizes: Sizes) -> None:
+    kinds = ("sorted", "reversed", "all but sorted", "few values", "fifty values", "half one value", "Zipf")
+    text = "What is chosen, and by digits. Few values: below 10. Zipf: 2^20 values, the r-th with a share like 1 / r."
+    head(f"Keys in some order, or of some values: {sizes.orders:_}, 10^9 a second", text, list(kinds))
+    for name in NAMES:
+        for way in (None, "digits"):
+            rates = [machine.rate(Case(name, 0, sizes.orders, way, kind=kind)) for kind in kinds]
+            say(f"| {name}{', digits' if way else ''} | {' | '.join(cell(rate) for rate in rates)} |")
+
+
+def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, out: Path) -> None:
+    """A PNG for each table, a curve for each row."""
+    try:
+        import matplotlib
+    except ImportError:
+        return say("\nNo matplotlib, so no pictures.")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    def drawn(title: str, x: list[Any], curves: dict[str, list[float]], unit: str) -> None:
+        figure, axes = pyplot.subplots(figsize=(7, 4))
+        for label, values in curves.items():
+            axes.plot([str(one) for one in x[: len(values)]], values, marker="o", label=label)
+        axes.set(title=title, ylabel=unit)
+        axes.tick_params(axis="x", rotation=45)
+        axes.legend()
+        figure.tight_layout()
+        figure.savefig(out.with_name(f"{out.stem}-{title.replace(' ', '-').replace('+', '-')}.png"), dpi=110)
+        pyplot.close(figure)
+
+    names = [named(ands) for ands in sizes.entropies]
+    drawings = {
+        "entropies": ("entropy", names, "10^9 a second"),
+        "sizes": ("size", [f"{count:_}" for count in sizes.sweep], "10^9 a second"),
+        "ablation": ("ablation", names, "percent"),
+    }
+    for title in drawings.keys() & found.keys():
+        what, x, unit = drawings[title]
+        for name in NAMES:
+            drawn(f"{what} {name}", x, found[title][name], unit)
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tables", default="sizes,entropies,orders,ablation")
+    parser.add_argument("--out")
+    parser.add_argument("--fibers", action="store_true")
+    options = parser.parse_args()
+    if options.fibers:
+        machine: Machine = Fibers()
+    else:
+        from bench.sort.gpu_card import Card  # needs PyTorch
+
+        machine = Card()
+    sizes = OF_FIBERS if options.fibers else OF_A_GPU
+    say(f"# Sorting on a GPU\n\n`python -m bench.sort.gpu`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}, headrace")
+    say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    tables: dict[str, Callable[[Machine, Sizes], Any]] = {
+        "sizes": by_size, "entropies": entropies, "orders": orders, "ablation": ablation
+    }  # fmt: skip
+    for title in options.tables.split(","):
+        found[title] = tables[title](machine, sizes)
+        if options.out:  # what there is, should the run be cut off
+            Path(options.out).write_text("\n".join(lines) + "\n")
+    if options.out:
+        pictures(found, sizes, Path(options.out))
+        Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

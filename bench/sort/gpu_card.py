@@ -1,0 +1,205 @@
+"""A GPU as bench.sort.gpu runs on it: keys are drawn and answers checked by PyTorch, CUB is asked by a program of its own."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from bench.gpu_timing import Cub, median_ms
+from bench.sort.gpu_machines import Case
+from headrace.arrange.sort.sort_gpu import shapes_of
+from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
+from headrace.core.context import Context
+from headrace.core.gpu.card import gpu
+from headrace.core.gpu.launcher import Entry, GpuLauncher, Room, Shape
+from headrace.core.gpu.scratch import COUNTERS, scratch
+
+_MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
+
+
+class _Tensor:
+    """A tensor as a room."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor, self.address, self.nbytes = tensor, tensor.data_ptr(), tensor.nbytes
+
+
+class _Timed(GpuLauncher):
+    """Has an event before and behind each launch, once it is told to."""
+
+    events: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] | None = None
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        begin = self._now()
+        super().launch(entry, shape, args)
+        self._add(entry.name, begin)
+
+    def fill(self, room: Room, byte: int) -> None:
+        begin = self._now()
+        super().fill(room, byte)
+        self._add("fill", begin)
+
+    def _now(self) -> torch.cuda.Event:
+        event = torch.cuda.Event(enable_timing=True)
+        if self.events is not None:
+            event.record()
+        return event
+
+    def _add(self, name: str, begin: torch.cuda.Event) -> None:
+        if self.events is not None:
+            self.events.append((name, begin, self._now()))
+
+
+class Card:
+    """The first GPU.
+
+    Parameters
+    ----------
+    peers
+        Whether CUB is asked, which takes nvcc.
+    """
+
+    def __init__(self, *, peers: bool = True) -> None:
+        self._cub = Cub("sort/cub_sort") if peers else None
+        self._card = gpu(0)
+        self.shapes = shapes_of(self._card.multiprocessors, self._card.capability)
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+        self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
+        source = torch.zeros(1 << 28, dtype=torch.int32, device="cuda")
+        target = torch.empty_like(source)
+        self.copied = 2 * source.nbytes / median_ms(lambda: target.copy_(source)) * 1e3
+        self._drawn: tuple[Any, torch.Tensor] | None = None
+
+    def rate(self, case: Case) -> float:
+        """10^9 keys or pairs a second, of a case whose answer was right."""
+        tensors, context = self._tensors(case), Context()
+
+        def work() -> None:
+            self._sort(case, tensors, context)
+
+        work()
+        _check(case, tensors)
+        return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
+
+    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+        """The launches of a case whose answer was right, each with its microseconds."""
+        tensors, context, seen = self._tensors(case), Context(), []
+        for _ in range(7):
+            torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
+            launcher = self._sort(case, tensors, context, (sorter, shapes))
+            torch.cuda.synchronize()
+            assert launcher.events is not None
+            seen.append([(name, 1e3 * begin.elapsed_time(end)) for name, begin, end in launcher.events])
+        _check(case, tensors)
+        return [(same[0][0], statistics.median(taken for _, taken in same)) for same in zip(*seen[2:], strict=True)]
+
+    def _tensors(self, case: Case) -> list[torch.Tensor]:
+        """Keys, where they go; values, where they go."""
+        keys = self._keys(case)
+        tensors = [keys, torch.empty_like(keys)]
+        if case.has_values:
+            rows = torch.arange(case.count, dtype=keys.dtype, device="cuda")
+            tensors += [rows, torch.empty_like(rows)]
+        return tensors
+
+    def _sort(
+        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortShapes] | None = None
+    ) -> _Timed:
+        """`timed`: by which each launch is."""
+        stream = torch.cuda.current_stream().cuda_stream or 1
+        launcher = _Timed(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
+        sorter, shapes = timed or (Sorter, self.shapes)
+        if case.small is not None:
+            shapes = replace(shapes, small=case.small)
+        if timed:
+            launcher.events = []
+        given = case.given([_Tensor(tensor) for tensor in tensors])
+        sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
+        return launcher
+
+    def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
+        """Of CUB."""
+        self._drawn = None  # its memory is asked for by another process
+        lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
+        assert self._cub is not None
+        return self._cub.rates(lines)
+
+    def _keys(self, case: Case) -> torch.Tensor:
+        which = case.width, case.ands, case.count, case.kind
+        if self._drawn is None or self._drawn[0] != which:
+            self._drawn = None
+            self._drawn = which, _drawn(case)
+        return self._drawn[1]
+
+
+def _drawn(case: Case) -> torch.Tensor:
+    dtype = torch.int64 if case.width == 8 else torch.int32
+    info = torch.iinfo(dtype)
+    if case.kind in _RANKS:
+        return _of_ranks(case, dtype)
+    keys = torch.zeros(case.count, dtype=dtype, device="cuda")
+    for word in range(case.ands + 1):
+        generator = torch.Generator("cuda").manual_seed(word)
+        one = torch.empty_like(keys).random_(info.min, info.max, generator=generator)
+        keys = one if word == 0 else keys.bitwise_and_(one)
+    if case.kind == "few values":
+        return keys.remainder_(10)
+    if case.kind != "drawn":
+        keys = torch.sort(keys ^ info.min)[0] ^ info.min
+        keys = keys.flip(0) if case.kind == "reversed" else keys
+    if case.kind == "all but sorted":
+        keys[-1] = 0
+    return keys
+
+
+_RANKS = {"fifty values": 50.0, "Zipf": 2.0**20, "half one value": 0.0}
+"""Kinds whose keys are words mixed of ranks, of which there are so many; 0: as many as keys."""
+
+
+def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
+    """Fifty ranks drawn alike; 2^20, the r-th with a share like 1 / r; or one on half of the keys, the others all different."""
+    made = torch.empty(case.count, dtype=dtype, device="cuda")
+    generator = torch.Generator("cuda").manual_seed(1)
+    for part in made.split(1 << 26):
+        drawn = torch.rand(len(part), device="cuda", dtype=torch.float64, generator=generator)
+        most = _RANKS[case.kind]
+        ranks = drawn * most if most == 50 else most**drawn if most else (2 * drawn - 1).clamp(min=0) * 2.0**52
+        words = ranks.long() * (_MIXER + 2)
+        part.copy_(words if dtype == torch.int64 else words >> 32)
+    return made
+
+
+def _check(case: Case, tensors: list[torch.Tensor]) -> None:
+    """In order, the same keys (by two sums), values at their keys, each once, and in order among equals if the sort is stable."""
+    keys, found = tensors[:2]
+    lowest = torch.iinfo(keys.dtype).min
+    ordered = found ^ lowest  # unsigned words in the order of signed ones
+    right = bool((ordered[1:] >= ordered[:-1]).all())
+    right = right and all(bool(_sum(keys, step) == _sum(found, step)) for step in (1, 3))
+    if case.has_values:
+        moved = tensors[3].long()
+        right = right and torch.equal(keys[moved], found)
+        if case.stable:
+            alike = ordered[1:] == ordered[:-1]
+            right = right and bool((~alike | (moved[1:] > moved[:-1])).all())
+        else:
+            seen = torch.zeros(case.count, dtype=torch.bool, device="cuda")
+            seen[moved] = True
+            right = right and bool(seen.all())
+    if not right:
+        raise RuntimeError(f"{case}: wrong")
+
+
+def _sum(keys: torch.Tensor, step: int) -> torch.Tensor:
+    """Of words mixed, in parts, since they are widened."""
+    total = torch.zeros((), dtype=torch.int64, device="cuda")
+    for part in keys.split(1 << 26):
+        wide = part.long() * (_MIXER * step % 2**64 - 2**64 * (_MIXER * step % 2**64 >> 63))
+        total += (wide ^ (wide >> 29)).sum()
+    return total

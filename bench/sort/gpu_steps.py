@@ -1,0 +1,103 @@
+"""What each kernel of a sort on a GPU takes, alone: events around every launch, by types, sizes and kinds of keys.
+
+Needs the package, PyTorch and a GPU. Every answer is checked before its launches are timed. A figure is the median in
+microseconds; launches of a row are the same kernel of all steps, which are told apart by --each. What stays below 5 is one
+row, and the last one is the sum with keys a nanosecond.
+
+    python -m bench.sort.gpu_steps [--names u32,u64] [--bits 27,29] [--ands 0,3,-1] [--ways chosen,digits] [--each] [--out X.md]
+    python -m bench.sort.gpu_steps --fibers  # without a GPU, to see that it runs; no figures
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
+
+LITTLE = 5.0
+
+
+WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
+    "chosen": (None, lambda shapes: shapes),
+    "digits": ("digits", lambda shapes: shapes),
+    "hybrid": ("hybrid", lambda shapes: shapes),
+    "parts": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),  # whatever the plan would say
+    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),
+}
+"""By name the strategy, and what becomes of the shapes."""
+lines: list[str] = []
+
+
+def say(text: str) -> None:
+    lines.append(text)
+    print(text, flush=True)
+
+
+def named(ands: int) -> str:
+    return "zeros" if ands < 0 else "uniform" if ands == 0 else f"{ands} AND"
+
+
+def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, float]:
+    """Microseconds by kernel; `each`: by kernel and which of its launches it was."""
+    found: dict[str, float] = {}
+    seen: dict[str, int] = {}
+    for name, taken in launches:
+        seen[name] = seen.get(name, 0) + 1
+        key = f"{name} {seen[name]}" if each else name
+        found[key] = found.get(key, 0) + taken
+    return found
+
+
+def table(machine: Machine, cases: dict[str, Case], how: tuple[SortShapes, type[Sorter]], *, each: bool) -> None:
+    columns = {title: together(machine.steps(case, *how), each=each) for title, case in cases.items()}
+    rows = list(dict.fromkeys(name for column in columns.values() for name in column))
+    large = [name for name in rows if max(column.get(name, 0) for column in columns.values()) >= LITTLE]
+    say(f"\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+    for name in large:
+        say(f"| {name} | {' | '.join(f'{column.get(name, 0):.0f}' for column in columns.values())} |")
+    sums = [sum(column.values()) for column in columns.values()]
+    rest = [total - sum(column.get(name, 0) for name in large) for total, column in zip(sums, columns.values(), strict=True)]
+    say(f"| others | {' | '.join(f'{one:.0f}' for one in rest)} |")
+    rates = [case.count / total / 1e3 for case, total in zip(cases.values(), sums, strict=True)]
+    say(f"| all | {' | '.join(f'{total:.0f} ({rate:.1f} G/s)' for total, rate in zip(sums, rates, strict=True))} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--names", default="u32,u64")
+    parser.add_argument("--bits", default="27,29")
+    parser.add_argument("--ands", default="0,3,-1")
+    parser.add_argument("--ways", default="chosen")
+    parser.add_argument("--each", action="store_true")
+    parser.add_argument("--fibers", action="store_true")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    if options.fibers:
+        machine: Machine = Fibers()
+    else:
+        from bench.sort.gpu_card import Card  # needs PyTorch
+
+        machine = Card(peers=False)
+    counts = [12_000] if options.fibers else [1 << int(bits) for bits in options.bits.split(",")]
+    say(f"# Kernels of a sort, microseconds\n\n`python -m bench.sort.gpu_steps`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}")
+    for way in options.ways.split(","):
+        strategy, shaped = WAYS[way]
+        for name in options.names.split(","):
+            say(f"\n## {name}, {way}")
+            cases = {
+                f"{named(ands)} {count:_}": Case(name, ands, count, strategy)
+                for count in counts
+                for ands in map(int, options.ands.split(","))
+            }
+            table(machine, cases, (shaped(machine.shapes), ByParts if way == "parts" else Sorter), each=options.each)
+            if options.out:
+                Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

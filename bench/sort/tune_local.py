@@ -1,0 +1,237 @@
+"""Blocks that sort parts (sort_spread.cu; sort_local.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
+
+Parts are as a sort by parts leaves them behind two digits: their keys share the highest 16 bits, the others are uniform. Each
+answer is checked before it is timed. With --harness few keys, in the fiber harness, to see that the table is made.
+
+    python -m bench.sort.tune_local [--what u32,u64,32+32,64+64] [--harness]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import struct
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from headrace.arrange.sort.few.small_gpu import BETWEEN, BlockShape, local_entry
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
+from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
+from headrace.core.context import Context
+from headrace.core.errors import HeadraceError
+from headrace.core.gpu.card import ARCHITECTURES, gpu
+from headrace.core.gpu.kernel_source import Variant
+from headrace.core.gpu.kernels import cubin_of
+from headrace.core.gpu.launcher import Entry, GpuLauncher, Part
+from headrace.testing.fibers.launcher import FiberLauncher
+
+SHARED_BITS = 16
+_U32 = [SpreadShape(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
+_U64 = [SpreadShape(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
+SETS: dict[str, tuple[int, bool, list[Any], list[int]]] = {
+    "u32": (4, False, [BlockShape(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
+    "u64": (8, False, [BlockShape(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
+    "32+32": (4, True, [BlockShape(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
+    "64+64": (8, True, [BlockShape(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
+}
+"""Bytes of a key, whether values as wide go with it, shapes, keys of a part."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Parts of as many keys each."""
+
+    width: int
+    has_values: bool
+    part: int
+    parts: int
+
+    @property
+    def count(self) -> int:
+        """Keys of all."""
+        return self.part * self.parts
+
+    def keys(self) -> Any:
+        """Keys, a part's one after the other."""
+        low = 8 * self.width - SHARED_BITS
+        word = np.dtype(f"u{self.width}")
+        random = np.random.default_rng(self.part)
+        high = np.arange(self.parts).repeat(self.part).astype(word) << word.type(low)
+        return high | random.integers(0, 1 << low, self.count, word)
+
+    def records(self) -> Any:
+        """As parts.cuh has them."""
+        low = 8 * self.width - SHARED_BITS
+        found = np.zeros((self.parts, 4), np.uint32)
+        found[:, 0] = np.arange(self.parts) * self.part
+        found[:, 1] = self.part
+        found[:, 2] = low | low << 8
+        found[:, 3] = BETWEEN
+        return found
+
+
+class Rooms:
+    """What a case's launches read and write."""
+
+    def __init__(self, launcher: Any, case: Case) -> None:
+        self.case, self._launcher = case, launcher
+        self.drawn = case.keys()
+        keys, target = launcher.put(self.drawn), launcher.room(self.drawn.nbytes)
+        self.moved = Moved(None, target, keys, case.width)
+        self.values = []
+        if case.has_values:
+            rows = launcher.put(np.arange(case.count).astype(self.drawn.dtype))
+            self.values = [Moved(None, launcher.room(self.drawn.nbytes), rows, case.width)]
+        self.parts, self.left = launcher.put(case.records()), launcher.room(case.parts * 16)
+        self.counts = launcher.put(np.array([case.parts, 0], np.uint32))
+
+    def launch(self, shape: Any, multiprocessors: int) -> None:
+        """All parts, by blocks of one shape."""
+        case = self.case
+        keys = keys_of(case.width)
+        parts = struct.pack("<2Q2q4I", self.parts.address, self.counts.address, 0, 1, 0, 0, 0, 0)
+        args = [parts, keys.rule, packed_arrays(self.moved, self.values), 1]
+        resident = shape.resident if isinstance(shape, SpreadShape) else 2048 // shape.threads
+        made = shape.local(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
+        if isinstance(shape, SpreadShape):
+            args += [self.left, Part(self.counts, 4)]
+        self._launcher.launch(entry_of(shape, keys.rule), made, args)
+
+    def check(self) -> None:
+        """Parts in order, and stable."""
+        word = self.drawn.dtype
+        assert self.moved.target is not None
+        found = self._launcher.fetch(self.moved.target).view(word)
+        right = bool((found[1:] >= found[:-1]).all()) and found.sum(dtype=np.uint64) == self.drawn.sum(dtype=np.uint64)
+        if self.values:
+            assert self.values[0].target is not None
+            rows = self._launcher.fetch(self.values[0].target).view(word)
+            right = right and bool((self.drawn[rows] == found).all())
+            right = right and bool(((found[1:] > found[:-1]) | (rows[1:] > rows[:-1])).all())
+        left = int(self._launcher.fetch(self.counts).view(np.uint32)[1])
+        if not right or left:
+            raise RuntimeError(f"{self.case}: wrong, or {left} parts left")
+
+
+def keys_of(width: int) -> Keys:
+    """Numbers without a sign."""
+    return Keys(width, KeyOrder.of(f"<u{width}").packed)
+
+
+def entry_of(shape: Any, rule: bytes) -> Entry:
+    """Its kernel."""
+    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(len(rule))
+
+
+def name_of(shape: Any) -> str:
+    """Of a row."""
+    kind = "spread" if isinstance(shape, SpreadShape) else "by digits,"
+    return f"{kind} {shape.threads} x {shape.items} x {shape.resident}"
+
+
+class Card:
+    """The first GPU."""
+
+    all_keys = 1 << 27
+
+    def __init__(self) -> None:
+        import torch
+
+        self._card, self._context = gpu(0), Context()
+        self.name = torch.cuda.get_device_name()
+        self._stream = torch.cuda.current_stream().cuda_stream or 1
+
+    def compile(self, sets: list[str]) -> None:
+        """All programs, on all cores."""
+        own = "sm_{}{}".format(*self._card.capability)
+        architecture = own if own in ARCHITECTURES else "sm_90"
+        wanted = [
+            Variant.of(entry_of(shape, b"").file, shape.local(keys_of(width), 1, has_values=has_values).defines)
+            for width, has_values, shapes, _ in map(SETS.__getitem__, sets)
+            for shape in shapes
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
+
+    def rooms(self, case: Case) -> Rooms:
+        """With the case's keys."""
+        budget = self._context.new_budget()
+        return Rooms(GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=self._context.crossings), case)
+
+    def rate(self, rooms: Rooms, shape: Any) -> float:
+        """10^9 a second."""
+        from bench.gpu_timing import median_ms
+
+        def work() -> None:
+            rooms.launch(shape, self._card.multiprocessors)
+
+        work()
+        rooms.check()
+        return rooms.case.count / median_ms(work, 9) / 1e6
+
+
+class Harness:
+    """The fiber harness; times say nothing."""
+
+    name, all_keys = "harness", 1 << 14
+
+    def compile(self, sets: list[str]) -> None:
+        """Nothing: the harness compiles what it runs."""
+
+    def rooms(self, case: Case) -> Rooms:
+        """With the case's keys."""
+        return Rooms(FiberLauncher(), case)
+
+    def rate(self, rooms: Rooms, shape: Any) -> float:
+        """10^9 a second."""
+        begin = perf_counter()
+        rooms.launch(shape, 1)
+        rooms.check()
+        return rooms.case.count / (perf_counter() - begin) / 1e9
+
+
+def table(place: Any, what: str) -> None:
+    """Of one kind of keys."""
+    width, has_values, shapes, sizes = SETS[what]
+    if isinstance(place, Harness):
+        shapes, sizes = shapes[:4:2], sizes[:2]
+    all_keys = place.all_keys // width
+    found: dict[str, list[str]] = {name_of(shape): [] for shape in shapes}
+    for part in sizes:
+        rooms = place.rooms(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
+        for shape in shapes:
+            cell = "-"
+            if part <= shape.keys and part > shape.keys // 4:
+                try:
+                    cell = f"{place.rate(rooms, shape):.4g}"
+                except (HeadraceError, RuntimeError) as error:
+                    cell = str(error)[:120]
+            found[name_of(shape)].append(cell)
+    print(f"\n## {what}: 10^9 keys a second, by keys of a part\n")
+    print("| | " + " | ".join(map(str, sizes)) + " |\n| --- |" + " ---: |" * len(sizes))
+    for name, cells in found.items():
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> None:
+    """The tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--what", default=",".join(SETS))
+    parser.add_argument("--harness", action="store_true")
+    options = parser.parse_args()
+    place = Harness() if options.harness else Card()
+    begin = perf_counter()
+    print(f"# Local sorts\n\n{place.name}")
+    place.compile(options.what.split(","))
+    for what in options.what.split(","):
+        table(place, what)
+    print(f"\n{perf_counter() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Tiles of a sort's stable steps, by shape: mean microseconds of a step, and the sort's keys a nanosecond.
+
+Needs the package, PyTorch and a GPU. Every answer is checked. Rows are shapes (threads of a block, keys of a thread, blocks of a
+multiprocessor); values move together with their keys, follow them early, or apart, as values of any widths do.
+
+    python -m bench.sort.tune_tiles [--names u32,32+32] [--count 125000000] [--ands 0,3] [--steps digits,parts] [--out X.md]
+    python -m bench.sort.tune_tiles --fibers  # without a GPU, to see that it runs; no figures
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from headrace.arrange.sort.digits.digits_gpu import Tiles
+from headrace.arrange.sort.launch_gpu import Keys
+from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
+from headrace.core.errors import HeadraceError
+from headrace.core.gpu.kernel_source import Variant
+from headrace.core.gpu.kernels import cubin_of
+
+TILES: dict[str, list[Tiles]] = {
+    "u32": [Tiles(shape) for shape in ((384, 32, 2), (320, 32, 2), (512, 24, 2), (768, 32, 1))],
+    "u64": [Tiles(shape) for shape in ((256, 32, 2), (384, 20, 2), (384, 16, 2), (512, 16, 2))],
+    "32+32": [
+        *(Tiles(shape, 4) for shape in ((256, 32, 2), (320, 24, 2), (384, 20, 2), (640, 24, 1), (768, 20, 1))),
+        Tiles((320, 32, 2), 4, follows=True),
+        Tiles((384, 16, 2), 1),
+    ],
+    "64+64": [
+        *(Tiles((256, items, 2), 8, follows=True) for items in (20, 24, 28, 32)),
+        *(Tiles(shape, 8, follows=True) for shape in ((320, 20, 2), (320, 24, 2), (384, 16, 2), (256, 20, 3), (768, 16, 1))),
+        *(Tiles(shape, 8) for shape in ((512, 12, 1), (384, 12, 2), (640, 14, 1), (768, 12, 1), (896, 10, 1))),
+        Tiles((512, 12, 1), 1),
+    ],
+}
+KERNELS = {"digits": "sort_pass", "parts": "parts_stable"}
+
+
+def shaped(shapes: SortShapes, name: str, tiles: Tiles) -> SortShapes:
+    """With these tiles."""
+    width = 8 if "64" in name else 4
+    digits = shapes.digits
+    if "+" not in name:
+        return replace(shapes, digits=replace(digits, keys=((width, tiles.shape),)))
+    if tiles.values == 1:
+        return replace(shapes, digits=replace(digits, with_values=((width, tiles.shape),), one_value=()))
+    return replace(
+        shapes, digits=replace(digits, one_value=(((width, width), tiles),), few=()), stable_tiles=(((width, width), tiles),)
+    )
+
+
+def compile_all(names: list[str], steps: list[str], count: int) -> None:
+    """On all cores, into the cache of kernels."""
+    from headrace.core.gpu.card import ARCHITECTURES, gpu
+
+    wanted = []
+    for name, step in itertools.product(names, steps):
+        width = 8 if "64" in name else 4
+        for tiles in TILES[name]:
+            defines = tiles.defines(Keys(width, b""), SortShapes().digits.bits, count)
+            if step == "digits" or "+" in name:
+                wanted.append(Variant.of(f"arrange/sort/{step}/{KERNELS[step]}.cu", defines))
+    own = "sm_{}{}".format(*gpu(0).capability)
+    architecture = own if own in ARCHITECTURES else "sm_90"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
+
+
+def cell(machine: Machine, what: tuple[Case, str], shapes: SortShapes) -> str:
+    """Mean of the kernel's launches that had work, and the sort's rate; of a sort by parts whatever the plan would say."""
+    case, steps = what
+    try:
+        launches = machine.steps(case, shapes, ByParts if steps == "parts" else Sorter)
+    except HeadraceError as error:  # it does not fit the card
+        return str(error).splitlines()[0]
+    taken = [one for launched, one in launches if launched == KERNELS[steps] and one > 20]
+    mean = sum(taken) / len(taken) if taken else 0.0
+    return f"{mean:.0f} ({case.count / sum(one for _, one in launches) / 1e3:.1f} G/s)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--names", default=",".join(TILES))
+    parser.add_argument("--count", type=int, default=125_000_000, help="not a power of two: arrays would share banks")
+    parser.add_argument("--ands", default="0,3")
+    parser.add_argument("--steps", default="digits")
+    parser.add_argument("--fibers", action="store_true")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    machine: Machine = Fibers()
+    if not options.fibers:
+        from bench.sort.gpu_card import Card
+
+        machine = Card(peers=False)
+    names = options.names.split(",")
+    count = 12_000 if options.fibers else options.count
+    ands = [int(each) for each in options.ands.split(",")]
+    lines = [f"# Tiles of a sort's steps\n\n`python -m bench.sort.tune_tiles`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}"]
+    if not options.fibers:
+        compile_all(names, options.steps.split(","), count)
+    for steps in options.steps.split(","):
+        for name in names:
+            lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | {' | '.join(f'{each} AND' for each in ands)} |")
+            lines.append("| --- |" + " ---: |" * len(ands))
+            print("\n".join(lines[-2:]), flush=True)
+            for tiles in TILES[name][: 3 if options.fibers else None]:
+                shapes = shaped(machine.shapes, name, tiles)
+                cases = [Case(name, each, count, "digits" if steps == "digits" else None) for each in ands]
+                cells = [cell(machine, (case, steps), shapes) for case in cases]
+                told = ", ".join([*map(str, tiles.shape), *["follows"] * tiles.follows, *["apart"] * (tiles.values == 1)])
+                lines.append(f"| {told} | {' | '.join(cells)} |")
+                print(lines[-1], flush=True)
+                if options.out:
+                    Path(options.out).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
