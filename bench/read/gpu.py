@@ -34,7 +34,7 @@ from headrace.core.context import Context
 from headrace.core.gpu.card import gpu
 from headrace.core.gpu.launcher import GpuLauncher
 from headrace.sources.open import open_source
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 
 RUNS, SHORT_RUNS = 9, 51
 BOTH = [

@@ -10,7 +10,7 @@ import pytest
 
 import headrace
 from headrace.columns.load.load_gpu import GpuShape
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
 

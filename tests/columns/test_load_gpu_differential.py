@@ -21,7 +21,7 @@ from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu
 from headrace.core.gpu.launcher import Part
 from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 

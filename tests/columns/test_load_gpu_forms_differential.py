@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 from tests.columns.test_load_gpu_dialects_differential import outcome
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of

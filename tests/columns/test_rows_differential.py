@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_load_gpu_differential import check, shape_of
 

@@ -7,8 +7,9 @@ import pytest
 
 from headrace import Dialect
 from headrace.core.gpu.launcher import Launcher
-from headrace.structure.find_gpu import FindShape, find_tiles
+from headrace.structure.find_gpu import find_tiles
 from headrace.structure.gpu_tables import ENTRY, Found
+from headrace.structure.search_gpu import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.test_find_kernels_differential import check_returns, expected_entries, expected_totals
 

@@ -29,8 +29,8 @@ from headrace.columns.types import DataType, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import Steps
 from headrace.structure.gpu_tables import ENTRY, step_tables
+from headrace.structure.search_gpu import Steps
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1

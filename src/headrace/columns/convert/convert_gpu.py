@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import UNITS, DataType
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import Steps
 from headrace.structure.gpu_tables import Plain
+from headrace.structure.search_gpu import Steps
 
 COLUMN = np.dtype(
     [

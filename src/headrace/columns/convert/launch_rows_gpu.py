@@ -24,8 +24,9 @@ from headrace.columns.load.plan_gpu import Group
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import TallyAndMore, TileStructure
+from headrace.structure.find_gpu import TileStructure
 from headrace.structure.gpu_tables import plain_dialect
+from headrace.structure.search_gpu import TallyAndMore
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: Recent[_Readings] = Recent()

@@ -14,7 +14,7 @@ from headrace.columns.load.second_pass_gpu import Ahead, BehindTotals
 from headrace.columns.load.told_gpu import told_bytes
 from headrace.core.recent import Recent
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, TallyAndMore
+from headrace.structure.search_gpu import FORMS_BYTES, TallyAndMore
 
 _MOST_AHEAD = 16
 _LITTLE, _ANY = 1 << 20, 2**63

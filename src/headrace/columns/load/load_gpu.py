@@ -43,8 +43,9 @@ from headrace.core.quick import quick
 from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, find_tiles, tile_count
+from headrace.structure.find_gpu import find_tiles, tile_count
 from headrace.structure.gpu_tables import Found
+from headrace.structure.search_gpu import FORMS_BYTES
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
 

@@ -8,7 +8,7 @@ from functools import cache
 from headrace.columns.convert.convert_gpu import ConvertShape
 from headrace.columns.convert.rows_gpu import RowShape
 from headrace.core.gpu.launcher import Launcher, Room
-from headrace.structure.find_gpu import FindShape
+from headrace.structure.search_gpu import FindShape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -19,8 +19,9 @@ from headrace.core.gpu.figures import least
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 from headrace.core.gpu.recording import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.find_gpu import FORMS_BYTES, TileStructure
+from headrace.structure.find_gpu import TileStructure
 from headrace.structure.gpu_tables import TOTALS
+from headrace.structure.search_gpu import FORMS_BYTES
 
 _MEASURE = Entry("columns/convert/convert.cu", "measure_strings", "PPPPPPI120s")
 _CONVERT = Entry("columns/convert/convert.cu", "convert_tiles", "PPPPPPPPI120s")
