@@ -66,12 +66,13 @@ def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(stream, "pinned_text", text)
     monkeypatch.setattr(stream, "link_rates", lambda: (50.0, 40.0))
     out = ["--out", str(tmp_path / "table")]
-    stream.main(["--gpu", "--bytes", "2000", "--cases", "quoted", "--batches", "1,2", "--skip-peers", *out])
+    stream.main(["--gpu", "--shapes", "--bytes", "2000", "--cases", "quoted", "--batches", "1,2", "--skip-peers", *out])
     assert {("cuda", None), ("cuda", "cpu")} <= set(asked)
     rows = table_of(tmp_path / "table")
     ways = [row[1] for row in rows if row[0] == "quoted"]
-    assert ways[-1 - len(stream.SHAPES) : -1] == [f"{stream.BACK}: {told}" for told in stream.SHAPES]
-    assert rows[-1][3].endswith("of 40.0 GB/s")
+    end_to_end = ["`scan_csv`", "`scan_csv` of pinned memory", stream.BACK]
+    assert ways[-3 - len(stream.SHAPES) :] == [*[f"{stream.BACK}: {told}" for told in stream.SHAPES], *end_to_end]
+    assert rows[-1][5].endswith("of 40.0 GB/s")
     stream.main(["--bytes", "2000", "--cases", "quoted", "--batches", "1", "--soak", "0.000004", *out])
     assert len(table_of(tmp_path / "table")) == 4
     stream.main(["--bytes", "2000", "--cases", "quoted", "--batches", "1", "--trace", str(tmp_path / "trace"), *out])
