@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cache
 
 import pytest
@@ -35,3 +36,19 @@ def pytest_runtest_setup(item):
 def pytest_collection_modifyitems(items):
     """The file that takes minutes first, so that it ends beside the others where they run on several cores."""
     items.sort(key=lambda item: item.path.name != "test_kernels_rules.py")
+
+
+@pytest.fixture
+def launchers(monkeypatch):
+    """Weak references to the harness's launchers that a test makes."""
+    from headrace.testing.fibers.launcher import FiberLauncher
+
+    noted = []
+    made = FiberLauncher.__init__
+
+    def note(self, *given):
+        made(self, *given)
+        noted.append(weakref.ref(self))
+
+    monkeypatch.setattr(FiberLauncher, "__init__", note)
+    return noted

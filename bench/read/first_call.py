@@ -21,6 +21,7 @@ import headrace
 from bench.machine import description
 from bench.read.cases import CASES
 from bench.read.stream import file_of, options_of
+from bench.tables import keep
 
 CHILD = """
 import sys, time
@@ -124,9 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows = lines_of(name, int(nbytes), given.runs)
             print("\n".join(rows), flush=True)
             kept += rows
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.with_suffix(".md").write_text("\n".join(kept) + "\n")
+    keep(given.out, kept)
 
 
 if __name__ == "__main__":

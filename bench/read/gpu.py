@@ -26,6 +26,7 @@ from bench.machine import description
 from bench.read.cases import CASES, Case
 from bench.read.data import pieces
 from bench.read.gpu_peers import Cudf, cudf
+from bench.tables import keep
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.load.load_gpu import load_on_gpu
@@ -178,9 +179,7 @@ def main() -> None:
         lines.append(row_of(name, given.bytes, peer))
         print(lines[-1], flush=True)
     print("\n".join(lines))
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    keep(given.out, lines)
 
 
 if __name__ == "__main__":

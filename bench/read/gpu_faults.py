@@ -19,6 +19,7 @@ import numpy as np
 
 import headrace
 from bench.machine import description
+from bench.tables import keep
 from headrace import Context, Device, DeviceArray
 from headrace.core.gpu.card import gpu
 
@@ -126,8 +127,7 @@ def main() -> None:
             spoiled[place] = line
         table.append(row(f"{name} (`{policy}`)", policy, HEADER + b"".join(spoiled)))
         print(table[-1], flush=True)
-    if given.out:
-        given.out.with_suffix(".md").write_text("\n".join(table) + "\n")
+    keep(given.out, table)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ import headrace
 from bench.machine import description
 from bench.read.cases import CASES, Case
 from bench.read.data import pieces
+from bench.tables import keep
 from headrace import _native
 from headrace.core.gpu import device_memory, kernels, launcher, staging
 from headrace.core.gpu.driver_calls import CARD_CALLS, address_of, addresses_of
@@ -116,9 +117,7 @@ def main() -> None:
         for name in given.cases.split(","):
             lines.append(rows_of(name, int(size), given.runs, clock))
             print(lines[-1], flush=True)
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    keep(given.out, lines)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from bench.machine import description
 from bench.read.cases import CASES
 from bench.read.link import pinned_text
 from bench.read.stream import drained, file_of, options_of, scan
+from bench.tables import keep
 from headrace.core.gpu import launcher as launchers
 from headrace.core.gpu.card import checked, driver, gpu
 from headrace.core.gpu.device_array import DeviceArray
@@ -206,9 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for line in lines_of(name, [int(each) * MIB for each in given.mib.split(",")]):
             kept.append(line)
             print(line, flush=True)
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.with_suffix(".md").write_text("\n".join(kept) + "\n")
+    keep(given.out, kept)
 
 
 if __name__ == "__main__":

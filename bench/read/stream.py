@@ -29,6 +29,7 @@ from bench.read import contenders
 from bench.read.cases import CASES, Case
 from bench.read.data import folder, pieces
 from bench.read.link import link_rates, pinned_text
+from bench.tables import keep
 from headrace.api.scan.scan import Scan
 from headrace.columns.load.fetch_gpu import FetchShape
 from headrace.core.gpu.card import checked, driver
@@ -265,9 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for line in parts:
         kept.append(line)
         print(line, flush=True)
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.with_suffix(".md").write_text("\n".join(kept) + "\n")
+    keep(given.out, kept)
 
 
 if __name__ == "__main__":

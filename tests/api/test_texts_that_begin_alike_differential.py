@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import random
 import re
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -177,15 +176,7 @@ def test_fields_of_the_first_record(dialect, text, width):
 
 
 @pytest.mark.parametrize("inferred", [False, True])
-def test_a_report_is_made_later_and_holds_no_memory(inferred, monkeypatch):
-    launchers = []
-    made = FiberLauncher.__init__
-
-    def noted(self, *given):
-        made(self, *given)
-        launchers.append(weakref.ref(self))
-
-    monkeypatch.setattr(FiberLauncher, "__init__", noted)
+def test_a_report_is_made_later_and_holds_no_memory(inferred, launchers):
     data, options = TEXTS["a header"], {} if inferred else OPTIONS["types by name"]
     gc.collect()
     gc.disable()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import weakref
 
 import pytest
 
 import headrace
-from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_load_gpu_differential import read_on_fibers
 
 
@@ -23,15 +21,7 @@ def test_a_context_counts_for_all_its_reads_and_a_report_for_one():
 
 @pytest.mark.fibers
 @pytest.mark.parametrize("data", [b"a,b\n1,x\n2,y\n", b"a,b\n1,x\n2\n"], ids=["clean", "faulty"])
-def test_a_text_is_let_go_of_with_the_read_and_not_when_cycles_are_looked_for(data, monkeypatch):
-    launchers = []
-    made = FiberLauncher.__init__
-
-    def noted(self, *given):
-        made(self, *given)
-        launchers.append(weakref.ref(self))
-
-    monkeypatch.setattr(FiberLauncher, "__init__", noted)
+def test_a_text_is_let_go_of_with_the_read_and_not_when_cycles_are_looked_for(data, launchers):
     gc.collect()
     gc.disable()
     try:

@@ -8,12 +8,11 @@ What is found is what the native loader finds, to the bit, faults included (colu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.launch_rows_gpu import MeasuredStrings, strings_of_search
 from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad, no_rejects
@@ -24,6 +23,7 @@ from headrace.columns.load.before_gpu import find_data
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_evidence
 from headrace.columns.load.kept_gpu import kept_for
+from headrace.columns.load.later_gpu import columns_later
 from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPlan, type_named
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
@@ -36,9 +36,7 @@ from headrace.columns.load.second_pass_gpu import (
     outcome_bytes,
 )
 from headrace.columns.load.told_gpu import telling, told_bytes
-from headrace.columns.types import DataType
-from headrace.core.gpu.launcher import Launcher, Part, Room
-from headrace.core.later import Later
+from headrace.core.gpu.launcher import Part, Room
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import head_bytes
 from headrace.sources.open import OpenSource
@@ -261,7 +259,9 @@ class _Load:
         if group.strings:
             _, room, _ = self._rooms(group)
             rows = self._second.by_rows(group, writes=False)
-            told = telling(self._known, group, (rows,)).put(self._launcher, room)
+            known = telling(self._known, group, (rows,))
+            known.upload(self._launcher, room)
+            told = known.told(room)
             self._second.measure(group, told, (rows, told.rows[0]), form, totals)
 
     def _measured(self, group: Group) -> list[int]:
@@ -309,7 +309,8 @@ class _Load:
         made = self._make_room(group, strings)
         rows = self._second.by_rows(group, writes=True)
         known, sightings = telling(self._known, group, (rows,)), self._sightings(group, outcome)
-        told = known.put(self._launcher, room, made.rooms.addresses, sightings=sightings)
+        known.upload(self._launcher, room, made.rooms.addresses, sightings=sightings)
+        told = known.told(room)
         self._second.convert(group, told, (rows, told.rows[0]), self._form, Into(outcome, faults, self._rows))
         return self._taken(group, (made, told.table, faults), self._launcher.fetch(outcome))
 
@@ -347,23 +348,17 @@ class _Load:
         counts = self._counts
         counts["rejected"], counts["rows"] = 0, counts["records"]
         counts["filled"] = self._faults.filled if self._has_faults else self._filled or 0
-        groups = list({id(one): one for one in made.values()}.values())
-        for one in groups:
-            one.close()
-        # A report tells of columns without holding them.
-        told = {id(one): (one.group, one.nulls) for one in groups}
-        is_one = len(groups) == 1
-        parts = dict.fromkeys(made, id(groups[0])) if is_one else {position: id(one) for position, one in made.items()}
         count = len(plan.columns)
+        columns, described = columns_later(self._launcher, made, count)
         return _loaded(
-            columns=Later(count, partial(_column_at, self._launcher, made)),
+            columns=columns,
             evidence=evidence,
             rejects=no_rejects(),
             counts=counts,
             row_index=None,
             replaced=(0,) * count,
             device=self._device,
-            described=Later(count, partial(_described_at, told, parts)),
+            described=described,
         )
 
     def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
@@ -403,22 +398,6 @@ class _Load:
             self._faults.collect(collected, self._counts["records"])
             taken.append(collected)
         return taken
-
-
-def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
-    one = made.get(position)
-    return None if one is None else one.column(launcher, one.group.numbers[position])
-
-
-_Told = dict[int, tuple[Group, Sequence[int]]]
-
-
-def _described_at(told: _Told, parts: dict[int, int], position: int) -> tuple[DataType, int] | None:
-    if position not in parts:
-        return None
-    group, nulls = told[parts[position]]
-    number = group.numbers[position]
-    return group.types[number], nulls[number]
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:

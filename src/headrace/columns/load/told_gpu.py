@@ -74,19 +74,6 @@ class Telling:
         sightings = (len(rules) + group.sightings_at).tolist()
         self._words = _native.AddressedWords(np.concatenate(parts).tolist(), own, of_rooms, sightings)
 
-    def put(
-        self,
-        launcher: Launcher,
-        room: Room,
-        addresses: Sequence[int] = (),
-        *,
-        sightings: tuple[int, int] = (0, 0),
-        ranges: Sequence[int] = (),
-    ) -> Told:
-        """Put it in memory, by one upload; parameters as of `upload`."""
-        self.upload(launcher, room, addresses, sightings=sightings, ranges=ranges)
-        return self.told(room, len(ranges))
-
     def upload(
         self,
         launcher: Launcher,
@@ -96,7 +83,7 @@ class Telling:
         sightings: tuple[int, int] = (0, 0),
         ranges: Sequence[int] = (),
     ) -> None:
-        """Put it in memory, and do not tell where each part of it lies.
+        """Put it in memory, by one upload; `told` says where each part of it lies.
 
         Parameters
         ----------

@@ -1,0 +1,43 @@
+"""Columns of a load on a GPU, made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from headrace.columns.column import Column
+from headrace.columns.load.plan_gpu import Group, MadeColumns
+from headrace.columns.types import DataType
+from headrace.core.gpu.launcher import Launcher
+from headrace.core.later import Later
+
+
+def columns_later(
+    launcher: Launcher, made: dict[int, MadeColumns], count: int
+) -> tuple[Later[Column | None], Later[tuple[DataType, int] | None]]:
+    """Columns by their positions, of which there are `count`; and type and nulls of each, which hold no memory, so that a report
+    can tell of columns without holding them.
+    """
+    groups = list({id(one): one for one in made.values()}.values())
+    for one in groups:
+        one.close()
+    told = {id(one): (one.group, one.nulls) for one in groups}
+    is_one = len(groups) == 1
+    parts = dict.fromkeys(made, id(groups[0])) if is_one else {position: id(one) for position, one in made.items()}
+    return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, told, parts))
+
+
+def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
+    one = made.get(position)
+    return None if one is None else one.column(launcher, one.group.numbers[position])
+
+
+_Told = dict[int, tuple[Group, Sequence[int]]]
+
+
+def _described_at(told: _Told, parts: dict[int, int], position: int) -> tuple[DataType, int] | None:
+    if position not in parts:
+        return None
+    group, nulls = told[parts[position]]
+    number = group.numbers[position]
+    return group.types[number], nulls[number]
