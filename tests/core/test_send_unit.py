@@ -132,8 +132,9 @@ def test_a_part_that_fails_is_no_matter_of_the_next(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         cut, whole, card = _native.Source.from_file(file.fileno(), "text"), _native.Source.from_bytes(b"x" * 5000), LazyCard()
         file.truncate(100)
-        sender, target = _native.PartSender(card.way(4, 64), 2), ctypes.create_string_buffer(5000)
-        first = sender.begin(cut, 0, 5000, ctypes.addressof(target), 500)
+        sender = _native.PartSender(card.way(4, 64), 2)
+        lost, target = ctypes.create_string_buffer(5000), ctypes.create_string_buffer(5000)
+        first = sender.begin(cut, 0, 5000, ctypes.addressof(lost), 500)
         second = sender.begin(whole, 0, 5000, ctypes.addressof(target), 501)
         assert second.wait() == 0
         for _ in range(2):
