@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from itertools import cycle
 
 import pytest
@@ -21,6 +22,9 @@ THREADS = (1, 2, 4)
 WAYS = [(isa, chunk, threads) for (isa, chunk), threads in zip([(i, c) for i in _native.isas() for c in CHUNKS], cycle(THREADS))]
 """Every instruction set with every chunk size; the thread counts take turns, differently for each instruction set."""
 assert {(isa, threads) for isa, _, threads in WAYS} == {(isa, t) for isa in _native.isas() for t in THREADS}
+TURNS = 3
+"""A drawn text is read in one way of three, by every instruction set; of so many texts each way has its share."""
+assert all({isa for isa, _, _ in WAYS[turn::TURNS]} == set(_native.isas()) for turn in range(TURNS))
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
@@ -122,7 +126,8 @@ def check_all(data: bytes, options: ReferenceOptions) -> None:
     except (NoRecordError, MalformedHeaderError):
         assume(False)
         return
-    for way in WAYS:
+    turn = zlib.crc32(data) % TURNS
+    for way in WAYS[turn::TURNS]:
         check(data, options, expected, way)
 
 

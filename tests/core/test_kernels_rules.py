@@ -1,5 +1,5 @@
-"""What is promised of every program: it compiles, without a driver and without a warning; for the two newest architectures, where
-no code of its own decides, two programs of each file stand for the others.
+"""What is promised of every program: it compiles, without a driver and without a warning. For sm_90, each; for sm_80, which some
+code asks for, some with each value of each macro; for the two newest, which none does, one of each file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from headrace.core.gpu.card import ARCHITECTURES
 from headrace.core.gpu.kernel_arguments import signature_codes
 from headrace.core.gpu.kernel_build import build_kernels
 from headrace.core.gpu.kernel_source import KernelSourceError, all_variants
+from tests.core.some_programs import first_of_each_file, with_each_value
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
@@ -26,25 +27,21 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("cubins")
 
 
-def some_of_each_file():
-    """The first program that is listed of a file, and the last."""
-    of_file = {}
-    for variant in all_variants():
-        of_file.setdefault(variant.file, []).append(variant)
-    return list(dict.fromkeys(variant for listed in of_file.values() for variant in (listed[0], listed[-1])))
-
-
 @pytest.fixture(scope="module")
 def built(folder):
     """All of it, once: this takes minutes of compiling."""
-    newest = build_kernels(ARCHITECTURES[2:], folder=folder, variants=some_of_each_file())
-    return [*build_kernels(ARCHITECTURES[:2], folder=folder), *newest]
+    oldest = build_kernels(["sm_80"], folder=folder, variants=with_each_value())
+    newest = build_kernels(["sm_100", "sm_120"], folder=folder, variants=first_of_each_file())
+    return [*build_kernels(["sm_90"], folder=folder), *oldest, *newest]
 
 
 def test_every_listed_program_compiles(built):
-    expected = {(variant, name) for variant in all_variants() for name in ("sm_80", "sm_90")}
-    expected |= {(variant, name) for variant in some_of_each_file() for name in ("sm_100", "sm_120")}
-    assert {(each.variant, each.architecture) for each in built} == expected
+    compiled = {name: {each.variant for each in built if each.architecture == name} for name in ARCHITECTURES}
+    files = {variant.file for variant in all_variants()}
+    defines = {(variant.file, define) for variant in all_variants() for define in variant.defines}
+    assert compiled["sm_90"] == set(all_variants())
+    assert {(variant.file, define) for variant in compiled["sm_80"] for define in variant.defines} == defines
+    assert all({variant.file for variant in compiled[name]} == files for name in compiled)
     assert all(each.nbytes > 0 for each in built)
 
 

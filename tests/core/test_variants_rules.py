@@ -1,4 +1,4 @@
-"""Every program that is listed runs in the fiber harness too: it compiles there as it stands, with the kernels that a GPU has."""
+"""What is listed runs in the fiber harness too: programs with each value of each macro compile there, with a GPU's kernels."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from headrace.core.gpu.kernel_source import Variant, all_variants, joined_source
+from headrace.core.gpu.kernel_source import Variant, joined_source
 from headrace.testing import fibers
+from tests.core.some_programs import with_each_value
 
 
-@pytest.mark.parametrize("variant", list(all_variants()), ids=str)
+@pytest.mark.parametrize("variant", with_each_value(), ids=str)
 def test_a_listed_program_compiles_for_the_harness(variant: Variant) -> None:
     entries = fibers.program(variant.file, dict(variant.defines)).entries
     named = re.findall(r'extern "C" __global__ void(?:\s+__launch_bounds__\([^()]*\))?\s+(\w+)', joined_source(variant))

@@ -1,0 +1,26 @@
+"""Some of the programs that are listed, to stand for all where compiling each would take minutes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from headrace.core.gpu.kernel_source import Variant, all_variants
+
+
+def with_each_value() -> list[Variant]:
+    """So few that each value of each macro of a file is in one of them: a program that has the most new ones comes next."""
+    chosen = []
+    for _, of_file in groupby(all_variants(), lambda variant: variant.file):
+        listed = list(of_file)
+        left = {define for variant in listed for define in variant.defines}
+        chosen.append(listed[0])
+        left.difference_update(listed[0].defines)
+        while left:
+            chosen.append(max(listed, key=lambda variant: len(left.intersection(variant.defines))))
+            left.difference_update(chosen[-1].defines)
+    return chosen
+
+
+def first_of_each_file() -> list[Variant]:
+    """One of each file."""
+    return list({variant.file: variant for variant in reversed(list(all_variants()))}.values())
