@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 import headrace
 from bench.multisplit.places import KINDS, Card, Harness, Place, prepared, sorted_by_digits
+from bench.tables import Page
 from headrace import buckets
 
 PAPER_BUCKETS = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -57,16 +57,8 @@ PAPER_DIGITS = {
 """Table 3.7, GTX 1080, digits of 1 to 8 bits."""
 TARGETS = {("keys", 2): 300, ("keys", 32): 300, ("keys", 256): 250, ("pairs", 2): 190, ("pairs", 32): 190, ("pairs", 256): 170}
 MODES = ("keys", "pairs")
-lines: list[str] = []
-
-
-def say(text: str = "") -> None:
-    lines.append(text)
-    print(text, flush=True)
-
-
-def head(title: str, text: str, columns: list[str]) -> None:
-    say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+page = Page()
+say, head = page.say, page.head
 
 
 def limit_of(place: Place, mode: str) -> float:
@@ -249,8 +241,7 @@ def main() -> None:
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     for name in options.tables.split(","):
         TABLES[name](place)
-        if options.out:  # what there is, should the run be cut off
-            Path(options.out).write_text("\n".join(lines) + "\n")
+        page.keep(options.out)  # what there is, should the run be cut off
 
 
 if __name__ == "__main__":

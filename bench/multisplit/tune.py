@@ -17,13 +17,13 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import headrace
 from bench.multisplit.places import Card, Harness
+from bench.tables import Page
 from headrace import buckets
 from headrace.arrange.multisplit.multisplit_gpu import shapes_of
 from headrace.arrange.multisplit.split_gpu import Shapes
@@ -190,14 +190,14 @@ def main() -> None:
     tuner: Tuner | SmallTuner = SmallTuner() if options.harness else Tuner(tuple(map(int, options.bits.split(","))))
     names = options.what.split(",")
     tuner.compile(names)
-    lines = [f"# Shapes and ways of multisplit\n\n`python -m bench.multisplit.tune`; {tuner.place.about()}\n"]
+    page = Page()
+    page.say(f"# Shapes and ways of multisplit\n\n`python -m bench.multisplit.tune`; {tuner.place.about()}\n")
     for name in names:
         width, pairs, all_shapes = SETS[name]
         shapes = all_shapes[:1] if options.harness else all_shapes
         theirs = tuner.place.cub([("digit", "pairs" if pairs else "keys", bits, 0, tuner.place.n) for bits in BITS])
         title = f"{name}; CUB's sort of keys of 4 bytes by 1, 5 and 8 bits: {theirs}"
-        lines.append(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
-        print(lines[-1], flush=True)
+        page.say(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
         for shape in shapes:
             try:
                 base = SPLIT_SHAPES if isinstance(tuner, SmallTuner) else tuner.base
@@ -205,10 +205,8 @@ def main() -> None:
                 found = "; ".join(tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card
                 found = str(error).splitlines()[0]
-            lines.append(f"| {', '.join(map(str, shape))} | {found} |")
-            print(lines[-1], flush=True)
-            if options.out:
-                Path(options.out).write_text("\n".join(lines) + "\n")
+            page.say(f"| {', '.join(map(str, shape))} | {found} |")
+            page.keep(options.out)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import numpy as np
 
 import headrace
 from bench.machine import description
+from bench.tables import Page
 from headrace import _native
 from headrace.arrange.histogram.histogram import histogram
 
@@ -200,12 +201,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     threads = sorted({int(number) for number in given.threads.split(",")})
-    lines: list[str] = []
-
-    def say(line: str) -> None:
-        lines.append(line)
-        print(line, flush=True)
-
+    page = Page()
+    say = page.say
     say("; ".join(f"{key} {value}" for key, value in description().items()) + f"; instruction set {headrace.Context().isa_name}")
     memory = Memory(4 * given.items)
     say("\n| case | items | threads | G items/s | GB/s | memory GB/s | of memory | NumPy G items/s | times NumPy |")
@@ -225,8 +222,7 @@ def main() -> int:
     for number in threads:
         for line in _as_called(given.items, number, given.repeat):
             say(line)
-    if given.out:
-        given.out.write_text("\n".join(lines) + "\n")
+    page.keep(given.out)
     return 0
 
 

@@ -23,18 +23,15 @@ from pathlib import Path
 import torch
 
 from bench.gpu_timing import median_ms
+from bench.tables import Page
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "src" / "headrace"
 WORK = Path(tempfile.mkdtemp())
 N = 1 << 28
 cuda = ctypes.CDLL("libcuda.so.1")
-lines: list[str] = []
-
-
-def say(text: str) -> None:
-    lines.append(text)
-    print(text, flush=True)
+page = Page()
+say = page.say
 
 
 def checked(code: int) -> None:
@@ -306,7 +303,7 @@ def main() -> None:
         torch.cuda.empty_cache()
         say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
     if "--out" in sys.argv:
-        Path(sys.argv[sys.argv.index("--out") + 1]).write_text("\n".join(lines) + "\n")
+        Path(sys.argv[sys.argv.index("--out") + 1]).write_text("\n".join(page.lines) + "\n")
 
 
 if __name__ == "__main__":

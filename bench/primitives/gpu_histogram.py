@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import torch
 
 import headrace
 from bench.gpu_timing import Cub, median_ms
+from bench.tables import Page
 from headrace.arrange.bucket.buckets import between, even
 from headrace.arrange.histogram.histogram import launcher
 from headrace.core.arrays import take
@@ -42,16 +42,8 @@ PAPER = {
 """Table 3.11 of the dissertation, 10^9 keys a second."""
 KINDS = ("uniform", "skewed", "constant")
 NUMPY = {torch.uint8: "u1", torch.int16: "i2", torch.int32: "u4", torch.int64: "i8", torch.float32: "f4", torch.float64: "f8"}
-lines: list[str] = []
-
-
-def say(text: str = "") -> None:
-    lines.append(text)
-    print(text, flush=True)
-
-
-def head(title: str, text: str, columns: list[str]) -> None:
-    say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+page = Page()
+say, head = page.say, page.head
 
 
 def keys_of(kind: str, dtype: torch.dtype, count: int) -> torch.Tensor:
@@ -256,8 +248,7 @@ def main() -> None:
     paper(cub)
     types(limit)
     small()
-    if options.out:
-        Path(options.out).write_text("\n".join(lines) + "\n")
+    page.keep(options.out)
 
 
 if __name__ == "__main__":

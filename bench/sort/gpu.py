@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import headrace
 from bench.sort.gpu_machines import Case, Fibers, Machine
+from bench.tables import Page
 from headrace.arrange.sort.parts.parts_gpu import PartOptions
 
 ENTROPIES = (*range(11), -1)
@@ -37,7 +38,8 @@ OFF = {
     "no counts kept (ours)": PartOptions(keeps_counts=False),
 }
 """Figures 11 to 14 of the paper, one a type of keys."""
-lines: list[str] = []
+page = Page()
+say, head = page.say, page.head
 
 
 class Sizes(NamedTuple):
@@ -58,15 +60,6 @@ OF_A_GPU = Sizes(
     1 << 28,
 )
 OF_FIBERS = Sizes(dict.fromkeys(NAMES, 12_000), dict.fromkeys(NAMES, 10_000), (1 << 10, 5000), (0, 3, -1), 6000)
-
-
-def say(text: str = "") -> None:
-    lines.append(text)
-    print(text, flush=True)
-
-
-def head(title: str, text: str, columns: list[str]) -> None:
-    say(f"\n## {title}\n\n{text}\n\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
 
 
 def cell(value: float | None) -> str:
@@ -203,11 +196,10 @@ def main() -> None:
     }  # fmt: skip
     for title in options.tables.split(","):
         found[title] = tables[title](machine, sizes)
-        if options.out:  # what there is, should the run be cut off
-            Path(options.out).write_text("\n".join(lines) + "\n")
+        page.keep(options.out)  # what there is, should the run be cut off
     if options.out:
         pictures(found, sizes, Path(options.out))
-        Path(options.out).write_text("\n".join(lines) + "\n")
+        page.keep(options.out)
 
 
 if __name__ == "__main__":

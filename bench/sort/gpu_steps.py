@@ -14,9 +14,9 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from bench.tables import Page
 from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
 
 LITTLE = 5.0
@@ -30,12 +30,8 @@ WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
     "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),
 }
 """By name the strategy, and what becomes of the shapes."""
-lines: list[str] = []
-
-
-def say(text: str) -> None:
-    lines.append(text)
-    print(text, flush=True)
+page = Page()
+say = page.say
 
 
 def named(ands: int) -> str:
@@ -57,7 +53,7 @@ def table(machine: Machine, cases: dict[str, Case], how: tuple[SortShapes, type[
     columns = {title: together(machine.steps(case, *how), each=each) for title, case in cases.items()}
     rows = list(dict.fromkeys(name for column in columns.values() for name in column))
     large = [name for name in rows if max(column.get(name, 0) for column in columns.values()) >= LITTLE]
-    say(f"\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
+    page.head("", "", list(columns))
     for name in large:
         say(f"| {name} | {' | '.join(f'{column.get(name, 0):.0f}' for column in columns.values())} |")
     sums = [sum(column.values()) for column in columns.values()]
@@ -95,8 +91,7 @@ def main() -> None:
                 for ands in map(int, options.ands.split(","))
             }
             table(machine, cases, (shaped(machine.shapes), ByParts if way == "parts" else Sorter), each=options.each)
-            if options.out:
-                Path(options.out).write_text("\n".join(lines) + "\n")
+            page.keep(options.out)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 from bench.sort.gpu_machines import Case, Fibers, Machine
+from bench.tables import Page
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
@@ -67,15 +67,11 @@ def main() -> None:
 
         machine = Card()
         multiprocessors, counts = 132, [1 << bits for bits in range(options.least, options.to + 1)]
-    lines: list[str] = []
-
-    def say(text: str) -> None:
-        lines.append(text)
-        print(text, flush=True)
-
+    page = Page()
+    say = page.say
     say(f"# Sorts in one launch\n\n`python -m bench.sort.tune_small`; {machine.name}. Microseconds.")
     for name in options.types.split(","):
-        say(f"\n## {name}\n\n| | {' | '.join(f'{count:_}' for count in counts)} |\n| --- |{' ---: |' * len(counts)}")
+        page.head(name, "", [f"{count:_}" for count in counts])
 
         def row(title: str, taken: list[float | None]) -> None:
             say(f"| {title} | {' | '.join('' if one is None else f'{one:.1f}' for one in taken)} |")
@@ -103,8 +99,7 @@ def main() -> None:
             theirs = [count / rate / 1e3 for count, rate in zip(counts, peers, strict=True)]
             row("CUB", [*theirs])
             row("CUB's time over ours", [b and a / b for a, b in zip(theirs, chosen, strict=True)])
-    if options.out:
-        Path(options.out).write_text("\n".join(lines) + "\n")
+    page.keep(options.out)
 
 
 if __name__ == "__main__":

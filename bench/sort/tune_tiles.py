@@ -15,9 +15,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from bench.tables import Page
 from headrace.arrange.sort.digits.digits_gpu import Tiles
 from headrace.arrange.sort.launch_gpu import Keys
 from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
@@ -102,23 +102,20 @@ def main() -> None:
     names = options.names.split(",")
     count = 12_000 if options.fibers else options.count
     ands = [int(each) for each in options.ands.split(",")]
-    lines = [f"# Tiles of a sort's steps\n\n`python -m bench.sort.tune_tiles`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}"]
+    page = Page()
+    page.say(f"# Tiles of a sort's steps\n\n`python -m bench.sort.tune_tiles`, {datetime.now(UTC):%Y-%m-%d}; {machine.name}")
     if not options.fibers:
         compile_all(names, options.steps.split(","), count)
     for steps in options.steps.split(","):
         for name in names:
-            lines.append(f"\n## {name}, {steps}, {count:_}\n\n| shape | {' | '.join(f'{each} AND' for each in ands)} |")
-            lines.append("| --- |" + " ---: |" * len(ands))
-            print("\n".join(lines[-2:]), flush=True)
+            page.head(f"{name}, {steps}, {count:_}", "By threads, keys of a thread and blocks.", [f"{each} AND" for each in ands])
             for tiles in TILES[name][: 3 if options.fibers else None]:
                 shapes = shaped(machine.shapes, name, tiles)
                 cases = [Case(name, each, count, "digits" if steps == "digits" else None) for each in ands]
                 cells = [cell(machine, (case, steps), shapes) for case in cases]
                 told = ", ".join([*map(str, tiles.shape), *["follows"] * tiles.follows, *["apart"] * (tiles.values == 1)])
-                lines.append(f"| {told} | {' | '.join(cells)} |")
-                print(lines[-1], flush=True)
-                if options.out:
-                    Path(options.out).write_text("\n".join(lines) + "\n")
+                page.say(f"| {told} | {' | '.join(cells)} |")
+                page.keep(options.out)
 
 
 if __name__ == "__main__":
