@@ -198,6 +198,7 @@ def test_several_threads_find_a_recording_compiled_once_for_each_card(driver):
     for one in threads:
         one.join()
     assert [names for _, names in found] == [["fill_items", "fill", "fill_items", "fill_items"]] * 4
+    assert len({id(native) for native, _ in found}) == 2
     assert len(recording.figures.constants) == len(set(recording.figures.constants))
     inputs = [1000, 100, 4096, 1 << 20, 2 << 20]
     for native, _ in found:

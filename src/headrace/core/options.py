@@ -170,20 +170,15 @@ def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
     >>> frozen({"header": 1}) == frozen({"header": True}), frozen([1, "a"]) == frozen([1, "a"])
     (False, True)
     """
-    several: tuple[object, ...]
     kind = type(value)
     if kind in plain:
         return kind, value
     if kind is dict:
-        several = (*value, *value.values())  # type: ignore[misc, attr-defined]
-        kinds = tuple(map(type, several))
-        if plain.issuperset(kinds):
-            return dict, kinds, several
-        keys, items = frozen((*value,), plain), frozen((*value.values(),), plain)  # type: ignore[misc, attr-defined]
-        return None if keys is None or items is None else (dict, keys, items)
+        inner = frozen((*value, *value.values()), plain)  # type: ignore[misc, attr-defined]
+        return None if inner is None else (dict, inner)
     if kind is not list and kind is not tuple:
         return None
-    several = tuple(value)  # type: ignore[arg-type]
+    several: tuple[object, ...] = tuple(value)  # type: ignore[arg-type]
     kinds = tuple(map(type, several))
     if plain.issuperset(kinds):
         return kind, kinds, several

@@ -163,8 +163,8 @@ def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
     more: Any = sizes[: counts[0]], sizes[counts[0] :]
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
-    numbers = [room.number - recording.rooms for room in (found.totals, found.entries, *found.more)]
-    return recording, _Made(numbers[0], numbers[1], tuple(numbers[2:]), found.forms, found.did_more)
+    made: Any = [recorder.number_made(room) for room in (found.totals, found.entries, *found.more)]
+    return recording, _Made(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
 
 
 def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequence[int], Sequence[int]]) -> TileStructure:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import numpy as np
 
-from headrace.core.gpu.figures import least, most
+from headrace.core.gpu.figures import least, most, packed
 from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.structure.gpu_tables import ENTRY, MOST_STATES, TALLY, TOTALS
 
@@ -28,6 +29,8 @@ _SCAN_TILES = Entry("structure/scan_tiles.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/scan_tiles.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
+TEXT_SIZES = Struct("=QI")
+"""How begins what kernels that read by rows are told: bytes of the text, and tiles."""
 MOST_FORMS = 3
 TOTALS_BYTES = TOTALS.itemsize
 FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
@@ -114,9 +117,9 @@ class TallyAndMore:
         wants, the last of the others, and the second half of the next one of zeros, of two words for each tile, which the scan
         marks too; and `told`.
     told
-        What else it is told of a text of so many bytes and tiles.
+        What else it is told: the first of it behind the text's size and tiles (`TEXT_SIZES`).
     room
-        Bytes of that last room, of a text of so many tiles.
+        Bytes of that last room for each tile.
     """
 
     form: str
@@ -124,8 +127,8 @@ class TallyAndMore:
     defines: Mapping[str, int]
     threads: int
     shared: int
-    told: Callable[[int, int], Sequence[Any]]
-    room: Callable[[int], int]
+    told: tuple[bytes, bytes]
+    room: int
 
 
 class Search:
@@ -185,7 +188,8 @@ class Search:
             sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
             head = [self._text, described, self._tallies, totals, sums, self.more[-1], marks]
-            self._launcher.launch(tally.entry, shape, [*head, *tally.told(self._bytes, self.tiles)])
+            task, others = tally.told
+            self._launcher.launch(tally.entry, shape, [*head, packed(TEXT_SIZES, self._bytes, self.tiles) + task, others])
         elif not self._is_empty:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
             blocks = self.tiles if before is None else least(self.tiles, _BLOCKS_BEHIND)

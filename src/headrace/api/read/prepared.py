@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.load.extent import Beginning, Extent, ExtentOptions
-from headrace.columns.load.load import first_records, native_dialect
+from headrace.columns.load.load import native_dialect, native_errors
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
 from headrace.core.quick import quick
@@ -72,23 +72,24 @@ class Beginnings:
                 return _of_size(known, native.size)
         return None
 
-    def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> None:
-        """Keep what was settled, if the text's first record settled it."""
+    def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> Prepared:
+        """Keep what was settled, if the text's first record settled it; the same, with what was found in front of the data."""
         beginning = prepared.beginning
         first = beginning.first
         if not self._may_keep or first is None or first.malformed is not None:
-            return
+            return prepared
         if self._has_no_header and not beginning.begin:
             self._widths = {**dict(list(self._widths.items())[1 - _MOST_KEPT :]), len(first.fields): prepared}
         if beginning.header is None:
-            return
-        records = first_records(source, self._dialect, source.begin, context, 2)
-        head = source.native.read(0, records[1].begin) if len(records) > 1 and records[1].begin <= _MOST_BYTES else b""
-        if head.endswith(b"\n"):
-            extent = prepared.extent
+            return prepared
+        extent = prepared.extent
+        with native_errors():
             before = _native.find_data(source.native, self._native, context.isa, extent.begin, extent.data_begin, extent.end)
-            known = replace(prepared, before=before if before[0] == len(head) else None)
-            self._heads = ((head, known), *self._heads[: _MOST_KEPT - 1])
+        prepared = replace(prepared, before=before)
+        head = source.native.read(0, before[0]) if before[0] < min(extent.end, _MOST_BYTES) else b""
+        if head.endswith(b"\n"):
+            self._heads = ((head, prepared), *self._heads[: _MOST_KEPT - 1])
+        return prepared
 
 
 def _of_size(known: Prepared, size: int) -> Prepared:

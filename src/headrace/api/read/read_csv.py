@@ -10,8 +10,7 @@ from typing import Literal
 
 from headrace.api.read.csv_options import ALIASES, parse_options
 from headrace.api.read.read_files import read_files
-from headrace.api.read.reading import load_placed, prepare, report_later, table_columns, wanted_device
-from headrace.api.report import Report
+from headrace.api.read.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
@@ -268,8 +267,7 @@ def read_csv(
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    report = report_later(opened, prepared, loaded, options, seconds)
-    if sniffed is not None:
-        report = replace(report if isinstance(report, Report) else report(), sniffed=sniffed)
+    told = opened, prepared, loaded, options, seconds
+    report = report_later(*told) if sniffed is None else replace(make_report(*told), sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
     return table if loaded.device == str(device) else table.to(device, context=options.context)

@@ -52,9 +52,7 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
     names = 0 if header is None else len(options.extent.header or (0,))
     prepared = new_prepared(beginning=beginning, extent=extent, columns=columns, header=names)
-    if beginnings is not None:
-        beginnings.keep(source, prepared, options.context)
-    return prepared
+    return prepared if beginnings is None else beginnings.keep(source, prepared, options.context)
 
 
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from headrace.columns.convert.rows_gpu import (
@@ -49,13 +47,10 @@ def measuring(shape: GpuShape, group: Group, *, quoted: bool) -> TallyAndMore | 
     columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
-    reading, tile = _TALLY_READINGS[group.has_text], shape.find.tile
-
-    def told(nbytes: int, tiles: int) -> Sequence[Any]:
-        return columns.task(reading, nbytes, tiles, tile), columns.briefs
-
+    tile = shape.find.tile
     program = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
-    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, told, partial(columns.sizes_bytes, tile=tile))
+    told = columns.shared_task(_TALLY_READINGS[group.has_text], tile), columns.briefs
+    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, told, columns.sizes_bytes(1, tile))
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)

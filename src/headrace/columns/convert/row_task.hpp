@@ -51,7 +51,7 @@ struct RowTask {
 };
 static_assert(sizeof(RowTask) == 48);
 
-// Strings of a row that a thread can hold places of.
+// Columns of strings that are read by rows: each has a lane of a warp that knows its places.
 constexpr u32 MOST_ROW_STRINGS = 16;
 
 HR_END_NAMESPACE

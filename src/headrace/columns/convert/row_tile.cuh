@@ -70,7 +70,7 @@ struct RowStrings {
     alignas(8) u8 streams[warps][stream_bytes + 4];
     LongStrings longs[most_long];
 };
-static_assert(sizeof(RowMemory) % 4 == 0 && staged_bytes < 1 << 16);
+static_assert(sizeof(RowMemory) % 4 == 0);
 HR_FN RowStrings& strings_behind(RowMemory& memory) {
     constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
     return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);

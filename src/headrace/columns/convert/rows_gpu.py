@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag
 from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Entry
+from headrace.structure.search_gpu import TEXT_SIZES
 
 TALLY_ROWS = Entry("columns/convert/tally_rows.cu", "tally_rows", "P8sPPPPP48s264s")
 MEASURE_ROWS = Entry("columns/convert/convert_rows.cu", "measure_rows", "PPPPPPP48s")
@@ -48,8 +49,8 @@ _INT4, _FLOAT4, _INT1, _INT2, _INT8, _FLOAT8, _DATE, _TIMESTAMP, _TEXT, _SKIP = 
 _INTEGERS = {1: _INT1, 2: _INT2, 4: _INT4, 8: _INT8}
 _KINDS = {Family.FLOAT32: _FLOAT4, Family.FLOAT64: _FLOAT8, Family.DATE: _DATE, Family.TIMESTAMP: _TIMESTAMP, Family.TEXT: _TEXT}
 _EMPTY_IS_NULL, _CANONICAL, _SIGNED, _LONG_OFFSETS = 1, 2, 4, 8
-_TASK = Struct("=QIIIHH8sQII")
-"""RowTask."""
+_TASK = Struct("=IIHH8sQII")
+"""RowTask, behind TEXT_SIZES."""
 
 
 class RowsFlag(IntFlag):
@@ -187,10 +188,13 @@ class RowColumns:
 
     def task(self, reading: RowReading, size: int, tiles: int, tile: int) -> bytes:
         """What all tiles of a text of so many bytes share; a tile has `tile`."""
-        counts = size, tiles, len(self._words), self.strings
-        shared = reading.flags, reading.forms, reading.dialect, reading.inside, self._groups(tile), 0
-        told: bytes = packed(_TASK, *counts, *shared)
+        told: bytes = packed(TEXT_SIZES, size, tiles) + self.shared_task(reading, tile)
         return told
+
+    def shared_task(self, reading: RowReading, tile: int) -> bytes:
+        """The same behind the text's size and tiles, which texts share too."""
+        how = reading.flags, reading.forms, reading.dialect, reading.inside
+        return _TASK.pack(len(self._words), self.strings, *how, self._groups(tile), 0)
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
         """Of the sizes of strings by 32 records."""

@@ -160,17 +160,12 @@ class FaultsOfLoad:
         """Of the room where the next conversion lists its faults."""
         return int(self._limit * FAULT.itemsize)
 
-    @property
-    def filled(self) -> int:
-        """Short records that were filled with nulls."""
-        return self._filled
-
     def take_clean(self, filled: int) -> None:
-        """Know that what was converted before this had no fault."""
+        """Know that what was converted so far had no fault, and how many short records the first conversion filled with nulls."""
         self._filled, self._known = filled, True
 
     def take(self, made: Conversion) -> bool:
-        """Keep the faults of the columns just converted, in place of those of an earlier time.
+        """Keep the faults of the columns just converted, in place of those of an earlier time. There are some, or were.
 
         Returns
         -------
@@ -178,9 +173,6 @@ class FaultsOfLoad:
             False if the same columns are to be converted again: the list was too small, or something was seen in records that go.
         """
         count, filled, raised = made.totals.tolist()
-        if not count and self.is_clean:
-            self._filled, self._known = self._filled if self._known else filled, True
-            return True
         self._length = self._text.nbytes // max(made.made.rows, 1)
         if count > self._limit:
             self._make_room(count, raised)

@@ -54,7 +54,7 @@ class KeptLoad:
         """What a first conversion of so many tiles needs beside its result. Each column may turn out to be of strings."""
         strings = self._strings if self.has_sums(tiles) else 0
         behind = self.behind.end - FORMS_BYTES + place_memory_bytes(tiles, len(self.positions))
-        others = self._others if tally is None else (*self._others, tally.room(tiles))
+        others = self._others if tally is None else (*self._others, tiles * tally.room)
         return (behind, tiles * strings * 8, 8 * tiles), others
 
 

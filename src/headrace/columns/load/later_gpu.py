@@ -22,9 +22,8 @@ def columns_later(
     for one in groups:
         one.close()
     told = {id(one): (one.group, one.nulls) for one in groups}
-    is_one = len(groups) == 1
-    parts = dict.fromkeys(made, id(groups[0])) if is_one else {position: id(one) for position, one in made.items()}
-    return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, told, parts))
+    parts = {position: told[id(one)] for position, one in made.items()}
+    return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, parts))
 
 
 def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
@@ -32,12 +31,9 @@ def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) 
     return None if one is None else one.column(launcher, one.group.numbers[position])
 
 
-_Told = dict[int, tuple[Group, Sequence[int]]]
-
-
-def _described_at(told: _Told, parts: dict[int, int], position: int) -> tuple[DataType, int] | None:
+def _described_at(parts: dict[int, tuple[Group, Sequence[int]]], position: int) -> tuple[DataType, int] | None:
     if position not in parts:
         return None
-    group, nulls = told[parts[position]]
+    group, nulls = parts[position]
     number = group.numbers[position]
     return group.types[number], nulls[number]

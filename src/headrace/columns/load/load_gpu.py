@@ -198,14 +198,9 @@ class _Load:
         made = expected.room(group, self._launcher, self._size, strings=True)
         if made is None:
             return None
-        searched, known = (
-            self._searched,
-            (self._found.forms, self._found.did_more, self._searched.quoted, self._searched.has_sums),
-        )
-        if "steps" in self._found.forms:
-            ahead = self._second.ahead(group)
-        else:
-            ahead = self._kept.aheads.of(lambda: self._new_second().ahead(group), group, key=known)
+        searched, found = self._searched, self._found
+        known = found.forms, found.did_more, searched.quoted, searched.has_sums
+        ahead = self._kept.aheads.of(lambda: self._new_second().ahead(group), group, key=known)
         sightings = self._sightings(group, searched.outcome(group))
         ahead.telling.upload(
             self._launcher, searched.told, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group)

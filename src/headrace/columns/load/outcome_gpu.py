@@ -80,7 +80,7 @@ class LoadOutcome:
 
     @cached_property
     def inference(self) -> Inference:
-        """Where something is inferred, or another load is told what was seen."""
+        """Where something is inferred, another load is told what was seen, or a fault's field is looked at."""
         its = self._request
         return Inference(its.source, its.dialect, its.plan, its.known, its.begin)
 
@@ -107,9 +107,11 @@ class LoadOutcome:
         words = fetched[:counts].view(np.uint64)
         found, rows = words.tolist(), self.counts["records"]
         made.nulls = [rows - there for there in found[TOTALS_WORDS:]]
-        is_clean = not self._has_faults and not found[0]
+        is_clean = not found[0] and (not self._has_faults or self.faults.is_clean)
         if is_clean:
             self._filled = found[1] if self._filled is None else self._filled
+            if self._has_faults:
+                self.faults.take_clean(self._filled)
             if not group.infers:
                 return True
         met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
@@ -132,7 +134,7 @@ class LoadOutcome:
             return self._one_by_one(made, evidence)
         counts = self.counts
         counts["rejected"], counts["rows"] = 0, counts["records"]
-        counts["filled"] = self.faults.filled if self._has_faults else self._filled or 0
+        counts["filled"] = self._filled or 0
         count = len(plan.columns)
         columns, described = columns_later(self._launcher, made, count)
         return _loaded(

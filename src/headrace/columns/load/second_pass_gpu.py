@@ -183,8 +183,9 @@ class SecondPass:
         measured = None if self._found.did_more else self.by_rows(group, writes=False)
         rows = measured, self.by_rows(group, writes=True)
         told = telling(self._known, group, rows)
+        ahead = Ahead(told, None, rows)
         if "steps" in self._found.forms:
-            return Ahead(told, None, rows)
+            return ahead
         recorder = Recorder(3, 8)
         nbytes, tiles, expected = recorder.numbers
         text, totals, entries, sums, sizes, marks, told_room, faults = recorder.given
@@ -195,7 +196,7 @@ class SecondPass:
         where: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
         searched = replace(self._searched, found=found, **rooms)
         twin = SecondPass(replace(self._place, **where), self._dialect, self._plan, searched, self._faults)
-        twin.launch_ahead(group, Ahead(told, None, rows), expected)
+        twin.launch_ahead(group, ahead, expected)
         recording, strings = recorder.done(), twin._strings
         sums_made, sizes_made = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
         return Ahead(told, recording, rows, sums_made, sizes_made, by_rows=strings.left is not None)

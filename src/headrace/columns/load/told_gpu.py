@@ -42,7 +42,7 @@ def told_bytes(known: PlanOnGpu, columns: int) -> int:
 
 
 class Telling:
-    """All of it but addresses, which `put` fills in.
+    """All of it but addresses, which `upload` fills in.
 
     Parameters
     ----------

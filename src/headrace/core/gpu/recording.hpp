@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-// As core/gpu/recording.py has them.
+// As core/gpu/figures.py has them.
 enum class Operation : u8 { add, subtract, multiply, divide, remainder, least, most };
 
 // The quotient is rounded down, as Python has it: -(-7 / 2) is 4.

@@ -59,10 +59,8 @@ class Recording:
 
     Parameters
     ----------
-    numbers, rooms
-        How many numbers, and rooms, a run is given.
     zeroed, others
-        Sizes of the rooms that it makes: of zeros, and of anything. They lie behind those that it is given.
+        Sizes of the rooms that a run makes: of zeros, and of anything. They lie behind those that it is given.
     steps
         In order.
     figures
@@ -71,8 +69,6 @@ class Recording:
         For each card, the same as native code has it.
     """
 
-    numbers: int
-    rooms: int
     zeroed: list[Any]
     others: list[Any]
     steps: list[Launched | Filled]
@@ -89,7 +85,9 @@ class Recording:
         found = self._compiled.get(card)
         if found is None:
             with _compiling:
-                found = self._compiled[card] = _compiled(self, calls, kernel_of)
+                found = self._compiled.get(card)  # another thread may have been first
+                if found is None:
+                    found = self._compiled[card] = _compiled(self, calls, kernel_of)
         return found
 
 
@@ -111,7 +109,7 @@ class Recorder:
         self._unknown = Symbol(self._figures, UNKNOWN, 0)
         self.given = [SymbolRoom(number, self._figures.input(), self._unknown) for number in range(rooms)]
         """A run's rooms; how large they are nobody asks."""
-        self.rooms_given = rooms
+        self._rooms_given = rooms
         self._steps: list[Launched | Filled] = []
         self._zeroed: list[SymbolRoom] = []
         self._others: list[SymbolRoom] = []
@@ -145,16 +143,16 @@ class Recorder:
 
     def number_made(self, room: Any) -> int | None:
         """Which of the rooms that a run makes, once all is recorded; None if it is given that one, or of none."""
-        return None if room is None or room.number < self.rooms_given else room.number - self.rooms_given
+        return None if room is None or room.number < self._rooms_given else room.number - self._rooms_given
 
     def done(self) -> Recording:
         """What was recorded. Rooms are numbered as a run makes them."""
         made = [*self._zeroed, *self._others]
-        for number, room in enumerate(made, self.rooms_given):
+        for number, room in enumerate(made, self._rooms_given):
             room.number = number
             room.address.number = len(self.numbers) + number
         zeroed, others = ([room.nbytes for room in some] for some in (self._zeroed, self._others))
-        return Recording(len(self.numbers), self.rooms_given, zeroed, others, self._steps, self._figures)
+        return Recording(zeroed, others, self._steps, self._figures)
 
 
 _compiling = threading.Lock()
