@@ -9,8 +9,9 @@ declare -A programs=(
     [multisplit]='multisplit.tables'
     [tune_multisplit]='multisplit.tune'
     [sort]='sort.gpu'
-    [stream]='read.stream --gpu --skip-peers --batches 64,256'
-    [soak]='read.stream --gpu --soak 100'
+    [small]='read.gpu_small'
+    [stream]='read.stream --gpu --batches 64,256'
+    [soak]='read.stream --gpu --soak 200'
     [first_call]='read.first_call'
     [small_batches]='read.small_batches'
     [histogram]='primitives.gpu_histogram'
@@ -18,7 +19,7 @@ declare -A programs=(
     [faults]='read.gpu_faults'
     [limits]='primitives.gpu_limits'
 )
-in_order=(read sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives faults limits)
+in_order=(read small sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives faults limits)
 [[ $# -gt 0 ]] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 out=$1
 shift

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 Types = dict[str, str]
 
@@ -92,6 +93,11 @@ class Case:
     header: bool = True
     quotes: bool = False
     target: float | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `read_csv` and `scan_csv` are told."""
+        return {"header": self.header, **({"schema": self.types} if self.types else {})}
 
 
 CASES = {

@@ -20,7 +20,7 @@ from pathlib import Path
 import headrace
 from bench.machine import description
 from bench.read.cases import CASES
-from bench.read.stream import file_of, options_of
+from bench.read.stream import file_of
 from bench.tables import keep
 
 CHILD = """
@@ -98,7 +98,7 @@ def lines_of(name: str, nbytes: int, runs: int) -> list[str]:
     """A row of the table, and the range of the whole."""
     case = CASES[name]
     path = file_of(name, case, nbytes)
-    found = [first_call(path, options_of(case)) for _ in range(runs + 1)][1:]  # the first may still compile
+    found = [first_call(path, case.options) for _ in range(runs + 1)][1:]  # the first may still compile
     median = {phase: statistics.median(one[phase] for one in found) for phase in found[0]}
     least, most = min(one["all"] for one in found), max(one["all"] for one in found)
     cells = " | ".join(f"{median[phase]:.0f}" for phase in PHASES)

@@ -53,12 +53,6 @@ def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
     )
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    """What `read_csv` is told."""
-    types: dict[str, Any] = {"schema": case.types} if case.types else {}
-    return {"header": case.header, **types}
-
-
 SHAPES = {
     "steps": GpuShape(find=FindShape(only_steps=True)),
     "waits": GpuShape(ahead=False),
@@ -92,8 +86,8 @@ def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -
 def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
     """Compare a piece with the CPU, to the bit."""
     data = header + body[: body.rindex(b"\n", 0, 1 << 20) + 1] if not case.quotes else header + body
-    found = read(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), options_of(case))
-    expected = headrace.read_csv(data, **options_of(case))
+    found = read(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), case.options)
+    expected = headrace.read_csv(data, **case.options)
     assert found.report.device == "cuda", found.report.device
     back = found.to("cpu")
     for name, column in expected.columns.items():
@@ -110,12 +104,12 @@ def read_csv(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
 def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> tuple[float, headrace.Table]:
     """Median of reads that find their memory warm, and what a first read with these options keeps for the next ones."""
     times = []
-    table = read(text, options_of(case))
+    table = read(text, case.options)
     for _ in range(runs):
         del table
         torch.cuda.synchronize()
         begun = time.perf_counter()
-        table = read(text, options_of(case))
+        table = read(text, case.options)
         torch.cuda.synchronize()
         times.append(time.perf_counter() - begun)
     return statistics.median(times), table
@@ -147,7 +141,7 @@ def row_of(name: str, nbytes: int, peer: Cudf | None) -> str:
     size = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
     passes, rows = table.report.passes, table.num_rows
     del table
-    waits = counted_read(SHAPES.get(shape, GpuShape()), text, options_of(case))[1]
+    waits = counted_read(SHAPES.get(shape, GpuShape()), text, case.options)[1]
     small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
     short, _ = seconds_of(read, small, case, SHORT_RUNS)
     rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()

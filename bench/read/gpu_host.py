@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.read.cases import CASES, Case
+from bench.read.cases import CASES
 from bench.read.data import pieces
 from headrace import _native
 
@@ -175,11 +175,6 @@ class Text:
         return {"shape": shape, "typestr": "|u1", "data": self._data, "strides": None, "stream": 1024, "version": 3}
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    """What `read_csv` is told."""
-    return {"header": case.header, **({"schema": case.types} if case.types else {})}
-
-
 def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, float]:
     """Of one read: microseconds of all, before the first launch, from there to the last, and behind that; waits and launches."""
     driver.native.begin()
@@ -206,10 +201,10 @@ def main() -> None:
         header, body = pieces(case)
         body = (body * (given.bytes // len(body) + 1))[: given.bytes]
         data = header + body[: body.rindex(b'"\n' if case.quotes else b"\n") + 1 + case.quotes]
-        expected = headrace.read_csv(data, **options_of(case))
+        expected = headrace.read_csv(data, **case.options)
         sizes = [column.values.nbytes for column in expected.columns.values() if column.type.is_string]
         driver.find(len(expected), np.array(sizes, np.uint64).tobytes())
-        text, options = Text(data), options_of(case)
+        text, options = Text(data), case.options
         assert len(headrace.read_csv(text, **options)) == len(expected)
         found = [phases(driver, text, options) for _ in range(RUNS)]
         least = [min(one[key] for one in found) for key in ("all", "first", "launches", "behind", "waits", "launched")]

@@ -11,7 +11,7 @@ using Wait = int (*)(void*);
 Launch real_launch;
 Wait real_wait;
 double first_launch, last_launch, wait_begun, wait_done;
-unsigned launches, waits;
+unsigned launches;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -24,14 +24,12 @@ void forward(Launch launch, Wait wait) {
     real_wait = wait;
 }
 
-void begin() { launches = waits = 0; }
+void begin() { launches = 0; }
 
-// Seconds of the clock that Python calls monotonic, and counts, since `begin`.
-void counted(double* seconds, unsigned* counts) {
+// Seconds of the clock that Python calls monotonic, since `begin`.
+void marks(double* seconds) {
     const double found[] = {first_launch, last_launch, wait_begun, wait_done};
     for (int i = 0; i < 4; ++i) seconds[i] = found[i];
-    counts[0] = waits;
-    counts[1] = launches;
 }
 
 int launch(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigned v, unsigned w, unsigned shared,
@@ -43,7 +41,6 @@ int launch(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigne
 }
 
 int wait(void* event) {
-    ++waits;
     wait_begun = now();
     const int status = real_wait(event);
     wait_done = now();

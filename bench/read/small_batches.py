@@ -26,7 +26,7 @@ import numpy as np
 from bench.machine import description
 from bench.read.cases import CASES
 from bench.read.link import pinned_text
-from bench.read.stream import drained, file_of, options_of, scan
+from bench.read.stream import drained, file_of, scan
 from bench.tables import keep
 from headrace.core.gpu import launcher as launchers
 from headrace.core.gpu.card import checked, driver, gpu
@@ -169,7 +169,7 @@ def digest(batches: Sequence[Any]) -> list[bytes]:
 def lines_of(name: str, sizes: Sequence[int]) -> Iterator[str]:
     """Rows of the table."""
     case, card = CASES[name], gpu()
-    options = options_of(case)
+    options = case.options
     for nbytes in sizes:
         size = nbytes * BATCHES
         path = file_of(name, case, size)

@@ -82,17 +82,11 @@ def file_of(name: str, case: Case, size: int) -> Path:
     return path
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    """What readers are told."""
-    types: dict[str, Any] = {"schema": case.types} if case.types else {}
-    return {"header": case.header, **types}
-
-
 def check(case: Case, where: dict[str, Any]) -> None:
     """Compare a scan of the piece, in batches of a fifth, with `read_csv` on the CPU, to the bit."""
     data = b"".join(pieces(case))
-    found = scan(data, batch_bytes=len(data) // 5, **options_of(case), **where).read().to("cpu")
-    expected = headrace.read_csv(data, **options_of(case))
+    found = scan(data, batch_bytes=len(data) // 5, **case.options, **where).read().to("cpu")
+    expected = headrace.read_csv(data, **case.options)
     assert found.schema == expected.schema, found.schema
     for name, column in expected.columns.items():
         mine, bits = found[name], (len(column) + 7) // 8
@@ -138,7 +132,7 @@ def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
     back = {**where, "to": "cpu"}
     check(case, where)
     path = file_of(name, case, given.bytes)
-    size, options = path.stat().st_size, options_of(case)
+    size, options = path.stat().st_size, case.options
     whole = read(path, **options)
     rows, given.swelling[name] = whole.num_rows, result_bytes(whole) / size
     del whole
@@ -212,7 +206,7 @@ def soak(given: argparse.Namespace) -> Iterator[str]:
     yield "| ---: | ---: | ---: | ---: |"
     for number in range(max(1, round(given.soak * 1e9 / size))):
         begun = time.perf_counter()
-        drained(lambda: scan(path, batch_bytes=batch, memory_limit=SOAK_LIMIT, **options_of(case), **where))
+        drained(lambda: scan(path, batch_bytes=batch, memory_limit=SOAK_LIMIT, **case.options, **where))
         seconds = time.perf_counter() - begun
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         yield f"| {number + 1} | {size / seconds / 1e9:.1f} | {peak:.0f} | {gpu_in_use() if given.gpu else 0:.0f} |"
@@ -230,7 +224,7 @@ def trace(given: argparse.Namespace) -> Iterator[str]:
     case, timeline = CASES[name], Timeline()
     where: dict[str, Any] = {"device": "cuda", "to": "cpu"} if given.gpu else {}
     path, batch = file_of(name, case, given.bytes), int(given.batches.split(",")[-1]) * MIB
-    drained(lambda: scan(path, batch_bytes=batch, **options_of(case), **where).timed(timeline))
+    drained(lambda: scan(path, batch_bytes=batch, **case.options, **where).timed(timeline))
     given.trace.with_suffix(".json").write_text(timeline.as_trace())
     given.trace.with_suffix(".html").write_text(timeline.as_page(f"{name}, batches of {batch // MIB} MiB"))
     yield "| lane | work | seconds |"

@@ -21,7 +21,9 @@ def planned(keys, *, order=None, how=("random", 0)):
     """What is done, digits of steps, whether heads were taken and whether the plan is made of them, and heads."""
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
-    plan = Plan(Common(launcher, len(keys), 2), Keys(keys.itemsize, order.packed), SHAPES.digits, takes_heads=True)
+    of_keys = Keys(keys.itemsize, order.packed)
+    zeros = launcher.room(Plan.nbytes(of_keys, SHAPES.digits, takes_heads=True), fill=0)
+    plan = Plan(Common(launcher, len(keys), 2), of_keys, SHAPES.digits, zeros, takes_heads=True)
     plan.make(launcher.put(keys), Case(False, False, MAY, MOST_IN_ONE))
     made = launcher.fetch(plan.plan).view(np.uint32)
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()

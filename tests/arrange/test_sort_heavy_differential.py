@@ -15,7 +15,7 @@ from tests.arrange.sort_gpu_cases import MEETING, SHAPES, check, columns_of, key
 
 pytestmark = pytest.mark.fibers
 
-HEAVY_SHAPES = replace(SHAPES, heavy=HeavyShape(3, 64, (64, 1), 4, 1))
+HEAVY_SHAPES = replace(SHAPES, heavy=HeavyShape(3, 64, (64, 1), 1))
 MOST = 7
 """Heavy values by these shapes."""
 

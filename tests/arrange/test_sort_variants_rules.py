@@ -57,7 +57,21 @@ class Lister:
 
 @pytest.mark.parametrize("typestr", ["|u1", "|b1", "<i2", "<f2", "<u4", "<f4", "<i8", "<f8", "<M8[us]"])
 @pytest.mark.parametrize(
-    "count", [1, 100, 5000, 9000, 10_000, 1 << 16, 70_000, 300_000, *(1 << bits for bits in range(18, 24)), 1 << 26, 1 << 33]
+    "count",
+    [
+        1,
+        100,
+        5000,
+        9000,
+        10_000,
+        1 << 16,
+        70_000,
+        300_000,
+        *(1 << bits for bits in range(18, 24)),
+        1 << 26,
+        (1 << 32) - 1000,
+        1 << 33,
+    ],
 )
 def test_launches_are_listed(typestr: str, count: int) -> None:
     order, lister = KeyOrder.of(typestr), Lister()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.digits.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
 from headrace.arrange.sort.heavy.heavy_gpu import HeavyKeys, HeavyShape
@@ -248,11 +249,12 @@ class Sorter:
         part_shapes, options, may = by_parts or (None, given.options, 0)
         tiles = shapes.of(keys.width, widths, self._count)
         value_bytes, takes_heads = sum(widths), may == MAY and not keys.equals
+        sets_aside = self._may_set_aside(given, value_bytes)
         zeros = [
             Plan.nbytes(keys, shapes, takes_heads=takes_heads),
             self._states_bytes(tiles, by_parts),
             PartSort.counts_bytes(keys, part_shapes) if part_shapes else 0,
-            HeavyKeys.nbytes(keys, self._shapes.heavy),
+            HeavyKeys.nbytes(keys, self._shapes.heavy) if sets_aside else 0,
         ]
         plan_zeros, states, counts, of_heavy = self._launcher.rooms(zeros)
         plan = Plan(common, keys, shapes, plan_zeros, takes_heads=takes_heads)
@@ -264,14 +266,14 @@ class Sorter:
         assert moved.source is not None
         case = Case(in_place, has_values, may, part_shapes.most_in_one if part_shapes else 1, value_bytes)
         heavy = None
-        if self._may_set_aside(given, value_bytes):
+        if sets_aside:
             heavy = HeavyKeys(common, keys, self._shapes.heavy, (moved, columns), (tiles, states, of_heavy))
             heavy.set_aside(plan, case)
         plan.make(moved.source, case, None if heavy is None else heavy.lights)
         if digits is not None:
             digits.run(plan, (moved, columns), writes_keys=writes_keys)
         if digits is not None and heavy is not None:
-            digits.run_light(plan, (moved, columns))
+            digits.run(plan, (moved, columns), are_light=True)
         if parts is not None:
             parts.run(plan, (moved, columns), writes_keys=writes_keys)
         plan.run_straight((moved, columns), writes_keys=writes_keys)
@@ -307,7 +309,7 @@ class Sorter:
                 shapes = replace(shapes, splitting=dict(self._shapes.counted)[given.width].splitting)
             return shapes, options, MUST
         least = dict(self._shapes.parts_from).get(given.width)
-        if given.strategy is not None or least is None or not least <= self._count <= MOST_KEYS:
+        if given.strategy is not None or least is None or not least <= self._count <= MOST_BY_U32:
             return None
         if widths:
             alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None

@@ -14,6 +14,8 @@ from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 PLAN_BYTES = 16 + 16 * 16 + 16
 _DISORDER_BYTES = 8
+PORTION = struct.Struct("<5Q2I")
+"""Of a step: begin, count, where digits start and where the next portion's do, states; epoch, and whether keys are written."""
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
@@ -44,6 +46,12 @@ class Tiles:
         sizes = ("HR_BITS", bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)
         together = ("HR_VALUES", self.values), ("HR_TOGETHER", int(self.values > 1 and not self.follows))
         return keys.defines(*sizes, *together, ("HR_TO", "u32" if count <= MOST_BY_U32 else "u64"))
+
+    def launch(self, common: Common, keys: Keys, bits: int, count: int) -> Shape:
+        """Over `count` keys of all that there are."""
+        threads, items, resident = self.shape
+        blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
+        return Shape(self.defines(keys, bits, common.count), blocks, threads, self.shared(keys.width, bits))
 
     def shared(self, width: int, bits: int) -> int:
         """Bytes of shared memory for keys of `width`."""
@@ -154,23 +162,24 @@ class Plan:
     Parameters
     ----------
     zeros
-        `nbytes`, cleared; None: it takes them.
+        `nbytes`, cleared.
     """
 
-    def __init__(
-        self, common: Common, keys: Keys, shapes: DigitShapes, zeros: Room | None = None, *, takes_heads: bool = False
-    ) -> None:
+    def __init__(self, common: Common, keys: Keys, shapes: DigitShapes, zeros: Room, *, takes_heads: bool = False) -> None:
         self._common, self._keys, self._shapes = common, keys, shapes
-        self.table_bytes = keys.digits(shapes.bits) * (1 << shapes.bits) * 8
-        takes_heads = takes_heads and shapes.heads is not None
-        own_bytes = self.table_bytes + 2 * _DISORDER_BYTES + PLAN_BYTES
-        nbytes = self.nbytes(keys, shapes, takes_heads=takes_heads)
-        self.totals = common.launcher.room(nbytes, fill=0) if zeros is None else zeros
+        self.table_bytes = keys.digits(shapes.bits) * (8 << shapes.bits)
+        self.totals = zeros
         self.starts = common.launcher.room(self.table_bytes * shapes.portions(common.count))
         self._disorder = Part(self.totals, self.table_bytes)
         self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
-        self.heads = Part(self.totals, own_bytes) if takes_heads else None
+        own_bytes = self.nbytes(keys, shapes, takes_heads=False)
+        self.heads = Part(self.totals, own_bytes) if takes_heads and shapes.heads is not None else None
+
+    @property
+    def bits(self) -> int:
+        """Of a digit."""
+        return self._shapes.bits
 
     @staticmethod
     def nbytes(keys: Keys, shapes: DigitShapes, *, takes_heads: bool) -> int:
@@ -250,35 +259,29 @@ class DigitSort:
         threads, items, _ = tiles.shape
         return 16 + -(-min(count, shapes.portion) // (threads * items)) * (8 << shapes.bits)
 
-    def run(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
-        """Sort, if the plan is to go by digits; there are 8 columns at most."""
-        packed, entry = packed_arrays(*arrays), _pass_entry(len(self._keys.rule))
+    def run(
+        self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True, are_light: bool = False
+    ) -> None:
+        """Sort, if the plan is to go by digits; there are 8 columns at most. Light keys, where heavy ones are set aside, are all
+        written.
+        """
+        packed, entry = packed_arrays(*arrays), (_light_entry if are_light else _pass_entry)(len(self._keys.rule))
         for number in range(self._keys.digits(self._shapes.bits)):
             for portion in range(self._portions):
-                self._step(plan, (number, portion), packed, (entry, writes_keys))
-
-    def run_light(self, plan: Plan, arrays: tuple[Moved, Sequence[Moved]]) -> None:
-        """The same where heavy values are set aside; all are one portion."""
-        packed, entry = packed_arrays(*arrays), _light_entry(len(self._keys.rule))
-        for number in range(self._keys.digits(self._shapes.bits)):
-            self._step(plan, (number, 0), packed, (entry, True))
+                self._step(plan, (number, portion), packed, (entry, writes_keys or are_light))
 
     def _step(self, plan: Plan, which: tuple[int, int], arrays: bytes, how: tuple[Entry, bool]) -> None:
         (number, portion), (entry, writes_keys) = which, how
         common, shapes, keys = self._common, self._shapes, self._keys
-        threads, items, resident = self._tiles.shape
         begin = portion * shapes.portion
         count = min(shapes.portion, common.count - begin)
         table = plan.table_bytes
         starts = plan.starts.address + portion * table
         follows = starts + table if portion + 1 < self._portions else 0
         epoch = number * self._portions + portion + 1
-        packed = struct.pack("<5Q2I", begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
-        defines = self._tiles.defines(keys, shapes.bits, common.count)
-        shared = self._tiles.shared(keys.width, shapes.bits)
-        blocks = min(-(-count // (threads * items)), common.multiprocessors * resident)
+        packed = PORTION.pack(begin, count, starts, follows, self._states.address, epoch, int(writes_keys))
         args = (plan.plan, number, keys.rule, arrays, packed)
-        common.launcher.launch(entry, Shape(defines, blocks, threads, shared), args)
+        common.launcher.launch(entry, self._tiles.launch(common, keys, shapes.bits, count), args)
 
 
 def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.arrange.sort.digits.digits_gpu import Case, Plan, Tiles
+from headrace.arrange.sort.digits.digits_gpu import PORTION, Case, Plan, Tiles
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Room, Shape
 
@@ -30,8 +29,6 @@ class HeavyShape:
         Threads of a block that reads keys, vectors of 16 bytes of a thread.
     reading_blocks
         Of a multiprocessor.
-    digit_bits
-        Of the steps that sort light keys.
     from_bytes
         Of keys and what moves with them: below, launches that have nothing to do would cost too much.
     """
@@ -39,7 +36,6 @@ class HeavyShape:
     bits: int = 6
     finding: int = 1024
     reading: tuple[int, int] = (256, 4)
-    digit_bits: int = 8
     from_bytes: int = 1 << 29
     reading_blocks: int = 6
 
@@ -86,13 +82,13 @@ class HeavyKeys:
         shared = 4 * shape.finding * (keys.width + 8)
         common.launcher.launch(
             _entry("find_heavy", "find_heavy", f"PQ{rule}s24sPP"),
-            Shape(self._defines(shape.finding, 1), 1, shape.finding, shared),
+            Shape(self._defines(plan, shape.finding, 1), 1, shape.finding, shared),
             (source, common.count, keys.rule, case.packed(common.count), self._heavy, plan.plan),
         )
         threads, rows = shape.reading
         vectors = -(-common.count * keys.width // 16)
         blocks = min(-(-vectors // (threads * rows)), common.multiprocessors * shape.reading_blocks)
-        read = Shape(self._defines(threads, rows), blocks, threads)
+        read = Shape(self._defines(plan, threads, rows), blocks, threads)
         given = source, common.count, keys.rule, self._heavy
         if not self._columns:
             entry = _entry("sort_heavy", "heavy_pack", f"PQ{rule}sPPP")
@@ -102,10 +98,8 @@ class HeavyKeys:
 
     def _split(self, plan: Plan) -> None:
         common, keys, tiles, bits = self._common, self._keys, self._tiles, self._shape.bits
-        threads, items, resident = tiles.shape
-        portion = struct.pack("<5Q2I", 0, common.count, 0, 0, self._states.address, _EPOCH, 1)
-        blocks = min(-(-common.count // (threads * items)), common.multiprocessors * resident)
-        shape = Shape(tiles.defines(keys, bits, common.count), blocks, threads, tiles.shared(keys.width, bits))
+        portion = PORTION.pack(0, common.count, 0, 0, self._states.address, _EPOCH, 1)
+        shape = tiles.launch(common, keys, bits, common.count)
         args = (plan.plan, self._heavy, keys.rule, self._packed, portion)
         common.launcher.launch(_entry("heavy_split", "heavy_split", f"PP{len(keys.rule)}s296s48s"), shape, args)
 
@@ -113,12 +107,12 @@ class HeavyKeys:
         """Behind the last step."""
         common, keys = self._common, self._keys
         threads, rows = self._shape.reading
-        shape = Shape(self._defines(threads, rows), common.blocks(common.count, 8 * threads), threads)
+        shape = Shape(self._defines(plan, threads, rows), common.blocks(common.count, 8 * threads), threads)
         args = (keys.rule, self._packed, common.count, int(writes_keys), self._heavy, plan.plan)
         common.launcher.launch(_entry("sort_heavy", "heavy_merge", f"{len(keys.rule)}s296sQIPP"), shape, args)
 
-    def _defines(self, threads: int, rows: int) -> Mapping[str, Any]:
-        sizes = ("HR_BITS", self._shape.digit_bits), ("HR_CLASS_BITS", self._shape.bits)
+    def _defines(self, plan: Plan, threads: int, rows: int) -> Mapping[str, Any]:
+        sizes = ("HR_BITS", plan.bits), ("HR_CLASS_BITS", self._shape.bits)
         return self._keys.defines(*sizes, ("HR_THREADS", threads), ("HR_ROWS", rows))
 
 
