@@ -18,7 +18,7 @@ from bench.tables import Page
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
-RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2))]
+RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2), (512, 4), (512, 8))]
 _SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
 NO_WAY = SmallShapes((), (), (), ())

@@ -25,7 +25,8 @@ static_assert(full <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_e
 static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32>(code >> (key_bits - head_bits)); }
 
 // A sample of so many keys, and cells that share heads.
-constexpr u32 sampled = 4 * threads;
+constexpr u32 of_thread = 4;
+constexpr u32 sampled = of_thread * threads;
 constexpr u32 cells = heads / 4;
 
 // How often a key is split behind its first digit, by the pairs of a sample that are in the same cell: they tell how
@@ -45,7 +46,7 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& 
     return static_cast<float>(splits);
 }
 
-// One block. Keys in order have a sample in order, which is not worth it; behind it none are.
+// One block. Keys in order have a sample in order, as far as warps look, which is not worth it; behind it none are.
 extern "C" __global__ void __launch_bounds__(threads)
     sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
     tile::wait_for_launch_before();
@@ -56,17 +57,24 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x < digits) third[threadIdx.x] = 0;
     if (threadIdx.x == 0) pairs = third_pairs = 0;
     __syncthreads();
-    const auto sample = [&](u32 i) { return rule.code(keys[count * i / sampled]); };
+    Key code[of_thread];  // neighbours in the sample, all on their way at once: each is in a page of its own
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) code[k] = keys[count * (of_thread * threadIdx.x + k) / sampled];
     bool falls = false, rises = false;
     u32 own = 0, own_third = 0;
 #pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        const u32 i = k * threads + threadIdx.x;
-        const Key code = sample(i), next = sample(i + 1 < sampled ? i + 1 : i);
-        falls |= code > next;
-        rises |= code < next;
-        own += atomicAdd(&cell[head_of(code) % cells], 1u);  // with each that came before
-        own_third += atomicAdd(&third[static_cast<u32>(code >> (key_bits - head_bits - bits)) % digits], 1u);
+    for (u32 k = 0; k < of_thread; ++k) {
+        code[k] = rule.code(code[k]);
+        if (k > 0) falls |= code[k - 1] > code[k];
+        if (k > 0) rises |= code[k - 1] < code[k];
+    }
+    const Key next = __shfl_down_sync(tile::all_lanes, code[0], 1);
+    falls |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] > next;
+    rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        own += atomicAdd(&cell[head_of(code[k]) % cells], 1u);  // with each that came before
+        own_third += atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - head_bits - bits)) % digits], 1u);
     }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
     own = __reduce_add_sync(tile::all_lanes, own);
