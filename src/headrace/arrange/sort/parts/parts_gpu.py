@@ -270,7 +270,7 @@ class PartSort:
         threads, _, resident = tiles.shape
         blocks = self._resident(self._bounds.blocks, resident)
         shape = Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
-        args = (lists, step, keys.rule, arrays, states, step + 1)
+        args = (lists, step, keys.rule, arrays, states)
         self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
 
     def _number(self, size_class: int) -> int:
@@ -319,4 +319,4 @@ def _entry(name: str, rule: int) -> Entry:
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI", begins_early=True)
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sP", begins_early=True)
