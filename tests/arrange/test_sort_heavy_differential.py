@@ -122,6 +122,12 @@ def test_what_does_not_pay(columns: int) -> None:
         assert set_aside(others, columns)[:2] == none
 
 
+def test_blocks_that_read_several_tiles() -> None:
+    keys = drawn("u4", 13_000, [9, 0x70000000], 0.8)
+    assert set_aside(keys)[0] == 2
+    assert set_aside(keys, 1)[0] == 2
+
+
 @pytest.mark.parametrize("dtype", ["u4", "f4", "u8", "f8"])
 def test_light_keys_go_by_parts(dtype: str) -> None:
     """One value on half of the keys, the others drawn alike, as a column may be."""

@@ -89,7 +89,9 @@ static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32
         if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, upto);
     }
     __syncthreads();
-    return shared.begin + shared.of_warp[tile::warp()];
+    const u32 begin = shared.begin + shared.of_warp[tile::warp()];
+    __syncwarp();  // the next tile's goes there
+    return begin;
 }
 
 // The same of keys alone, and light ones side by side in `lights`, in no order.
