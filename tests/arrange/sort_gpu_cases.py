@@ -22,7 +22,7 @@ RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
-_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK)
+_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK, rest_from=2)
 COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
 
 
@@ -110,8 +110,8 @@ class Sorted:
 
 
 def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), **options):
-    """`options` are `shapes`, `sorter`, `wants_keys`, and those of `Given`."""
-    launcher = FiberLauncher(*how)
+    """`options` are `shapes`, `sorter`, `wants_keys`, `launcher` in place of `how`, and those of `Given`."""
+    launcher = options.pop("launcher", None) or FiberLauncher(*how)
     shapes = options.pop("shapes", SHAPES)
     sorter, counters = options.pop("sorter", Sorter), []
 

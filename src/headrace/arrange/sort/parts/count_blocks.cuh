@@ -1,8 +1,8 @@
 // How many keys of each block of a step have each digit, and of each bucket. Where a block's keys are alike, additions
 // to one counter take their turns; so a thread sorts its digits nine at a time by a network, and adds equal ones at
 // once. (Stehle and Jacobsen 2017, section 4.3, "thread reduction and atomics"; the network is Floyd's of 25 exchanges,
-// as in Knuth, "The Art of Computer Programming", volume 3, section 5.3.4.) `threads` and `items` are those of whoever
-// includes this.
+// as in Knuth, "The Art of Computer Programming", volume 3, section 5.3.4.) `threads`, and the keys of each at a time,
+// `count_items`, are those of whoever includes this.
 //
 // Bytes moved per key of width w: w, and for each block 4 a digit where its counts are kept for parts_scatter.cu.
 #pragma once
@@ -19,20 +19,20 @@ HR_TABLE u8 network[25][2] = {{0, 3}, {1, 7}, {2, 5}, {4, 8}, {0, 7}, {2, 4}, {3
                               {6, 8}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {3, 4}, {5, 6}};
 
 template <bool whole>
-static __device__ __forceinline__ void add_alone(const u32 (&digit)[items], u32* counters) {
+static __device__ __forceinline__ void add_alone(const u32 (&digit)[count_items], u32* counters) {
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) {
+    for (u32 j = 0; j < count_items; ++j) {
         if (whole || digit[j] != not_there) atomicAdd(&counters[digit[j]], 1u);
     }
 }
 
-static __device__ __forceinline__ void add_reduced(const u32 (&digit)[items], u32* counters) {
+static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_items], u32* counters) {
 #pragma unroll
-    for (u32 first = 0; first < items; first += at_once) {
+    for (u32 first = 0; first < count_items; first += at_once) {
         u32 sorted[at_once];
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k)
-            sorted[k] = first + k < items ? digit[first + k < items ? first + k : 0] : not_there;
+            sorted[k] = first + k < count_items ? digit[first + k < count_items ? first + k : 0] : not_there;
 #pragma unroll
         for (u32 exchange = 0; exchange < 25; ++exchange) {
             u32& low = sorted[network[exchange][0]];
@@ -54,22 +54,22 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[items], u3
     }
 }
 
-// Digits of keys from `in` on, those behind `count` not_there.
+// Digits of keys from `in` on, those behind `count` not there.
 template <bool whole>
 static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, bool makes_codes,
                                                   bool reduces, u32* counters) {
-    Key key[items] = {};
+    Key key[count_items] = {};
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) {
+    for (u32 j = 0; j < count_items; ++j) {
         if (whole || j * threads + threadIdx.x < count) key[j] = in[j * threads + threadIdx.x];
     }
     if (makes_codes) {
 #pragma unroll
-        for (u32 j = 0; j < items; ++j) key[j] = digit.rule.moved(key[j]);
+        for (u32 j = 0; j < count_items; ++j) key[j] = digit.rule.moved(key[j]);
     }
-    u32 own[items];
+    u32 own[count_items];
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) {
+    for (u32 j = 0; j < count_items; ++j) {
         own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : not_there;
     }
     if (reduces) {
@@ -100,8 +100,8 @@ static __device__ __forceinline__ void count_blocks(const Counting& task, u32 nu
         __syncthreads();
         const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;
         u32 at = 0;
-        for (; block.count - at >= threads * items; at += threads * items) {
-            count_some<true>(in + at, threads * items, digit, task.makes_codes, task.reduces, counters);
+        for (; block.count - at >= threads * count_items; at += threads * count_items) {
+            count_some<true>(in + at, threads * count_items, digit, task.makes_codes, task.reduces, counters);
         }
         if (at < block.count)
             count_some<false>(in + at, block.count - at, digit, task.makes_codes, task.reduces, counters);

@@ -22,11 +22,8 @@ extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, 
     assign_buckets(lists, number, key_bits, shared);
 }
 
-// The first bucket has all keys, if the plan is to go by parts. `totals`, where they are: counts of its digits, for
-// each digit of a key.
-extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count, const u64* totals) {
-    tile::wait_for_launch_before();
-    if (lists.plan->how != How::by_parts) return;
+// The first bucket, which has all keys. `totals`, where they are: counts of its digits, for each digit of a key.
+static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
     if (lists.plan->heavy != 0) count = lists.plan->lights;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
@@ -42,6 +39,24 @@ extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u
     lists.buckets[0] = {0, 0};
     lists.counts[0].blocks = blocks;
     lists.counts[0].buckets = 1;
+}
+
+// If the plan is to go by parts.
+extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count) {
+    tile::wait_for_launch_before();
+    if (lists.plan->how == How::by_parts) begin_lists(lists, count, nullptr);
+}
+
+// The same, and what becomes of the first bucket, by the block that made it: where its digits are counted already.
+extern "C" __global__ void __launch_bounds__(threads)
+    parts_first(Lists lists, u32 count, const u64* totals, u32 key_bits) {
+    tile::wait_for_launch_before();
+    __shared__ Assigning shared;
+    if (lists.plan->how != How::by_parts) return;
+    begin_lists(lists, count, totals);
+    if (blockIdx.x != 0) return;
+    __syncthreads();
+    assign_bucket(lists, 0, 0, key_bits, shared);
 }
 
 // Counts of a later step's buckets, of which there may be many fewer than there is room for; where steps share them.

@@ -6,7 +6,7 @@
 namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 items = HR_ITEMS;
+constexpr u32 count_items = HR_ITEMS;
 
 }  // namespace headrace
 
