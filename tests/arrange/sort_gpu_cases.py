@@ -59,6 +59,27 @@ def entropy_keys(dtype: str, count: int, ands: int) -> Any:
     return words.astype(f"u{np.dtype(dtype).itemsize}").view(dtype)
 
 
+def deep_keys(dtype: str, count: int) -> Any:
+    """Of many steps: half share all but their lowest 12 bits with many others, a fifth is one value, the others are uniform."""
+    random = np.random.default_rng(count)
+    bits = 8 * np.dtype(dtype).itemsize
+    made = random.integers(0, 1 << bits, count, np.uint64)
+    first, second, third, _ = np.split(random.permutation(count), [count // 3, count // 2, count * 7 // 10])
+    for some, prefix in ((first, 0x5A5A5A5A5A5A5000), (second, 0x8765432112345000)):
+        made[some] = random.integers(0, 1 << 12, some.size, np.uint64) | np.uint64(prefix >> (64 - bits) & ~0xFFF)
+    made[third] = 0x1111111111111111 >> (64 - bits)
+    return made.astype(f"u{bits // 8}").view(dtype)
+
+
+def with_rest(shapes: SortShapes, number: int | None) -> SortShapes:
+    """All steps by parts from this number on are one launch; None: none are."""
+
+    def of_all(some):
+        return tuple((width, replace(one, rest_from=number)) for width, one in some)
+
+    return replace(shapes, counted=of_all(shapes.counted), stable=of_all(shapes.stable))
+
+
 def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
     """Keys of a type; of floats a few values, NaN of several bits and both zeros among them."""
     if kind in {"sorted", "reversed", "constant", "few", "rising"}:

@@ -11,7 +11,7 @@ from headrace.arrange.sort.digits.digits_gpu import Tiles
 from headrace.arrange.sort.heavy.heavy_gpu import HeavyShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.arrange.sort_gpu_cases import ODDITIES, SHAPES, ByParts, check, columns_of, words
+from tests.arrange.sort_gpu_cases import ODDITIES, SHAPES, ByParts, check, columns_of, deep_keys, with_rest, words
 
 pytestmark = pytest.mark.fibers
 
@@ -33,34 +33,12 @@ class Watching(FiberLauncher):
             assert not self.fetch(meeting).any()  # as it found them
 
 
-def with_rest(number: int | None, width: int, *, multiprocessors: int = 4, follows: bool = False):
+def resting(number: int | None, width: int, *, multiprocessors: int = 4, follows: bool = False):
     """Shapes whose steps from this number on are one launch; a value as wide as its key moves with it, or follows."""
     tiles = ((width, width), Tiles((64, 4, 1), width, follows))
-    made = replace(
-        SHAPES,
-        digits=replace(SHAPES.digits, one_value=(tiles,)),
-        stable_tiles=(tiles,),
-        multiprocessors=multiprocessors,
-    )
-
-    def of_all(shapes):
-        return tuple((key, replace(one, rest_from=number)) for key, one in shapes)
-
-    return replace(made, counted=of_all(made.counted), stable=of_all(made.stable))
-
-
-def deep(dtype: str, count: int = COUNT):
-    """Words that share all but their lowest 12 bits with hundreds of others, those of a value that many have, and others."""
-    random = np.random.default_rng(count)
-    unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
-    bits = 8 * unsigned.itemsize
-    made = random.integers(0, 1 << bits, count, np.uint64)
-    kind = random.permutation(count)
-    for prefix, begin, end in ((0x5A5A5A5A5A5A5000, 0, 700), (0x8765432112345000, 700, 1100)):
-        taken = kind[begin:end]
-        made[taken] = random.integers(0, 1 << 12, taken.size, np.uint64) | np.uint64(prefix >> (64 - bits) & ~0xFFF)
-    made[kind[1100:1500]] = np.uint64(0x1111111111111111 >> (64 - bits))
-    return made.astype(unsigned).view(dtype)
+    digits = replace(SHAPES.digits, one_value=(tiles,))
+    shapes = replace(SHAPES, digits=digits, stable_tiles=(tiles,), multiprocessors=multiprocessors)
+    return with_rest(shapes, number)
 
 
 def values_of(keys, how: str):
@@ -73,8 +51,8 @@ def values_of(keys, how: str):
 @pytest.mark.parametrize("values", ["alone", "one", "two"])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_steps_from_any_number_on(dtype: str, values: str, number: int | None) -> None:
-    keys, launcher = deep(dtype), Watching("random", 3)
-    shapes = with_rest(number, keys.itemsize)
+    keys, launcher = deep_keys(dtype, COUNT), Watching("random", 3)
+    shapes = resting(number, keys.itemsize)
     check(keys, values_of(keys, values), shapes=shapes, sorter=ByParts, launcher=launcher)
     assert (launcher.steps, launcher.blocks > 4) == ((0, False) if number is None else (2 * keys.itemsize - number, True))
 
@@ -82,15 +60,15 @@ def test_steps_from_any_number_on(dtype: str, values: str, number: int | None) -
 @pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2), ("random", 3)])
 def test_interleavings(how: tuple[str, int]) -> None:
     for dtype, values in (("u4", "alone"), ("u8", "one"), ("u4", "two")):
-        keys = deep(dtype)
-        check(keys, values_of(keys, values), shapes=with_rest(2, keys.itemsize), sorter=ByParts, how=how)
+        keys = deep_keys(dtype, COUNT)
+        check(keys, values_of(keys, values), shapes=resting(2, keys.itemsize), sorter=ByParts, how=how)
 
 
 @pytest.mark.parametrize("multiprocessors", [1, 2, 3])
 def test_fewer_blocks_than_there_is_work_for(multiprocessors: int) -> None:
-    keys = deep("u4", 3000)
+    keys = deep_keys("u4", 3000)
     for values in ("alone", "one"):
-        shapes = with_rest(2, 4, multiprocessors=multiprocessors)
+        shapes = resting(2, 4, multiprocessors=multiprocessors)
         check(keys, values_of(keys, values), shapes=shapes, sorter=ByParts)
 
 
@@ -99,12 +77,12 @@ def test_fewer_blocks_than_there_is_work_for(multiprocessors: int) -> None:
 @pytest.mark.parametrize("descending", [False, True])
 def test_orders_and_places(dtype: str, in_place: bool, descending: bool) -> None:
     order = KeyOrder.of(np.dtype(dtype).str, descending=descending)
-    keys, launcher = deep(dtype), Watching("random", 5)
+    keys, launcher = deep_keys(dtype, COUNT), Watching("random", 5)
     if np.dtype(dtype).kind == "f":  # NaN of several bits, -0 and 0: more than a part takes, so to the last step
         odd = np.random.default_rng(9).choice(np.array(ODDITIES, dtype), 1200)
         words(odd)[::7] ^= np.isnan(odd[::7]) * words(odd).dtype.type(5)
         keys[np.random.default_rng(8).permutation(COUNT)[:1200]] = odd
-    shapes = with_rest(2, keys.itemsize, follows=descending)
+    shapes = resting(2, keys.itemsize, follows=descending)
     for values in ("alone", "one", "two"):
         options = {"shapes": shapes, "sorter": ByParts, "order": order, "in_place": in_place, "launcher": launcher}
         check(keys, values_of(keys, values), **options)
@@ -116,9 +94,9 @@ def test_orders_and_places(dtype: str, in_place: bool, descending: bool) -> None
 def test_light_keys(dtype: str) -> None:
     """Of which the plan tells how many there are, and that they end where they began."""
     heavy = HeavyShape(3, 64, (64, 1), 4, 1)
-    light = deep(dtype, 2400)
+    light = deep_keys(dtype, 2400)
     keys = np.concatenate([light, np.full(4000, 77, light.dtype)])[np.random.default_rng(4).permutation(6400)]
-    shapes = replace(with_rest(2, keys.itemsize), heavy=heavy)
+    shapes = replace(resting(2, keys.itemsize), heavy=heavy)
     for values in ("alone", "one", "two"):
         for in_place in (False, True):
             launcher = Lights("random", 6)
