@@ -1,6 +1,7 @@
 // All steps of a sort by parts that are left, in one launch whose blocks meet: each counts, assigns and scatters as
 // launches of its own would, with a meeting behind each. Most sorts have nothing left here, and then it is one launch
-// in vain in place of three a step; a step that there is takes the launches' time, and three meetings.
+// in vain in place of three a step; a step that there is takes up to twice the launches' time, since a multiprocessor
+// has one block.
 //
 // What is written in front of a meeting is read behind it by plain loads, which may not be those of memory that nobody
 // writes (ld.global.nc).
