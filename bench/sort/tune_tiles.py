@@ -44,9 +44,10 @@ KERNELS = {"digits": "sort_pass", "parts": "parts_stable"}
 
 
 def shaped(shapes: SortShapes, name: str, tiles: Tiles) -> SortShapes:
-    """With these tiles."""
+    """With these tiles, each step by launches of its own."""
     width = 8 if "64" in name else 4
-    digits = shapes.digits
+    stable = tuple((key, replace(one, rest_from=None)) for key, one in shapes.stable)
+    shapes, digits = replace(shapes, stable=stable), shapes.digits
     if "+" not in name:
         return replace(shapes, digits=replace(digits, keys=((width, tiles.shape),)))
     if tiles.values == 1:

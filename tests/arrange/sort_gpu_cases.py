@@ -22,7 +22,7 @@ RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
-_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK)
+_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK, rest_from=2)
 COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
 
 
@@ -57,6 +57,27 @@ def entropy_keys(dtype: str, count: int, ands: int) -> Any:
     for _ in range(ands):
         words &= random.integers(0, 2**64, count, np.uint64)
     return words.astype(f"u{np.dtype(dtype).itemsize}").view(dtype)
+
+
+def deep_keys(dtype: str, count: int) -> Any:
+    """Of many steps: half share all but their lowest 12 bits with many others, a fifth is one value, the others are uniform."""
+    random = np.random.default_rng(count)
+    bits = 8 * np.dtype(dtype).itemsize
+    made = random.integers(0, 1 << bits, count, np.uint64)
+    first, second, third, _ = np.split(random.permutation(count), [count // 3, count // 2, count * 7 // 10])
+    for some, prefix in ((first, 0x5A5A5A5A5A5A5000), (second, 0x8765432112345000)):
+        made[some] = random.integers(0, 1 << 12, some.size, np.uint64) | np.uint64(prefix >> (64 - bits) & ~0xFFF)
+    made[third] = 0x1111111111111111 >> (64 - bits)
+    return made.astype(f"u{bits // 8}").view(dtype)
+
+
+def with_rest(shapes: SortShapes, number: int | None) -> SortShapes:
+    """All steps by parts from this number on are one launch; None: none are."""
+
+    def of_all(some):
+        return tuple((width, replace(one, rest_from=number)) for width, one in some)
+
+    return replace(shapes, counted=of_all(shapes.counted), stable=of_all(shapes.stable))
 
 
 def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
@@ -110,8 +131,8 @@ class Sorted:
 
 
 def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), **options):
-    """`options` are `shapes`, `sorter`, `wants_keys`, and those of `Given`."""
-    launcher = FiberLauncher(*how)
+    """`options` are `shapes`, `sorter`, `wants_keys`, `launcher` in place of `how`, and those of `Given`."""
+    launcher = options.pop("launcher", None) or FiberLauncher(*how)
     shapes = options.pop("shapes", SHAPES)
     sorter, counters = options.pop("sorter", Sorter), []
 

@@ -4,6 +4,7 @@ tells, and fits the shared memory of every card."""
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -29,6 +30,7 @@ class Lister:
     def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
         self.most_shared = most_shared
         self.programs: set[str] = set()
+        self.meeting_blocks = 0
         self.room_bytes = 0
 
     def room(self, nbytes, fill=None):
@@ -47,6 +49,8 @@ class Lister:
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
         self.programs.add(entry.file.rpartition("/")[2])
+        if entry.name in {"parts_rest", "parts_rest_alone", "sort_small"}:
+            self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
         assert shape.shared <= self.most_shared
         assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
         codes = signature_codes(entry.signature)
@@ -103,3 +107,15 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
         for values in ((), ((Room(), Room(), 4),)):
             Sorter(lister, 1 << 26, shapes_of(100, capability), Room).sort(Given(KeyOrder.of(typestr), Room(), Room(), values))
         assert ("sort_heads.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
+
+
+@pytest.mark.parametrize("count", [300_000, 1 << 23])
+def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
+    """More would not surely be resident together; and the strategy of the paper has none."""
+    for values in ((), ((Room(), Room(), 8),), ((Room(), Room(), 4),)):
+        lister, given = Lister(), Given(KeyOrder.of("<u8"), Room(), Room(), values)
+        Sorter(lister, count, shapes_of(100, (9, 0)), Room).sort(given)
+        assert 0 < lister.meeting_blocks <= 100
+    lister = Lister()
+    Sorter(lister, 1 << 23, shapes_of(100, (9, 0)), Room).sort(replace(given, stable=False, strategy="hybrid"))
+    assert lister.meeting_blocks == 0

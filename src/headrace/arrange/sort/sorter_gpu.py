@@ -22,6 +22,8 @@ _LITTLE = BlockShape(8, 256, 8, 4)
 _U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
 _SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
 _SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
+_REST = 3
+"""The fourth step of 8 on: uniform keys take two or three, and of skewed ones that are worth it few go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,11 @@ class SortShapes:
     )
     counted: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64)),
+        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
     )
     stable: tuple[tuple[int, PartShapes], ...] = (
         (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64)),
+        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
     )
     parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
     most_moved: int = 8

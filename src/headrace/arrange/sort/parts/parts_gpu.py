@@ -22,6 +22,7 @@ _COUNTS_BYTES, _RECORD_BYTES, _BUCKET_BYTES = 32, 16, 8
 _LEFT = MOST_CLASSES - 1
 """Whose count is of parts that sort_spread.cu leaves to others."""
 _BEGIN_BLOCKS = 64
+_MEETING_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class PartShapes:
         A block for parts that the others leave.
     tiles
         Of a stable step, `splitting` among them.
+    rest_from
+        Number of the step from which on one launch does all, whose blocks meet; None: every step has launches of its own.
     """
 
     bits: int
@@ -53,6 +56,7 @@ class PartShapes:
     merged_below: int
     left: BlockShape | None = None
     tiles: Tiles | None = None
+    rest_from: int | None = None
 
     def stably(self, tiles: Tiles) -> PartShapes:
         """With tiles of a stable step."""
@@ -179,8 +183,8 @@ class PartSort:
 
     @staticmethod
     def counts_bytes(keys: Keys, shapes: PartShapes) -> int:
-        """Of each step's lists."""
-        return (keys.digits(shapes.bits) + 1) * _COUNTS_BYTES
+        """Of each step's lists, and of blocks that meet."""
+        return (keys.digits(shapes.bits) + 1) * _COUNTS_BYTES + _MEETING_BYTES
 
     @staticmethod
     def states_bytes(count: int, shapes: PartShapes, options: PartOptions) -> int:
@@ -192,16 +196,24 @@ class PartSort:
         moved, columns = arrays
         has_values = bool(columns)
         lists, packed = self._lists(plan), packed_arrays(moved, columns)
-        self._begin(lists, plan)
         width = max([self._keys.width, *(min(8, column.width) for column in columns)])
-        for step in range(self._steps):
-            if self._block_counts is not None or step > 0:
+        counts_first, apart = self._block_counts is not None, self._steps
+        if self._shapes.rest_from is not None:
+            apart = min(apart, self._shapes.rest_from)
+        if counts_first:
+            self._begin(lists)
+        else:
+            self._first(lists, plan)
+        for step in range(apart):
+            if counts_first or step > 0:
                 self._count(lists, step, packed)
-            self._assign(lists, step)
+                self._assign(lists, step)
             if self._states is None:
                 self._scatter(lists, step, packed, (has_values, width))
             else:
                 self._split_stably(lists, step, packed, self._states)
+        if apart < self._steps:
+            self._rest(lists, apart, packed)
         for size_class in range(len(self._shapes.local)):
             self._local(size_class, packed, writes=(has_values, writes_keys))
         if self._left is not None:
@@ -220,10 +232,16 @@ class PartSort:
         sizes = *most, *keys, len(shapes.local), shapes.block_keys, shapes.most_in_one, below, *flags
         return struct.pack("<13Q15I4x", *places, *sizes)
 
-    def _begin(self, lists: bytes, plan: Plan) -> None:
-        totals = plan.totals if self._block_counts is None else None
-        shape = Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
-        self._common.launcher.launch(_BEGIN, shape, (lists, self._common.count, totals))
+    def _begin(self, lists: bytes) -> None:
+        self._common.launcher.launch(_BEGIN, self._begin_shape, (lists, self._common.count))
+
+    def _first(self, lists: bytes, plan: Plan) -> None:
+        args = (lists, self._common.count, plan.totals, 8 * self._keys.width)
+        self._common.launcher.launch(_FIRST, self._begin_shape, args)
+
+    @property
+    def _begin_shape(self) -> Shape:
+        return Shape(_bits(self._shapes.bits), min(_BEGIN_BLOCKS, self._bounds.blocks), self._threads)
 
     @property
     def _threads(self) -> int:
@@ -243,35 +261,57 @@ class PartSort:
         self._common.launcher.launch(_entry("parts_count", len(self._keys.rule)), shape, args)
 
     def _assign(self, lists: bytes, step: int) -> None:
-        shape = Shape(_bits(self._shapes.bits), self._resident(self._bounds.buckets, 8), self._threads)
+        """No step has more buckets than digits before it have values, and blocks beyond that would come in vain."""
+        most = min(self._bounds.buckets, 1 << self._shapes.bits * step)
+        shape = Shape(_bits(self._shapes.bits), self._resident(most, 8), self._threads)
         self._common.launcher.launch(_ASSIGN, shape, (lists, step, 8 * self._keys.width))
 
     def _scatter(self, lists: bytes, step: int, arrays: bytes, widths: tuple[bool, int]) -> None:
-        has_values, width = widths
-        threads, items, resident = self._shapes.splitting
-        sizes = [("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident)]
-        digits, reserves = 1 << self._shapes.bits, not self._options.keeps_counts
-        if reserves:
-            room = bin_keys(threads * items, digits)
-            sizes.append(("HR_BIN", room))
-            shared = bins_bytes(room, digits, width)
-        else:
-            sizes.append(("HR_VALUES", int(has_values)))
-            shared = -(-threads * items * width // 16) * 16
-        blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(self._keys.defines(*sizes), blocks, threads, shared)
+        reserves = not self._options.keeps_counts
+        shape = self._reserve_shape() if reserves else self._scatter_shape(*widths)
         args = (lists, step, self._keys.rule, arrays)
         name = "parts_reserve" if reserves else "parts_scatter"
         self._common.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
 
+    def _scatter_shape(self, has_values: bool, width: int) -> Shape:
+        threads, items, resident = self._shapes.splitting
+        sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident), ("HR_VALUES", int(has_values))
+        defines = self._keys.defines(("HR_BITS", self._shapes.bits), *sizes)
+        shared = -(-threads * items * width // 16) * 16
+        return Shape(defines, self._resident(self._bounds.blocks, resident), threads, shared)
+
+    def _reserve_shape(self) -> Shape:
+        threads, items, resident = self._shapes.splitting
+        digits = 1 << self._shapes.bits
+        room = bin_keys(threads * items, digits)
+        sizes = ("HR_THREADS", threads), ("HR_ITEMS", items), ("HR_BLOCKS", resident), ("HR_BIN", room)
+        defines = self._keys.defines(("HR_BITS", self._shapes.bits), *sizes)
+        shared = bins_bytes(room, digits, self._keys.width)
+        return Shape(defines, self._resident(self._bounds.blocks, resident), threads, shared)
+
     def _split_stably(self, lists: bytes, step: int, arrays: bytes, states: Room) -> None:
+        args = (lists, step, self._keys.rule, arrays, states)
+        self._common.launcher.launch(_stable_entry(len(self._keys.rule)), self._stable_shape(), args)
+
+    def _stable_shape(self) -> Shape:
         keys, tiles, bits = self._keys, self._shapes.tiles, self._shapes.bits
         assert tiles is not None
         threads, _, resident = tiles.shape
         blocks = self._resident(self._bounds.blocks, resident)
-        shape = Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
-        args = (lists, step, keys.rule, arrays, states, step + 1)
-        self._common.launcher.launch(_stable_entry(len(keys.rule)), shape, args)
+        return Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
+
+    def _rest(self, lists: bytes, step: int, arrays: bytes) -> None:
+        """All steps from this one on, by a block a multiprocessor: more need not be resident together, whatever fits."""
+        assert len(self._cursors) == 2
+        shape = self._reserve_shape() if self._states is None else self._stable_shape()
+        shape = replace(shape, blocks=self._resident(self._bounds.blocks, 1))
+        meeting = Part(self._counts, (self._steps + 1) * _COUNTS_BYTES)
+        args = (lists, step, self._keys.rule, arrays, meeting)
+        launch, rule = self._common.launcher.launch, len(self._keys.rule)
+        if self._states is None:
+            launch(_rest_alone_entry(rule), shape, args)
+        else:
+            launch(_rest_entry(rule), shape, (*args, self._states))
 
     def _number(self, size_class: int) -> int:
         return self._counts.address + 8 + 4 * size_class
@@ -302,7 +342,8 @@ class PartSort:
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sIP", begins_early=True)
+_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sI", begins_early=True)
+_FIRST = Entry("arrange/sort/parts/parts_assign.cu", "parts_first", "168sIPI", begins_early=True)
 _CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI", begins_early=True)
 _ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII", begins_early=True)
 
@@ -319,4 +360,14 @@ def _entry(name: str, rule: int) -> Entry:
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sPI", begins_early=True)
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sP", begins_early=True)
+
+
+@lru_cache(8)
+def _rest_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/parts/parts_rest.cu", "parts_rest", f"168sI{rule}s296sPP", begins_early=True)
+
+
+@lru_cache(8)
+def _rest_alone_entry(rule: int) -> Entry:
+    return Entry("arrange/sort/parts/parts_rest_alone.cu", "parts_rest_alone", f"168sI{rule}s296sP", begins_early=True)

@@ -1,103 +1,13 @@
-// Keys of each block to the sub-buckets of their digits, in no order within one, where nothing goes with them: a
-// block's keys are a tile of arrange/multisplit/reserve_tile.cuh, and the next one's are loaded while these go out.
-// (Stehle and Jacobsen 2017, section 4.4, without its counts of blocks: the addition that counts also ranks.)
-//
-// Bytes moved per key of width w: 2 w.
-#include "arrange/sort/digit.cuh"
-#include "arrange/sort/parts/parts.cuh"
-// Behind the digit that it is made for.
-#include "arrange/multisplit/reserve_tile.cuh"
-#include "core/tile/bytes.cuh"
+// A step of a sort of keys alone by parts: keys of each block to the sub-buckets of their digits (scatter_blocks.cuh).
+#include "arrange/sort/parts/scatter_blocks.cuh"
 #include "core/tile/launch.cuh"
 
 using namespace headrace;
-
-static_assert(!with_equals);
-
-// Of a key as it is moved. A byte of 4 is one instruction.
-struct DigitOf {
-    u32 shift, mask, byte;
-    __device__ __forceinline__ u32 operator()(Key key) const {
-        if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
-        return static_cast<u32>(key >> shift) & mask;
-    }
-};
-
-struct Task {
-    const Lists& lists;
-    const KeyRule<Key>& rule;
-    u32 number;
-    DigitOf digit_of;
-    const Key* in;
-    Key* out;
-    bool makes_codes, makes_keys;  // of keys, and keys of codes, where that changes them
-};
-
-static __device__ __forceinline__ void load_block(Key (&key)[items], const Task& task, const Block& block) {
-    const Key* const in = task.in + block.begin;
-    if (block.count == tile_keys) {
-        load_keys<true>(key, in, tile_keys);
-    } else {
-        load_keys<false>(key, in, block.count);
-    }
-}
-
-// One block, whose keys are loaded; then `next` is.
-static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Task& task, const Block& block,
-                                                     const Block& next, Bins<u32, DigitOf>& bins, Key* room) {
-    const Left left = bin_keys(key, block.count, task.digit_of, bins, room);
-    const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
-    if (!are_left) load_block(key, task, next);
-    u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
-    const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
-    const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
-    if (!task.makes_keys) {
-        write_bins<warp_digits>(room, run, task.out, [](Key code) { return code; });
-    } else {
-        write_bins<1>(room, run, task.out, given);
-    }
-    __syncthreads();
-    if (are_left) {
-        write_left(key, left, bins, task.out, given);
-        load_block(key, task, next);
-        __syncthreads();
-    }
-}
 
 // Step `number` of the plan; dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
-    HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Bins<u32, DigitOf> bins;
-    const u32 blocks = lists.counts[number].blocks;
-    if (blockIdx.x >= blocks) return;
-    const Step step = lists.plan->step[number];
-    const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
-    const u32 shift = step.digit * bits, mask = digits - 1;
-    const Task task{lists,
-                    rule,
-                    number,
-                    {shift, mask, 0x4440 | step.digit},
-                    static_cast<const Key*>(arrays.keys.from(step.from)),
-                    static_cast<Key*>(arrays.keys.to(step.to)),
-                    changes && number == 0,
-                    changes && number + 1 == lists.plan->steps};
-    bins.begin(task.digit_of);
-    const Block* const all = blocks_of(lists, number);
-    Key* const room = reinterpret_cast<Key*>(memory);
-    Key key[items] = {};
-    Block block = all[blockIdx.x];
-    load_block(key, task, block);
-    __syncthreads();
-    for (u32 i = blockIdx.x; i < blocks; i += gridDim.x) {
-        const Block none = {};
-        const Block next = i + gridDim.x < blocks ? all[i + gridDim.x] : none;
-        if (task.makes_codes) {
-#pragma unroll
-            for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
-        }
-        scatter_block(key, task, block, next, bins, room);
-        block = next;
-    }
+    HR_DYNAMIC_SHARED(Key, room);
+    scatter_blocks({lists, rule, arrays, room}, number, number == 0);
 }

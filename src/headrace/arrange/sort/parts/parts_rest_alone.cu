@@ -1,0 +1,20 @@
+// The rest of the steps by parts of keys alone in one launch (rest_of_steps.cuh, scatter_blocks.cuh).
+#include "arrange/sort/parts/scatter_blocks.cuh"
+// Behind the tile whose threads it has.
+#include "arrange/sort/parts/rest_of_steps.cuh"
+#include "core/tile/launch.cuh"
+#include "core/tile/memory.cuh"
+
+using namespace headrace;
+
+static_assert(sizeof(Assigning) <= digits * bin_bytes);
+
+// From step `number` of the plan on; dynamic shared memory: the bins. `meeting` is zero, and will be.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    parts_rest_alone(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(uint4, memory);
+    const Scattering task = {lists, rule, arrays, reinterpret_cast<Key*>(memory)};
+    do_rest(number, {lists, rule, arrays, false, false}, meeting, memory,
+            [&](u32 step) { scatter_blocks(task, step, false); });
+}
