@@ -7,24 +7,17 @@ What is found is what the native loader finds, to the bit, faults included (colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.launch_rows_gpu import MeasuredStrings, strings_of_search
-from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad, no_rejects
-from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
-from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.ahead_gpu import Expected, expect, holds, is_refused
 from headrace.columns.load.before_gpu import find_data
-from headrace.columns.load.columns_gpu import Taken
-from headrace.columns.load.decoded_gpu import original_evidence
 from headrace.columns.load.kept_gpu import kept_for
-from headrace.columns.load.later_gpu import columns_later
-from headrace.columns.load.load import CutRecordError, Evidence, Loaded, LoadPlan, type_named
+from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan
+from headrace.columns.load.outcome_gpu import Launched, LoadOutcome, LoadRequest
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.load.second_pass_gpu import (
@@ -51,9 +44,6 @@ _MOST_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
 _QUOTES_BYTES = 4096
 """Of the data's beginning, by which is guessed whether its fields have quotes."""
-
-_Launched = tuple[MadeColumns, Room, Room]
-"""What a conversion makes, where kernels are told of it, and where faults are listed."""
 
 
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
@@ -85,56 +75,38 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     CutRecordError
         Of a part that more text follows: it does not end where a record does.
     """
-    return _Load(place, source, dialect, plan).run()
+    known = plan_on_gpu(plan)
+    kept = kept_for(known, dialect, plan, place.shape)
+    begin, counts = find_data(source, kept.native, plan)
+    request = _request(place, source, dialect, plan, known, kept, begin)
+    return _Load(request, LoadOutcome(request, counts)).run()
 
 
-_loaded, _searched, _place = quick(Loaded), quick(Searched), quick(Place)
+_request, _searched, _place = quick(LoadRequest), quick(Searched), quick(Place)
 
 
 class _Load:
     """One load. Positions are bytes of the source; the kernels' begin where the data does."""
 
-    def __init__(self, place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> None:
-        self._launcher, self._shape, self._device = place.launcher, place.shape, place.device
-        self._dialect, self._plan, self._source, self._whole = dialect, plan, source, place.text
-        self._known = known = plan_on_gpu(plan)
-        self._kept = kept_for(known, dialect, plan, place.shape)
-        begin, self._counts = find_data(source, self._kept.native, plan)
+    def __init__(self, request: LoadRequest, outcome: LoadOutcome) -> None:
+        place, plan, source, begin = request.place, request.plan, request.source, request.begin
+        self._launcher, self._shape = place.launcher, place.shape
+        self._dialect, self._plan, self._source = request.dialect, plan, source
+        self._known, self._kept, self._outcome = request.known, request.kept, outcome
         self._begin, self._size = begin, min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
         self._here = _place(place.launcher, self._text, place.shape)
-        self._infers = bool(known.inferred) or plan.share is not None
         self._rows = 0
-        self._filled: int | None = None  # short records, once a conversion met no fault
         self._form = ""  # of the search, once it is known
         self._ahead: MadeColumns | None = None
         self._places: MeasuredStrings | None = None  # by what was recorded
-
-    @cached_property
-    def _inference(self) -> Inference:
-        """Where something is inferred, or another load is told what was seen."""
-        return Inference(self._source, self._dialect, self._plan, self._known, self._begin)
-
-    @cached_property
-    def _faults(self) -> FaultsOfLoad:
-        """Made when there is a fault, or something that asks for their objects: most texts have none."""
-        text = self._launcher, self._whole
-        made = FaultsOfLoad(*text, self._source, self._dialect, self._plan, begin=self._begin, see=self._inference.see_field)
-        if self._filled is not None:
-            made.take_clean(self._filled)
-        return made
-
-    @property
-    def _has_faults(self) -> bool:
-        """Whether faults are known, or may be: otherwise nobody has asked for them."""
-        return "_faults" in self.__dict__
 
     def run(self) -> Loaded:
         known, kept = self._known, self._kept
         positions = kept.positions
         if self._size <= 0:
             group = self._first_group()
-            return self._made(dict.fromkeys(positions, group.no_rows(self._launcher)))
+            return self._outcome.loaded(dict.fromkeys(positions, group.no_rows(self._launcher)))
         self._find()
         group = self._first_group()  # a guess is made while the search runs
         converted = self._convert_first(group)
@@ -144,24 +116,24 @@ class _Load:
             if converted is not None:
                 made.update(dict.fromkeys(group.positions, converted))
                 if not known.inferred:
-                    return self._made(made)
+                    return self._outcome.loaded(made)
                 taken.update(zip(group.positions, group.kinds, strict=True))
-                again = self._inference.changed(taken)
+                again = self._outcome.inference.changed(taken)
                 if not again:
-                    return self._made(made)
+                    return self._outcome.loaded(made)
                 group = known.group(tuple(again), bytes(again.values()))
             converted = self._convert(group, self._measured(group))
 
     def _first_group(self) -> Group:
         """All columns, of the types that are given or suggested."""
         kept = self._kept
-        return kept.given or self._known.group(kept.positions, self._inference.first()[: len(kept.positions)])
+        return kept.given or self._known.group(kept.positions, self._outcome.inference.first()[: len(kept.positions)])
 
     def _find(self) -> None:
         """Launch the search for structure, with room for what a first conversion needs beside its result."""
         kept, shape = self._kept, self._shape.find
         if self._known.inferred:
-            self._inference.fetch_sample()
+            self._outcome.inference.fetch_sample()
         quote = self._dialect.quote
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
@@ -170,7 +142,7 @@ class _Load:
         tiles = tile_count(self._text, shape)
         rooms = kept.rooms(tiles, tally)
         found = find_tiles(self._launcher, self._text, self._dialect, shape, rooms, has_quotes=quoted, tally=tally)
-        self._found, self._entries = found, found.entries
+        self._found, self._outcome.entries = found, found.entries
         sums, marks, told, faults, *sizes = found.more
         strings = strings_of_search(found, sums, sizes[0] if sizes else None, marks)
         self._searched = _searched(found, strings, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
@@ -185,7 +157,7 @@ class _Load:
         return second
 
     def _new_second(self) -> SecondPass:
-        return SecondPass(self._here, self._dialect, self._plan, self._searched, self._faults)
+        return SecondPass(self._here, self._dialect, self._plan, self._searched, self._outcome.faults)
 
     def _read_beginning(self) -> bytes:
         """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
@@ -221,7 +193,7 @@ class _Load:
         ahead[0].trim(self._rows, counted)
         return self._taken(group, ahead, fetched[behind.outcome :])
 
-    def _launch_ahead(self, group: Group, expected: Expected) -> _Launched | None:
+    def _launch_ahead(self, group: Group, expected: Expected) -> Launched | None:
         """Launch all that is behind the search, for what is expected and for its first form; None if there is no room."""
         made = expected.room(group, self._launcher, self._size, strings=True)
         if made is None:
@@ -249,9 +221,10 @@ class _Load:
         counts, self._form = self._found.answer(fetched)
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
-        self._rows = self._counts["records"] = counts["records"]
-        self._counts["blank"] += counts["blank_lines"]
-        self._counts["comment"] += counts["comments"]
+        so_far = self._outcome.counts
+        self._rows = so_far["records"] = counts["records"]
+        so_far["blank"] += counts["blank_lines"]
+        so_far["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
 
     def _measure(self, group: Group, form: str, totals: Room) -> None:
@@ -287,7 +260,7 @@ class _Load:
         nbytes = outcome_bytes(len(group.rooms), group.infers)
         if self._own is not None:
             return self._searched.outcome(group), *self._own
-        others = [told_bytes(self._known, len(group.rooms)), self._faults.room_bytes]
+        others = [told_bytes(self._known, len(group.rooms)), self._outcome.faults.room_bytes]
         outcome, told, faults = self._launcher.rooms([nbytes], others)
         return outcome, told, faults
 
@@ -314,90 +287,10 @@ class _Load:
         self._second.convert(group, told, (rows, told.rows[0]), self._form, Into(outcome, faults, self._rows))
         return self._taken(group, (made, told.table, faults), self._launcher.fetch(outcome))
 
-    def _taken(self, group: Group, launched: _Launched, fetched: NDArray[np.uint8]) -> MadeColumns | None:
-        """Take what a conversion met."""
+    def _taken(self, group: Group, launched: Launched, fetched: NDArray[np.uint8]) -> MadeColumns | None:
+        """The columns of a conversion, which left this; None if it is to be done again."""
         self._own = None
-        made, table, faults = launched
-        counts = counted_bytes(len(group.rooms))
-        self._counts["passes"] += 1
-        words = fetched[:counts].view(np.uint64)
-        found, rows = words.tolist(), self._rows
-        made.nulls = [rows - there for there in found[TOTALS_WORDS:]]
-        is_clean = not self._has_faults and not found[0]
-        if is_clean:
-            self._filled = found[1] if self._filled is None else self._filled
-            if not group.infers:
-                return made
-        met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
-        if not is_clean and not self._faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
-            return None
-        if group.infers:
-            seen = met[[number for number, _ in group.inferred]]
-            self._inference.see([position for _, position in group.inferred], seen.tobytes())
-        return made
-
-    def _made(self, made: dict[int, MadeColumns]) -> Loaded:
-        kept, plan = self._kept, self._plan
-        evidence = kept.no_evidence
-        if self._infers:
-            evidence = self._inference.evidence()
-            self._inference.share()
-        is_clean = not self._has_faults or self._faults.is_clean
-        if not is_clean or kept.collects or plan.values.shrink or plan.row_index is not None:
-            return self._made_one_by_one(made, evidence)
-        counts = self._counts
-        counts["rejected"], counts["rows"] = 0, counts["records"]
-        counts["filled"] = self._faults.filled if self._has_faults else self._filled or 0
-        count = len(plan.columns)
-        columns, described = columns_later(self._launcher, made, count)
-        return _loaded(
-            columns=columns,
-            evidence=evidence,
-            rejects=no_rejects(),
-            counts=counts,
-            row_index=None,
-            replaced=(0,) * count,
-            device=self._device,
-            described=described,
-        )
-
-    def _made_one_by_one(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
-        """Where columns are still to be changed."""
-        launcher, faults, count = self._launcher, self._faults, len(self._plan.columns)
-        taken = self._one_by_one(made)
-        index = number_rows(launcher, self._plan, self._counts["records"])
-        faults.finish(taken, self._counts, index)
-        rows = self._counts["rows"]
-        evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
-        columns = {one.position: one.column(launcher, rows) for one in taken}
-        replaced = {one.position: one.replaced for one in taken}
-        return _loaded(
-            columns=tuple([columns.get(position) for position in range(count)]),
-            evidence=evidence,
-            rejects=faults.rejects,
-            counts=self._counts,
-            row_index=index[0].column(launcher, rows) if index else None,
-            replaced=tuple([replaced.get(position, 0) for position in range(count)]),
-            device=self._device,
-        )
-
-    def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
-        """The evidence, where types were shrunk to others than the kinds of text call for."""
-        settled = shrink(self._launcher, taken, rows)
-        text = self._source, self._dialect, self._plan, self._begin
-        found = locate_on_gpu(self._launcher, text, self._entries, settled, self._faults.gone) if settled else {}
-        if self._source.decoded is not None:
-            found = original_evidence(found, self._source.decoded)
-        return tuple([found.get(position, one) for position, one in enumerate(evidence)])
-
-    def _one_by_one(self, made: dict[int, MadeColumns]) -> list[Taken]:
-        """The columns, each for itself, and the collected one."""
-        taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
-        if self._kept.collects:
-            collected = Taken(self._known.wanted[-1], type_named("string"), None)
-            self._faults.collect(collected, self._counts["records"])
-            taken.append(collected)
-        return taken
+        return launched[0] if self._outcome.take(group, launched, fetched) else None
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
