@@ -241,7 +241,8 @@ def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
     made: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
     made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
     if has_offsets(type_):
-        made["offsets"] = np.zeros(rows + 1, np.int64 if type_.bits == 64 else np.int32)
+        made["offsets"] = np.full(rows + 1, -1, np.int64 if type_.bits == 64 else np.int32)
+        made["offsets"][0] = 0  # as count_values leaves it
         made["values"] = np.zeros(0, np.uint8)
     elif type_.bits == 1:
         made["values"] = np.zeros(rows // 32 + 1, np.uint32)

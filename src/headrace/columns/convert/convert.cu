@@ -182,9 +182,6 @@ template <bool writes>
 HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
                         const ConvertColumn* columns, u64* string_bytes, u32 number) {
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
-    if (writes && number == 0) {
-        for (u32 i = threadIdx.x; i < task.strings; i += threads) put_offset(columns[i], 0, 0);
-    }
     while (true) {
         list_window(memory, task, ends_before);
         if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);

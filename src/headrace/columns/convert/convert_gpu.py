@@ -239,7 +239,7 @@ class ColumnRoom:
     guess
         The kind (columns/rules/infer.hpp) that it is taken for, None where the type is given.
     values, offsets, validity, sightings
-        Addresses. Bits of bool and sums of strings are zero before a launch, validity and sightings all ones.
+        Addresses. Bits of bool are zero before a launch, validity and sightings all ones.
     raw
         Strings: the bytes as they stand.
     """

@@ -22,7 +22,11 @@ enum ConvertFlag : u8 {
 enum class ConvertFamily : u8 { others, integer, float32, float64, date, timestamp, decimal, text };
 
 // A wanted column. Row r of the result is record r of the text, from 0: rows that have to go are taken out afterwards.
-// Everything but `offsets` and `values` of whole words is written by several tiles, and zero before the launch.
+//
+// Words of bits are written by several tiles: `validity` is all ones before the launch, and those of bools are zeros.
+// Nothing else has to be anything before. Record r's value, and of strings offsets[r + 1], are written by the tile in
+// which its field of this column ends, or in which it ends without such a field, also if it has to go; where rows are
+// read, by the tile in which it ends. offsets[0] is count_values', behind all tiles.
 struct ConvertColumn {
     const FieldRules* rules;
     const Zone* zone;  // or null

@@ -211,10 +211,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             place -= tile::shuffle(others, 0);
         }
         const u64 row = group.row + i * tile::lanes;
-        if (row < tile.entry.record + tile.records) {
-            put_offset(column, row + 1, place + until);
-            if (row == 0) put_offset(column, 0, 0);
-        }
+        if (row < tile.entry.record + tile.records) put_offset(column, row + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
         const u32 longest = __reduce_max_sync(tile::all_lanes, drops(own) ? long_strings : own.raw);

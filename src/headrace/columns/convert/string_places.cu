@@ -2,6 +2,7 @@
 // are. Little work beside a pass over the text: 16 bytes a tile and column of strings, a bit a value.
 #include "columns/convert/ahead.hpp"
 #include "columns/convert/convert_task.hpp"
+#include "columns/convert/text_bits.cuh"
 #include "core/tile/block.cuh"
 #include "core/tile/chain.cuh"
 
@@ -64,13 +65,19 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // A column of the grid, which may have more of these than rows, for each column: how many of its rows have a value is
-// added to `counts`. Bits behind the rows are cleared. `ahead`: the number of rows, in place of `rows`, or null.
+// added to `counts`. Bits behind the rows are cleared, and of strings the first offset is written: a text without a
+// record, or whose first tile has none, has no tile that would. `ahead`: the number of rows, in place of `rows`, or
+// null.
 extern "C" __global__ void __launch_bounds__(threads)
     count_values(const ConvertColumn* columns, u64 rows, const u64* ahead, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
     if (is_refused(ahead)) return;
     if (ahead != nullptr) rows = *ahead;
-    u32* const validity = columns[blockIdx.x].validity;
+    const ConvertColumn& column = columns[blockIdx.x];
+    if (column.offsets != nullptr && blockIdx.y == 0 && threadIdx.x == 0) {
+        store_offset(column.offsets, column.width == 8, 0, 0);
+    }
+    u32* const validity = column.validity;
     u64 count = 0;
     for (u64 i = static_cast<u64>(blockIdx.y) * threads + threadIdx.x; i <= rows / 32; i += gridDim.y * threads) {
         u32 word = validity[i];

@@ -33,6 +33,7 @@ def join_on_gpu(
     launcher: Launcher, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False
 ) -> tuple[Column, int | None]:
     """As `headrace.columns.finish.join.SharedLoads.join`, of columns that were loaded on a GPU, and numbers of nulls.
+    There is one part at least.
 
     The host waits for the sizes of strings of each part, and for what shrinks. Memory: the result.
     """
@@ -53,19 +54,18 @@ def join_on_gpu(
     made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
     made.nulls = nulls
     made.make_rooms(launcher, rows)
-    launcher.fill(made.rooms["validity"], 0)
     if strings:
         made.rooms["values"] = launcher.room(to_bytes)
-    else:
-        launcher.fill(made.rooms["values"], 0)
+    elif kind.bits != 1:
+        launcher.fill(made.rooms["values"], 0)  # also of rows that only have nulls
     column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
     offsets = made.rooms["offsets"].address if strings else 0
     values, validity = made.rooms["values"].address if made.rooms["values"].nbytes else 0, made.rooms["validity"].address
     column[0] = (values, offsets, validity, made.made.bits // 8, strings)
-    items = max([int(max(told["rows"], told["bytes"])) for told in table], default=0)
-    if len(parts):
-        shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
-        launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
+    items = max(int(max(told["rows"], told["bytes"])) for told in table)
+    # Each part writes offsets from its first row's on to the one behind its last: together all.
+    shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
+    launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
     settled = shrink_columns(launcher, [made], rows) if shrink else {}
     return made.column(launcher, rows), settled.get(0)
 

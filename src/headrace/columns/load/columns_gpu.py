@@ -64,11 +64,13 @@ class Taken:
         )
 
     def make_rooms(self, launcher: Launcher, rows: int) -> None:
-        """Room for so many rows; that of strings is made when their bytes are counted."""
+        """Room for so many rows, of which bits are zeros, and nothing else is anything; that of strings is made when their bytes
+        are counted.
+        """
         words = validity_words(rows)
         self.rooms["validity"] = launcher.room(words * 4, fill=0)
         if has_offsets(self.made):
-            self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8, fill=0)
+            self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8)
         elif self.made.bits == 1:
             self.rooms["values"] = launcher.room(words * 4, fill=0)
         else:

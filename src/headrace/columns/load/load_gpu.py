@@ -106,7 +106,7 @@ class _Load:
         positions = kept.positions
         if self._size <= 0:
             group = self._first_group()
-            return self._outcome.loaded(dict.fromkeys(positions, self._make_room(group, [0] * group.strings)))
+            return self._outcome.loaded(dict.fromkeys(positions, group.no_rows(self._launcher)))
         self._find()
         group = self._first_group()  # a guess is made while the search runs
         converted = self._convert_first(group)

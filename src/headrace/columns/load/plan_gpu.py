@@ -213,15 +213,24 @@ class Group:
         rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
         return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
 
+    def no_rows(self, launcher: Launcher) -> MadeColumns:
+        """The columns of a text of no bytes, which no kernel makes: the one offset of strings is 0 already."""
+        rooms = launcher.rooms([*self.sizes(0), *[0] * self.strings], ones=len(self.rooms))
+        return MadeColumns(self, 0, rooms, [0] * len(self.rooms))
+
     def room_bytes(self, rows: int) -> int:
         """About what that takes."""
         return rows * self._row_bits // 8
 
     def _sizes(self, rows: int) -> tuple[list[int], list[int]]:
-        """Of rooms that are filled, and of the others."""
+        """Of rooms that are filled, and of the others.
+
+        Tiles share words of bits, and a kernel says only where there is no value: validity is ones before, and bools are zeros.
+        Each offset and value is written, whatever is in a record (ConvertColumn of columns/convert/convert_task.hpp).
+        """
         words = validity_words(rows) * 4
-        filled = [words] * (len(self.rooms) + self._booleans) + [(rows + 1) * width for width in self._offset_bytes]
-        return filled, [rows * bits // 8 for bits in self._bits]
+        offsets = [(rows + 1) * width for width in self._offset_bytes]
+        return [words] * (len(self.rooms) + self._booleans), offsets + [rows * bits // 8 for bits in self._bits]
 
     def sizes(self, rows: int) -> list[int]:
         """Of all rooms for so many rows, but for the bytes of strings."""
@@ -238,7 +247,7 @@ class MadeColumns:
     group, rows
         What they are, and how long.
     rooms
-        Of validity, of bools, of offsets of strings; of values, of bytes of strings.
+        Of validity, of bools; of offsets of strings, of values, of bytes of strings.
     nulls
         Rows of each that are null.
     """

@@ -245,7 +245,7 @@ class SecondPass:
             return
         sums = self._strings.sums
         if form or not self._searched.has_sums or self._found.did_more:
-            sums = launcher.room(self._found.tiles * strings * 8, fill=0)
+            sums = launcher.room(self._found.tiles * strings * 8)  # of each tile one of the kernels below writes them
         columns, told_rows = rows
         if columns is None:
             self._strings = MeasuredStrings(sums)
