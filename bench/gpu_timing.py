@@ -34,7 +34,7 @@ class Cub:
 
     def __init__(self, name: str) -> None:
         self.program = Path(tempfile.mkdtemp()) / "cub"
-        source = Path(__file__).with_name(name).with_suffix(".cu")
+        source = Path(__file__).parent / f"{name}.cu"
         self.compiling = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", self.program, source])
 
     def rates(self, asked: list[tuple[str, str, int, int, int]]) -> list[float]:

@@ -33,6 +33,7 @@ from headrace.columns.load.load_gpu import load_on_gpu
 from headrace.columns.load.place_gpu import GpuShape, Place
 from headrace.core.context import Context
 from headrace.core.gpu.card import gpu
+from headrace.core.gpu.device_memory import device_pool
 from headrace.core.gpu.launcher import GpuLauncher
 from headrace.sources.open import open_source
 from headrace.structure.search_gpu import FindShape
@@ -115,6 +116,18 @@ def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> 
     return statistics.median(times), table
 
 
+def memory_of(read: Read, text: torch.Tensor, case: Case) -> int:
+    """Bytes of the pool in use at one time, beside what was before: the most while a text is read."""
+    pool = device_pool(gpu())
+    torch.cuda.synchronize()
+    before = pool.used
+    pool.count_anew()
+    table = read(text, case.options)
+    most = pool.most_used - before
+    del table
+    return most
+
+
 def read_rate() -> float:
     """GB/s of a sum over 4 GiB, as PyTorch does it."""
     items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
@@ -141,13 +154,14 @@ def row_of(name: str, nbytes: int, peer: Cudf | None) -> str:
     size = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
     passes, rows = table.report.passes, table.num_rows
     del table
+    part = memory_of(read, text, case) / (1.3 * size + (64 << 20))
     waits = counted_read(SHAPES.get(shape, GpuShape()), text, case.options)[1]
     small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
     short, _ = seconds_of(read, small, case, SHORT_RUNS)
-    rate, milliseconds, part = text.numel() / seconds / 1e9, seconds * 1e3, size / text.numel()
-    theirs = peer.rate(case, text, rows) if peer is not None and not shape else None
-    beside = " | " if theirs is None else f"{theirs:.1f} | {rate / theirs:.0f}"
-    return f"| {name} | {rate:.0f} | {milliseconds:.2f} | {part:.2f} | {passes} | {waits} | {short * 1e3:.2f} | {beside} |"
+    rate, theirs = text.numel() / seconds / 1e9, peer.rate(case, text, rows) if peer is not None and not shape else None
+    cells = [name, f"{rate:.0f}", f"{seconds * 1e3:.2f}", f"{size / text.numel():.2f}", f"{part:.2f}", passes, waits]
+    cells += [f"{short * 1e3:.2f}", *(["", ""] if theirs is None else [f"{theirs:.1f}", f"{rate / theirs:.0f}"])]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> None:
@@ -164,10 +178,11 @@ def main() -> None:
         f"{torch.cuda.get_device_name()}; {description()}",
         "",
         f"Read of memory: {limit:.0f} GB/s. {given.bytes:_} bytes of text, median of {RUNS} reads; of 1 MB, of {SHORT_RUNS}.",
-        "Wall clock, memory and what a first read with these options keeps for the next ones being warm.",
+        "Wall clock, memory and what a first read with these options keeps for the next ones being warm. *Memory*: the",
+        "most that is in use at one time beside the text, of what a read may take, 1.3 x result + 64 MB.",
         "",
-        "| case | GB/s | ms | result bytes / text | passes | waits | 1 MB, ms | cuDF, GB/s | times cuDF |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| case | GB/s | ms | result bytes / text | memory | passes | waits | 1 MB, ms | cuDF, GB/s | times cuDF |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name in given.cases.split(","):
         lines.append(row_of(name, given.bytes, peer))

@@ -195,9 +195,10 @@ def test_the_card_says_whether_room_does(read_by, off):
         (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
     ],
 )
-def test_what_the_first_records_show(dialect, data, expected):
+@pytest.mark.parametrize("step", [1, 2, 3, 1000])
+def test_what_the_first_records_show(dialect, data, expected, step):
     records, lengths, fields = expected
-    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields))
+    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields), step)
     assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
 
 

@@ -87,6 +87,20 @@ def test_memory_that_is_kept_serves_the_next_and_can_be_released():
 
 
 @pytest.mark.gpu
+def test_the_most_that_was_used_at_one_time_is_told():
+    pool = device_pool(gpu())
+    gpu().synchronize()
+    before = pool.used
+    pool.count_anew()
+    pool.take(64 << 20).close()
+    pool.take(32 << 20).close()
+    assert 64 << 20 <= pool.most_used - before < 65 << 20
+    pool.count_anew()
+    pool.take(16 << 20).close()
+    assert 16 << 20 <= pool.most_used - before < 17 << 20
+
+
+@pytest.mark.gpu
 def test_nothing_takes_no_memory():
     buffer = device_pool(gpu()).take(0)
     assert (buffer.address, buffer.nbytes) == (0, 0)

@@ -11,47 +11,47 @@ usize behind_others(const Automaton& automaton, std::string_view text, usize at)
 
 }  // namespace
 
-Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width) {
-    const Automaton& automaton = dialect.automaton;
-    Beginning found;
-    found.fields.resize(width);
-    std::vector<u64> record(width);  // of the record at hand, which counts when it ends
-    usize column = 0, begin = 0, quotes = 0;
-    u8 state = 0;
-    const auto end_field = [&](usize behind, usize delimiter) {
-        const usize raw = behind - begin, other = quotes + delimiter;
-        if (column < width) record[column] = raw > other ? raw - other : 0;
-        ++column;
-        begin = behind;
-        quotes = 0;
-    };
+void BeginningReader::end_field(usize behind, usize delimiter) {
+    const usize raw = behind - begin_, other = quotes_ + delimiter;
+    if (column_ < record_.size()) record_[column_] = raw > other ? raw - other : 0;
+    ++column_;
+    begin_ = behind;
+    quotes_ = 0;
+}
+
+void BeginningReader::end_record(usize behind, bool counts) {
+    end_field(behind, dialect_.line_end_length);
+    if (counts) {
+        ++found_.records;
+        found_.lengths.add(behind - found_.bytes);
+        found_.bytes = behind;
+        for (usize i = 0; i < column_ && i < record_.size(); ++i) found_.fields[i].add(record_[i]);
+    }
+    column_ = 0;
+}
+
+const Beginning& BeginningReader::read(usize known) {
+    const Automaton& automaton = dialect_.automaton;
+    const std::string_view text = text_.substr(0, known);
     const u8 other = static_cast<u8>(automaton.groups - 1);
-    for (usize at = 0; at < text.size(); ++at) {
-        const u8 byte = static_cast<u8>(text[at]);
-        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state], before = state;
-        state = automaton.next[group][state];
-        quotes += byte == dialect.quote ? 1 : 0;
+    for (; at_ < text.size(); ++at_) {
+        const u8 byte = static_cast<u8>(text[at_]);
+        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state_], before = state_;
+        state_ = automaton.next[group][state_];
+        quotes_ += byte == dialect_.quote ? 1 : 0;
         if (emit == 0) {
             // Inside a field most bytes change nothing, and are passed without waiting for the state before each.
-            if (group == other && state == before) at = behind_others(automaton, text, at + 1) - 1;
+            if (group == other && state_ == before) at_ = behind_others(automaton, text, at_ + 1) - 1;
             continue;
         }
         if (emit & EMIT_OPEN) {
-            begin = at;
-            quotes = byte == dialect.quote ? 1 : 0;
+            begin_ = at_;
+            quotes_ = byte == dialect_.quote ? 1 : 0;
         }
-        if (emit & EMIT_FIELD) end_field(at + 1, dialect.separator_length);
-        if (!(emit & EMIT_RECORD)) continue;
-        end_field(at + 1, dialect.line_end_length);
-        if (!(emit & (EMIT_COMMENT | EMIT_BLANK))) {
-            ++found.records;
-            found.lengths.add(at + 1 - found.bytes);
-            found.bytes = at + 1;
-            for (usize i = 0; i < column && i < width; ++i) found.fields[i].add(record[i]);
-        }
-        column = 0;
+        if (emit & EMIT_FIELD) end_field(at_ + 1, dialect_.separator_length);
+        if (emit & EMIT_RECORD) end_record(at_ + 1, !(emit & (EMIT_COMMENT | EMIT_BLANK)));
     }
-    return found;
+    return found_;
 }
 
 usize first_width(const Dialect& dialect, std::string_view text) {

@@ -24,9 +24,30 @@ struct Beginning {
     std::vector<Sizes> fields;  // of each place in a record, its fields without quotes
 };
 
-// Reads the first bytes of a text, of which a record is the first thing. Fields behind `width` are left out. The quotes
-// that enclose a field are not counted, nor are those in it: the bytes are a guess of those of the fields' texts.
-Beginning look_at_beginning(const Dialect& dialect, std::string_view text, usize width);
+// Reads the first bytes of a text, of which a record is the first thing; what was read goes on where more are asked
+// for. Fields behind `width` are left out. The quotes that enclose a field are not counted, nor are those in it: the
+// bytes are a guess of those of the fields' texts.
+class BeginningReader {
+public:
+    BeginningReader(const Dialect& dialect, std::string_view text, usize width)
+        : dialect_(dialect), text_(text), record_(width) {
+        found_.fields.resize(width);
+    }
+
+    // What the first `known` bytes show, which are at least as many as before.
+    const Beginning& read(usize known);
+
+private:
+    void end_field(usize behind, usize delimiter);
+    void end_record(usize behind, bool counts);
+
+    const Dialect& dialect_;
+    std::string_view text_;
+    Beginning found_;
+    std::vector<u64> record_;  // bytes of each field of the record at hand, which counts when it ends
+    usize at_ = 0, column_ = 0, begin_ = 0, quotes_ = 0;
+    u8 state_ = 0;
+};
 
 // How many fields the first record has; 0 if none ends in these first bytes of a text. `dialect` is not lenient.
 usize first_width(const Dialect& dialect, std::string_view text);

@@ -164,9 +164,13 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
     return nb::make_tuple(behind, found);
 }
 
-// (records, bytes, sizes of records, sizes of each place's fields), sizes as sum and sum of squares
-nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width) {
-    const Beginning found = look_at_beginning(dialect.dialect, bytes_of(text), width);
+// (records, bytes, sizes of records, sizes of each place's fields), sizes as sum and sum of squares; read so many bytes
+// at a time
+nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width, std::size_t step) {
+    if (step == 0) throw std::invalid_argument("a step has one byte at least");
+    BeginningReader reader(dialect.dialect, bytes_of(text), width);
+    for (usize known = step; known < text.size(); known += step) reader.read(known);
+    const Beginning& found = reader.read(text.size());
     nb::list fields;
     for (const Sizes& sizes : found.fields) fields.append(nb::make_tuple(sizes.sum, sizes.squares));
     return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);

@@ -28,8 +28,10 @@ _LEAST_PART, _MOST_PART = 1 / 64, 1 / 8
 _DEVIATIONS = 3
 _MOST_SHORT_BYTES = 0x7FFFFFFF
 _SHORT_TEXT = 64 << 20
-_LEAST_SAMPLE, _LEAST_LARGE_SAMPLE, _GROWTH = 1 << 10, 4 << 10, 4
+_LEAST_SAMPLE, _LEAST_LARGE_SAMPLE, _GROWTH = 1 << 10, 4 << 10, 2
 """Bytes that are looked at first, of a short text and of others, and how many times as many where those tell too little."""
+_LEAST_RECORDS = 6
+"""Deviations of fewer say little: three may be alike by chance."""
 _REFUSED = 2**64 - 1
 
 
@@ -90,7 +92,7 @@ def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Seque
     needed for deviations of an eighth and that little. Of a text of 1 MB the little is more than what strings differ by.
     """
     sample = _LEAST_SAMPLE if size < _SHORT_TEXT else _LEAST_LARGE_SAMPLE
-    rule = _LEAST_PART, _MOST_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES, sample, _GROWTH
+    rule = _LEAST_PART, _MOST_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES, sample, _GROWTH, _LEAST_RECORDS
     found = _native.expect(dialect, beginning, size, strings, rule)
     return None if found is None else _expected(*found)
 

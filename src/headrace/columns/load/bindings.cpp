@@ -133,11 +133,12 @@ nb::list shared_evidence(const LoadShare& share) {
 
 // (rows, bytes of each column of strings), or nothing
 nb::object expect_of(const PythonDialect& dialect, nb::bytes beginning, u64 size, const std::vector<usize>& strings,
-                     std::tuple<double, double, double, u64, u64, usize, usize> given) {
-    const auto [least, most, deviations, rows, string_bytes, sample, growth] = given;
+                     std::tuple<double, double, double, u64, u64, usize, usize, u64> given) {
+    const auto [least, most, deviations, rows, string_bytes, sample, growth, records] = given;
     if (sample == 0 || growth < 2) throw std::invalid_argument("no sample, or none that grows");
-    const std::optional<Expected> found = expect(dialect.dialect, {beginning.c_str(), beginning.size()}, size, strings,
-                                                 {least, most, deviations, rows, string_bytes, sample, growth});
+    const std::optional<Expected> found =
+        expect(dialect.dialect, {beginning.c_str(), beginning.size()}, size, strings,
+               {least, most, deviations, rows, string_bytes, sample, growth, records});
     return found ? nb::object(nb::make_tuple(found->rows, found->strings)) : nb::none();
 }
 

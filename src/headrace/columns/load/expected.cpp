@@ -36,13 +36,13 @@ std::optional<Expected> expected_by(const Beginning& seen, u64 size, const std::
     const double count = static_cast<double>(seen.records), of_rows = variation(seen.lengths, count);
     const Estimate rows{times * count, rule.deviations * std::sqrt(of_rows), rule.rows};
     Expected found{rows.room(rule), {}};
-    is_enough = rows.is_enough(rule);
+    is_enough = seen.records >= rule.least_records && rows.is_enough(rule);
     for (const usize place : strings) {
         const Sizes& field = seen.fields[place];
         const double deviations = rule.deviations * std::sqrt(of_rows + variation(field, count));
         const Estimate bytes{times * static_cast<double>(field.sum), deviations, rule.string_bytes};
         found.strings.push_back(std::min(bytes.room(rule), size));
-        is_enough = is_enough && bytes.is_enough(rule);
+        is_enough = is_enough && (bytes.room(rule) >= size || bytes.is_enough(rule));
     }
     return found;
 }
@@ -53,10 +53,10 @@ std::optional<Expected> expect(const Dialect& dialect, std::string_view beginnin
                                const std::vector<usize>& strings, const SpareRule& rule) {
     usize width = 0;
     for (const usize place : strings) width = std::max(width, place + 1);
+    BeginningReader reader(dialect, beginning, width);
     for (usize known = rule.least_sample;; known *= rule.growth) {
         bool is_enough;
-        const Beginning seen = look_at_beginning(dialect, beginning.substr(0, known), width);
-        const std::optional<Expected> found = expected_by(seen, size, strings, rule, is_enough);
+        const std::optional<Expected> found = expected_by(reader.read(known), size, strings, rule, is_enough);
         if (is_enough || known >= beginning.size()) return found;
     }
 }

@@ -14,6 +14,7 @@ struct SpareRule {
     double least_part, most_part, deviations;
     u64 rows, string_bytes;
     usize least_sample, growth;  // bytes that are looked at first, and times as many where those tell too little
+    u64 least_records;           // fewer of them tell nothing of deviations
 };
 
 struct Expected {

@@ -279,6 +279,17 @@ class DevicePool:
         """Bytes taken from the system, those that are kept for later included."""
         return self._count("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT")
 
+    @property
+    def most_used(self) -> int:
+        """Bytes in buffers at one time, the most since `count_anew`."""
+        return self._count("CU_MEMPOOL_ATTR_USED_MEM_HIGH")
+
+    def count_anew(self) -> None:
+        """From now on `most_used` begins with what is used now."""
+        functions = driver()
+        attribute = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
+        checked(functions.cuMemPoolSetAttribute(self._pool, attribute, functions.cuuint64_t(0)))
+
     def _count(self, attribute: str) -> int:
         functions = driver()
         return int(checked(functions.cuMemPoolGetAttribute(self._pool, getattr(functions.CUmemPool_attribute, attribute))))
