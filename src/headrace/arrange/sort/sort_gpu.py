@@ -87,7 +87,7 @@ def shapes_of(multiprocessors: int, capability: tuple[int, int]) -> SortShapes:
         return shapes
     counted = dict(shapes.counted)
     counted[8] = replace(counted[8], counting=_OF_SMALL[:2], splitting=_OF_SMALL)
-    digits = replace(shapes.digits, heads=None)
+    digits = replace(shapes.digits, heads=None, counting=(256, 4), counting_blocks=4)
     return replace(shapes, digits=digits, counted=tuple(counted.items()), stable_tiles=shapes.stable_tiles[1:])
 
 

@@ -99,9 +99,9 @@ class DigitShapes:
         (4, (384, 16, 2)),
         (8, (512, 12, 1)),
     )
-    counting: tuple[int, int] = (256, 4)
+    counting: tuple[int, int] = (1024, 4)
     planning: int = 256
-    counting_blocks: int = 4
+    counting_blocks: int = 1
     heads: tuple[int, int, int] | None = (1024, 4, 1 << 16)
     portion: int = 1 << 30
     one_value: tuple[tuple[tuple[int, int], Tiles], ...] = (
@@ -225,7 +225,7 @@ class Plan:
         tile = threads * rows * 16 // keys.width
         blocks = max(1, min(-(-common.count // tile), common.multiprocessors * shapes.counting_blocks))
         sizes = ("HR_BITS", shapes.bits), ("HR_THREADS", threads), ("HR_ROWS", rows)
-        shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits))
+        shape = Shape(keys.defines(*sizes), blocks, threads, _counter_bytes(keys.digits(shapes.bits) << shapes.bits, threads))
         source, lights = sources
         args = (source, common.count, keys.rule, int(keeps_equals), self.totals, self._disorder, lights, self.plan)
         common.launcher.launch(_count_entry(len(keys.rule)), shape, args)
@@ -290,9 +290,9 @@ def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
     return -(-shared // 16) * 16
 
 
-def _counter_bytes(counters: int) -> int:
-    replicas = 32 if counters <= 256 else 16 if counters <= 512 else 8 if counters <= 1024 else 4
-    return counters * replicas * 4
+def _counter_bytes(counters: int, threads: int) -> int:
+    """Of sort_count.cu: 128 a thread, but no more counters of a value than lanes."""
+    return min(threads * 32 // counters, 32) * counters * 4
 
 
 _PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", begins_early=True)

@@ -9,8 +9,9 @@
 using namespace headrace;
 
 constexpr u32 counters = key_digits * digits;
-constexpr u32 replicas = counters <= 256 ? 32 : counters <= 512 ? 16 : counters <= 1024 ? 8 : 4;
-static_assert(threads >= digits);
+// 128 bytes of counters a thread, but no more of them than lanes: each then adds in a bank of its own.
+constexpr u32 replicas = threads * 32 / counters < tile::lanes ? threads * 32 / counters : tile::lanes;
+static_assert(threads >= digits && (replicas & (replicas - 1)) == 0 && replicas != 0);
 
 // In bytes, so that a counter's place is a shift, and a mask with the replica's place.
 static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
