@@ -16,6 +16,7 @@ import headrace
 from headrace import Device, DeviceArray
 from headrace.columns.column import Column
 from headrace.core.gpu.card import checked, driver, gpu
+from headrace.core.gpu.device_memory import device_pool
 from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS, around
 
 pytestmark = pytest.mark.gpu
@@ -157,3 +158,24 @@ def test_a_record_longer_than_any_tile(long_records):
     needs(device=4, host=8)
     data = b"a,b\n" + b"1,2\n" * 5_000_000 + b"3,4" + b",5" * 5_000_000 + b"\n" + b"6,7\n" * 5_000_000
     check(long_records, data, long_records=long_records)
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (b"1234,5678,9012\n" * 100, {}),
+        (b'2023,"a note, in quotes",3.25,open\n' * 100, {}),
+        (b"1,x,2.5\n" * 100 + b",,\n" * 3, {"schema": {"a": "int8", "b": "string", "c": "float64"}}),
+        (b"1,'it''s',7\n" * 100, {"quote_char": "'", "escape_char": "\\"}),
+    ],
+)
+def test_memory_beside_the_text_is_1_3_of_the_result_and_64_mb(body, options):
+    text = DeviceArray.from_host(repeated(body, 512 << 20), gpu())
+    pool = device_pool(gpu())
+    gpu().synchronize()
+    before = pool.used
+    pool.count_anew()
+    table = headrace.read_csv(text, header=False, **options)
+    most, columns = pool.most_used - before, table.columns.values()
+    result = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer is not None)
+    assert result <= most <= 1.3 * result + (64 << 20)
