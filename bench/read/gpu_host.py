@@ -153,7 +153,20 @@ def install() -> Driver:
         ends = accumulate([-(-size // 8) * 8 for size in sizes], initial=0)
         return list(zip(ends, sizes, codes, strict=False))
 
-    names = ("launch", "copy", "copy", "record", "wait", "take", "give_back", "fill", "current", "make_current", "launch_with")
+    names = (
+        "launch",
+        "copy",
+        "copy",
+        "record",
+        "wait",
+        "take",
+        "give_back",
+        "fill",
+        "current",
+        "make_current",
+        "launch_with",
+        "wait",
+    )
     calls = _native.CardCalls.make([address_of(getattr(driver.native, name)) for name in names])
     for module in (kernels, staging, device_memory, launcher):
         module.card_calls = lambda: calls  # type: ignore[attr-defined]

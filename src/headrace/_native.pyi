@@ -72,9 +72,7 @@ class RecordedLaunches:
 
 class SendWay:
     @staticmethod
-    def make(
-        calls: tuple[int, int, int, int], context: int, stream: int, slots: Sequence[tuple[int, int]], slot_bytes: int
-    ) -> SendWay: ...
+    def make(calls: CardCalls, context: int, stream: int, slots: Sequence[tuple[int, int]], slot_bytes: int) -> SendWay: ...
 
 class SentPart:
     def wait(self) -> int: ...

@@ -40,6 +40,7 @@ class NotingDriver:
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._current),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._make_current),
             ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._launch_with),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(lambda event: self._note("query", event)),
         ]
 
     @property

@@ -112,7 +112,7 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
     lazy.cuPointerGetAttribute = lambda asked, address: (0, 1) if address in PINNED else (1, 0)  # type: ignore[attr-defined]
     card: Any = SimpleNamespace(index=0, stream=9, device="cuda", context=1, make_current=lambda: None)
     eager = EagerCard()
-    monkeypatch.setattr(pinned, "send_calls", lambda: eager.calls)
+    monkeypatch.setattr(pinned, "card_calls", lambda: eager.calls)
     for module in (event, pinned):
         monkeypatch.setattr(module, "driver", lambda: lazy)
     held: list[Any] = []

@@ -182,9 +182,9 @@ def test_launches_are_made_in_order_up_to_one_that_fails():
 
 def test_functions_are_as_many_as_are_called():
     with pytest.raises(IndexError):
-        _native.CardCalls.make([1] * 10)
+        _native.CardCalls.make([1] * 11)
     with pytest.raises(ValueError, match="more functions"):
-        _native.CardCalls.make([1] * 12)
+        _native.CardCalls.make([1] * 13)
 
 
 WORDS = [10, 20, 30, 40, 50]

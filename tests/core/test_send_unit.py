@@ -12,7 +12,7 @@ import pytest
 from headrace import _native
 from headrace.columns.load.load import native_errors
 from headrace.core.errors import SourceError
-from headrace.core.gpu.driver_calls import address_of
+from headrace.core.gpu.driver_calls import CARD_CALLS, address_of
 
 NOT_READY = 600
 ADDRESS = ctypes.c_uint64
@@ -30,18 +30,18 @@ class LazyCard:
         self.recorded: dict[int, int] = {}
         self.asked: dict[int, int] = {}
         self.contexts: set[int] = set()
-        self._functions = [
-            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.make_current),
-            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS, ADDRESS, ADDRESS)(self.copy),
-            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS)(self.record),
-            ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.query),
-        ]
+        self._functions = {
+            "cuCtxSetCurrent": ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.make_current),
+            "cuMemcpyHtoDAsync_v2": ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS, ADDRESS, ADDRESS)(self.copy),
+            "cuEventRecord": ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS, ADDRESS)(self.record),
+            "cuEventQuery": ctypes.CFUNCTYPE(ctypes.c_int, ADDRESS)(self.query),
+        }
 
     @property
-    def calls(self) -> tuple[int, int, int, int]:
-        """As `headrace.core.gpu.driver_calls.send_calls`."""
-        make_current, copy, record, query = map(address_of, self._functions)
-        return make_current, copy, record, query
+    def calls(self) -> _native.CardCalls:
+        """As `headrace.core.gpu.driver_calls.card_calls`; no other function is called."""
+        known = {name: address_of(function) for name, function in self._functions.items()}
+        return _native.CardCalls.make([known.get(name, 0) for name in CARD_CALLS])
 
     def way(self, slots: int, slot_bytes: int) -> _native.SendWay:
         """Through so many slots."""
@@ -170,4 +170,4 @@ def test_bytes_that_are_not_there_are_refused() -> None:
         with pytest.raises(IndexError):
             _native.PartSender(way, 1).begin(source, begin, count, 0, 0)
     with pytest.raises(ValueError, match="memory"):
-        _native.SendWay.make((0, 0, 0, 0), 0, 0, [], 64)
+        _native.SendWay.make(card.calls, 0, 0, [], 64)

@@ -110,23 +110,11 @@ void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, 
 
 using Address = std::uintptr_t;
 
-template <class Called>
-Called called_at(Address address) {
-    return reinterpret_cast<Called>(address);
-}
-
-// `calls`: addresses of what DriverCalls names, in its order; `slots`: memory and event of each.
-SendWay send_way(const std::tuple<Address, Address, Address, Address>& calls, Address context, Address stream,
+// `slots`: memory and event of each.
+SendWay send_way(const CardCalls& calls, Address context, Address stream,
                  const std::vector<std::tuple<Address, Address>>& slots, std::size_t slot_bytes) {
     if (slots.empty() || slot_bytes == 0) throw std::invalid_argument("there is no memory to send through");
-    const auto& [make_current, copy, record, query] = calls;
-    SendWay way{{called_at<decltype(DriverCalls::make_current)>(make_current),
-                 called_at<decltype(DriverCalls::copy_to_card)>(copy), called_at<decltype(DriverCalls::record)>(record),
-                 called_at<decltype(DriverCalls::query)>(query)},
-                reinterpret_cast<void*>(context),
-                reinterpret_cast<void*>(stream),
-                {},
-                slot_bytes};
+    SendWay way{calls, reinterpret_cast<void*>(context), reinterpret_cast<void*>(stream), {}, slot_bytes};
     for (const auto& [memory, event] : slots)
         way.slots.push_back({reinterpret_cast<std::uint8_t*>(memory), reinterpret_cast<void*>(event)});
     return way;

@@ -19,7 +19,7 @@ constexpr int NOT_READY = 600;  // CUDA_ERROR_NOT_READY
 constexpr std::chrono::microseconds PAUSE{20};
 
 // Until the slot's last copy is done. The thread sleeps in between: others have bytes to move.
-int wait_for(const PinnedSlot& slot, const DriverCalls& calls) {
+int wait_for(const PinnedSlot& slot, const CardCalls& calls) {
     int status = calls.query(slot.event);
     while (status == NOT_READY) {
         std::this_thread::sleep_for(PAUSE);
@@ -157,7 +157,7 @@ private:
     }
 
     Outcome send(const Piece& piece, Worker& worker) const {
-        const DriverCalls& calls = way_.calls;
+        const CardCalls& calls = way_.calls;
         const PinnedSlot& slot = way_.slots[worker.turn];
         worker.turn = worker.turn + workers_ < way_.slots.size() ? worker.turn + workers_ : worker.first;
         if (const int status = wait_for(slot, calls)) return {status, nullptr};

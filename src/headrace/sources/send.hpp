@@ -6,8 +6,6 @@
 // Parts are sent one behind the other, and the first pieces of one are read while the last ones of another still are: a
 // thread takes 0.5 ms for a piece of 2 MB while thirteen others read, so that the card would wait as long at each
 // part's begin, and half of the threads at its end.
-//
-// The driver is known by addresses of four of its functions, so nothing here needs CUDA to be built, or to be there.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +13,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/gpu/card_calls.hpp"
 #include "sources/source.hpp"
 
 namespace headrace {
-
-// cuCtxSetCurrent, cuMemcpyHtoDAsync, cuEventRecord, cuEventQuery: what they are told and answer, with their types
-// as wide.
-struct DriverCalls {
-    int (*make_current)(void* context);
-    int (*copy_to_card)(std::uint64_t target, const void* from, std::size_t n, void* stream);
-    int (*record)(void* event, void* stream);
-    int (*query)(void* event);
-};
 
 // Pinned memory, and the event behind its last copy.
 struct PinnedSlot {
@@ -35,7 +25,7 @@ struct PinnedSlot {
 };
 
 struct SendWay {
-    DriverCalls calls;
+    CardCalls calls;
     void* context;
     void* stream;
     std::vector<PinnedSlot> slots;

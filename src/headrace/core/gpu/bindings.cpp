@@ -58,6 +58,7 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
     tell(calls.current);
     tell(calls.make_current);
     tell(calls.launch_with);
+    tell(calls.query);
     if (next != addresses.size()) throw std::invalid_argument("more functions than are called");
     return calls;
 }

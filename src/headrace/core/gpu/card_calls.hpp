@@ -39,6 +39,7 @@ struct CardCalls {
     int (*make_current)(void* context);                                        // cuCtxSetCurrent
     // cuLaunchKernelEx
     int (*launch_with)(const LaunchConfig* config, void* kernel, void** arguments, void** extra);
+    int (*query)(void* event);  // cuEventQuery
 };
 
 // `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.

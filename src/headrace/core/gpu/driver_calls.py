@@ -40,17 +40,11 @@ CARD_CALLS = (
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuLaunchKernelEx",
+    "cuEventQuery",
 )
 
 
 @cache
 def card_calls() -> _native.CardCalls:
-    """What launches, memory and small copies call."""
+    """What launches, memory, small copies and what sends texts call."""
     return _native.CardCalls.make(addresses_of(*CARD_CALLS))
-
-
-@cache
-def send_calls() -> tuple[int, int, int, int]:
-    """As `_native.SendWay.make` takes them."""
-    current, to_card, record, query = addresses_of("cuCtxSetCurrent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventQuery")
-    return current, to_card, record, query

@@ -16,7 +16,7 @@ from headrace import _native
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.card import Gpu, check_status, checked, driver
 from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.driver_calls import send_calls
+from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
 
 CHUNK_BYTES = 32 << 20
@@ -115,7 +115,7 @@ class PinnedRing:
         size, count = self._slots
         memory, events = self._pin(size * count), [Event(self.gpu) for _ in range(count)]
         slots = [(memory + number * size, int(event.handle)) for number, event in enumerate(events)]
-        way = _native.SendWay.make(send_calls(), int(self.gpu.context), self.stream, slots, size)
+        way = _native.SendWay.make(card_calls(), int(self.gpu.context), self.stream, slots, size)
         return _native.PartSender(way, self._threads), events
 
     def _pin(self, nbytes: int) -> int:
