@@ -12,7 +12,7 @@ import numpy as np
 from headrace.arrange.sort.digits.digits_gpu import MUST
 from headrace.arrange.sort.few.small_gpu import SmallShapes, meeting_block
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_gpu import PartOptions, PartShapes
+from headrace.arrange.sort.parts.parts_shapes import PartOptions, PartShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher

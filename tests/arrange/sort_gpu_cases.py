@@ -12,7 +12,7 @@ from headrace.arrange.sort.digits.digits_gpu import MUST, DigitShapes
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts.local_gpu import SpreadShape
-from headrace.arrange.sort.parts.parts_gpu import PartShapes
+from headrace.arrange.sort.parts.parts_shapes import PartShapes
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -10,7 +10,7 @@ import pytest
 from headrace.arrange.sort.digits.digits_gpu import Tiles
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_gpu import PartOptions
+from headrace.arrange.sort.parts.parts_shapes import PartOptions
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (

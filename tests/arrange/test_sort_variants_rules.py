@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_gpu import Bounds, PartOptions
+from headrace.arrange.sort.parts.parts_shapes import Bounds, PartOptions
 from headrace.arrange.sort.sort_gpu import shapes_of
 from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
 from headrace.core.gpu.kernel_arguments import signature_codes

@@ -12,7 +12,8 @@ from headrace.arrange.sort.heavy.heavy_gpu import HeavyKeys, HeavyShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
 from headrace.arrange.sort.parts.local_gpu import SpreadShape
-from headrace.arrange.sort.parts.parts_gpu import MOST_KEYS, PartOptions, PartShapes, PartSort
+from headrace.arrange.sort.parts.parts_gpu import MOST_KEYS, PartSort
+from headrace.arrange.sort.parts.parts_shapes import PartOptions, PartShapes
 from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
 from headrace.core.errors import OptionError
 from headrace.core.gpu.launcher import Launcher, Room
