@@ -1,8 +1,8 @@
 """Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
 
-Needs what bench.sort.gpu needs, which tells how it is timed and checked. Microseconds. A row: each key compared with all, by
-threads of a block and keys of a lane; one block; blocks that meet, and those that try bins before, by threads and keys of a
-thread; many launches, as chosen and by digits; what is chosen of all.
+Needs what bench.sort.gpu needs, which tells how it is timed and checked. Microseconds. A row: blocks that rank their own keys
+among all, by threads and own keys by 32; one block; blocks that meet, by threads and keys of a thread; many launches, as chosen
+and by digits; what is chosen of all.
 
     python -m bench.sort.tune_small [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.sort.tune_small --fibers  # without a GPU: few keys under the fiber harness; no figures
@@ -18,7 +18,7 @@ from bench.tables import Page
 from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
-RANKING = [RankShape(*shape) for shape in ((512, 1), (512, 2), (512, 4), (512, 8))]
+RANKING = ((RankShape(512, 1), WIDTHS), (RankShape(512, 2), WIDTHS), (RankShape(512, 4), WIDTHS), (RankShape(512, 8), (8,)))
 _SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
 NO_WAY = SmallShapes((), (), (), ())
@@ -28,16 +28,13 @@ MOST = 1 << 31
 def ways() -> dict[str, SmallShapes]:
     """One way each."""
     found = {}
-    for rank in RANKING:
-        shapes = tuple((width, ((MOST, rank),)) for width in WIDTHS)
-        found[f"compared, {rank.threads} x {rank.own}"] = replace(NO_WAY, ranking=shapes)
+    for rank, widths in RANKING:
+        shapes = tuple((width, ((MOST, rank),)) for width in widths)
+        found[f"ranked, {rank.threads} x {rank.own}"] = replace(NO_WAY, ranking=shapes)
     found["one block"] = replace(NO_WAY, alone=SmallShapes().alone)
     for block in MEETING:
         meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
         found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
-        if block.items < 8:
-            binned = tuple((width, ((MOST, replace(block, bins=True)),)) for width in WIDTHS)
-            found[f"bins, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=binned, meeting_with_values=binned)
     return found
 
 

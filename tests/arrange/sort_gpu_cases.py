@@ -18,12 +18,12 @@ from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
-"""Keys that are compared with all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
+"""Keys that are ranked among all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
 _SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK, rest_from=2)
-COMPARED, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
+RANKING, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
 
 
 def small_shapes(ranked, meeting) -> SmallShapes:
@@ -37,7 +37,7 @@ def small_shapes(ranked, meeting) -> SmallShapes:
 
 SHAPES = SortShapes(
     DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2, (64, 1, 512)),
-    small_shapes(COMPARED, MET),
+    small_shapes(RANKING, MET),
     TopShape(256, 1),
     ((4, _PARTS), (8, _PARTS)),
     ((4, _SPREADING), (8, _SPREADING)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headrace.arrange.sort.digits.digits_gpu import Tiles
-from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape
+from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts.parts_shapes import PartOptions
 from headrace.core.errors import MemoryLimitError, OptionError
@@ -155,50 +155,48 @@ def test_digits_of_other_widths(bits: int) -> None:
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-def test_keys_that_are_compared_with_all_by_other_shapes(in_place: bool) -> None:
-    """Several keys of a lane; several readings of a warp; more warps than there is work for."""
-    for threads, own, most in ((64, 2, 256), (128, 4, 512), (256, 1, 128)):
-        shapes = replace(SHAPES, small=small_shapes(((most, RankShape(threads, own)),), MET))
-        for count in (1, most // 2 + 1, most - 1, most):
-            for dtype in ("u1", "f4", "u8"):
-                check(keys_of(dtype, count), columns_of(count, 2), shapes=shapes, in_place=in_place)
-                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
+@pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
+def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, in_place: bool) -> None:
+    """Around a block's own keys and around all; several readings of a warp, which in place others must wait for; more warps than
+    there is work for."""
+    block, blocks = 32 * own, 9
+    most = block * blocks
+    small = small_shapes(((most, RankShape(threads, own)),), MET)
+    given = {"shapes": replace(SHAPES, small=small, multiprocessors=blocks), "in_place": in_place, "how": ("random", 0, blocks)}
+    for count in (1, block - 1, block, block + 1, most - 1, most):
+        for dtype in ("u1", "f4", "u8"):
+            check(keys_of(dtype, count), **given)
+            check(keys_of(dtype, count), columns_of(count, 2), **given)
+        for keys in (keys_of("u8", count, "few"), np.full(count, 2**64 - 1, np.uint64), -keys_of("f4", count)):
+            check(keys, columns_of(count, 1), **given)
+
+
+def test_ranking_is_for_as_many_blocks_as_may_wait_for_each_other() -> None:
+    """In place they do; each shape of a card of 132 multiprocessors, and what smaller ones have in its stead."""
+    own = [1, 2, 4, 8]
+    found = {
+        (132, 4): [1 << 12, 1 << 13, 1 << 14, 0],
+        (132, 8): [1 << 12, 1 << 13, 1 << 14, 1 << 15],
+        (108, 4): [108 * 32, 108 * 64, 108 * 128, 0],
+        (20, 8): [20 * 32, 20 * 64, 20 * 128, 20 * 256],
+    }
+    for (multiprocessors, width), most in found.items():
+        for has_values in (False, True):
+            ways = [SmallShapes().way(width, count, multiprocessors, has_values=has_values) for count in range(1, (1 << 15) + 2)]
+            ranks = [way.own if isinstance(way, RankShape) else 0 for way in ways]
+            assert [max((i + 1 for i, rank in enumerate(ranks) if rank == one), default=0) for one in own] == most
 
 
 @pytest.mark.parametrize("in_place", [False, True])
 def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
     """Digits of other widths, so that their number is odd or the last is narrower; a block alone; constant digits."""
-    for bits, threads, items, bins in (
-        (5, 32, 6, True),
-        (4, 32, 6, False),
-        (5, 64, 2, True),
-        (6, 64, 4, False),
-        (4, 32, 10, False),
-    ):
-        block = BlockShape(bits, threads, items, 1, meets=True, bins=bins)
+    for bits, threads, items in ((5, 32, 6), (4, 32, 6), (5, 64, 2), (6, 64, 4), (4, 32, 10)):
+        block = BlockShape(bits, threads, items, 1, meets=True)
         shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
         for count in (1, block.keys, 3 * block.keys + 1, 4 * block.keys):
             for dtype in ("u1", "f4", "u8"):
                 check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place)
                 check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
-
-
-@pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
-@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "u8"])
-def test_bins_and_what_is_too_skewed_for_them(how: tuple[str, int], dtype: str) -> None:
-    """Keys between any bounds; a few far from all others, so that a sample misses them; all in one bin."""
-    block = BlockShape(5, 32, 6, 1, meets=True, bins=True)
-    shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
-    random = np.random.default_rng(1)
-    for count in (33, 600, 4 * block.keys - 1):
-        near = (random.integers(0, 100, count) + 7).astype(dtype)
-        far = near.copy()
-        far[[1, count // 2 + 1, count - 2]] = np.array([0, 127, 126], dtype)
-        rising = np.arange(count).astype(dtype)
-        for keys in (near, far, rising, rising[::-1].copy(), np.full(count, 3, dtype), entropy_keys(dtype, count, 3)):
-            check(keys, shapes=shapes, how=how)
-            check(keys, columns_of(count, 2), shapes=shapes, how=how)
-            check(keys, index_bytes=8, wants_keys=False, shapes=shapes, how=how)
 
 
 @pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])

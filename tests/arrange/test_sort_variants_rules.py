@@ -49,7 +49,7 @@ class Lister:
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
         self.programs.add(entry.file.rpartition("/")[2])
-        if entry.name in {"parts_rest", "parts_rest_alone", "sort_small"}:
+        if entry.name in {"parts_rest", "parts_rest_alone", "sort_rank", "sort_small"}:
             self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
         assert shape.shared <= self.most_shared
         assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
@@ -68,6 +68,7 @@ class Lister:
         5000,
         9000,
         10_000,
+        1 << 15,
         1 << 16,
         70_000,
         300_000,
@@ -109,7 +110,7 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
         assert ("sort_heads.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
 
 
-@pytest.mark.parametrize("count", [300_000, 1 << 23])
+@pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])
 def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     """More would not surely be resident together; and the strategy of the paper has none."""
     for values in ((), ((Room(), Room(), 8),), ((Room(), Room(), 4),)):

@@ -31,10 +31,4 @@ static __device__ __forceinline__ void put_item(const Moved& moved, u32 at, cons
 // Whether it is written where it is read: then blocks must have read all before one writes.
 static __device__ __forceinline__ bool in_place(const Moved& moved) { return moved.source == moved.target; }
 
-static __device__ __forceinline__ bool any_in_place(const Arrays& arrays, bool writes_keys) {
-    bool found = writes_keys && in_place(arrays.keys);
-    for (u32 c = 0; c < arrays.columns; ++c) found |= in_place(arrays.column[c]);
-    return found;
-}
-
 }  // namespace headrace

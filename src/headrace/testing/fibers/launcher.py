@@ -65,13 +65,13 @@ class FiberLauncher:
 
     Parameters
     ----------
-    order, seed
+    order, seed, resident_blocks
         As `headrace.testing.fibers.Program.launch` has them.
     """
 
-    def __init__(self, order: str = "random", seed: int = 0) -> None:
+    def __init__(self, order: str = "random", seed: int = 0, resident_blocks: int = 4) -> None:
         self.waits = 0
-        self._how = order, seed
+        self._how = order, seed, resident_blocks
         # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
         self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
@@ -120,9 +120,17 @@ class FiberLauncher:
         with self._lock:
             arrays = [room.array for room in self._rooms]
         checks = Checks(reachable=tuple(array for array in arrays if array.ctypes.data not in passed))
-        order, seed = self._how
+        order, seed, resident = self._how
         program(entry.file, shape.defines).launch(
-            entry.name, shape.blocks, shape.threads, given, shared=shape.shared, checks=checks, order=order, seed=seed
+            entry.name,
+            shape.blocks,
+            shape.threads,
+            given,
+            shared=shape.shared,
+            order=order,
+            seed=seed,
+            resident_blocks=resident,
+            checks=checks,
         )
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> HostRooms | None:

@@ -1,4 +1,4 @@
-"""Sorts in one launch: each key compared with all (sort_rank.cu), one block (sort_local.cu), blocks that meet (sort_small.cu)."""
+"""Sorts in one launch: by ranks among all (sort_rank.cu), by one block (sort_local.cu), by blocks that meet (sort_small.cu)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,19 @@ from headrace.arrange.sort.digits.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
-_MOST_OF_BIN, _ITEMS_WITHOUT_BINS = 256, 8
-"""As sort_bins.cuh and sort_small.cu have them."""
 SOURCE, TARGET, BETWEEN = 0, 1, 2
 """A ``Place`` of plan.cuh."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockShape:
-    """A block that sorts: bits of a digit, threads, keys of a thread, blocks of a multiprocessor.
-
-    Where it `meets` others, they sort together; and if there are `bins`, they try to without meeting (sort_bins.cuh).
-    """
+    """A block that sorts, alone or where it `meets` others: bits of a digit, threads, keys of a thread, blocks a processor."""
 
     bits: int
     threads: int
     items: int
     resident: int
     meets: bool = False
-    bins: bool = False
 
     @property
     def keys(self) -> int:
@@ -48,9 +42,7 @@ class BlockShape:
 
     def meeting(self, keys: Keys, count: int, *, has_values: bool) -> Shape:
         """Of sort_small.cu."""
-        exchange, binned = self.keys * (keys.width + 4 * has_values), (self.keys + _MOST_OF_BIN) * (keys.width + 4)
-        room = max(exchange, binned) if self.items < _ITEMS_WITHOUT_BINS else exchange
-        shared = -(-room // 16) * 16 + tile_bytes(self.threads, 0, 0, 1 << self.bits)
+        shared = tile_bytes(self.threads, self.items, keys.width + 4 * has_values, 1 << self.bits)
         return Shape(self._defines(keys, has_values=has_values), self.blocks(count), self.threads, shared)
 
     def blocks(self, count: int) -> int:
@@ -64,7 +56,7 @@ class BlockShape:
 
 @dataclass(frozen=True, slots=True)
 class RankShape:
-    """Blocks that compare their own keys with all: threads, and keys of a lane, the same for all warps of a block."""
+    """Blocks that rank their own keys among all: threads, and own keys by 32, at most one a thread."""
 
     threads: int
     own: int
@@ -86,15 +78,16 @@ class RankShape:
 Way = RankShape | BlockShape
 
 
-def meeting_block(items: int, *, bins: bool = False) -> BlockShape:
+def meeting_block(items: int) -> BlockShape:
     """Of so many keys a thread."""
-    return BlockShape(8, 512, items, 1, meets=True, bins=bins)
+    return BlockShape(8, 512, items, 1, meets=True)
 
 
+_RANKS = ((1 << 12, RankShape(512, 1)), (1 << 13, RankShape(512, 2)), (1 << 14, RankShape(512, 4)))
 _SHORT = ((1 << 19, meeting_block(8)),)
-_BINS, _MEETING = meeting_block(2, bins=True), tuple(meeting_block(items) for items in (2, 4, 8, 16))
-_LONG = ((1 << 15, _BINS), (1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]))
-_WORDS = ((1 << 14, _BINS), (1 << 15, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
+_MEETING = tuple(meeting_block(items) for items in (2, 4, 8, 16))
+_LONG = ((1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]))
+_WORDS = ((1 << 15, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +97,18 @@ class SmallShapes:
     Parameters
     ----------
     ranking
-        Each key compared with all.
+        Blocks that rank their own keys among all; of 8 bytes up to more keys, as eight digits' meetings take longer than four's.
     alone
         The block that sorts alone, where blocks cannot all be resident.
     meeting, meeting_with_values
         Blocks that meet.
     """
 
-    ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = tuple(
-        (width, ((1 << 12, RankShape(512, 1)), (1 << 13, RankShape(512, 2)))) for width in (1, 2, 4, 8)
+    ranking: tuple[tuple[int, tuple[tuple[int, RankShape], ...]], ...] = (
+        (1, _RANKS),
+        (2, _RANKS),
+        (4, _RANKS),
+        (8, (*_RANKS, (1 << 15, RankShape(512, 8)))),
     )
     alone: tuple[tuple[int, BlockShape], ...] = (
         (1, BlockShape(8, 512, 16, 1)),
@@ -155,7 +151,7 @@ def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[
 
 def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
                   writes_keys: bool, counters: Callable[[], Room]) -> None:  # fmt: skip
-    """Each key compared with all. It needs no memory, but in place 16 bytes that are zero, and are so again."""
+    """Each block ranks its own keys among all. It needs no memory, but in place 16 bytes that are zero, and are so again."""
     moved, columns = arrays
     meets = any(one.in_place for one in (moved, *columns))
     args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), counters() if meets else None)
@@ -172,7 +168,7 @@ def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tup
     moved, columns = arrays
     sizes = shape.blocks(count) * (4 << shape.bits), 2 * count * keys.width, 8 * count if columns else 0
     rooms = [counters(), *(launcher.room(nbytes) for nbytes in sizes)]  # held until the launch is told
-    memory = struct.pack("<4Q2I", *(room.address for room in rooms), int(shape.bins), 0)
+    memory = struct.pack("<4Q", *(room.address for room in rooms))
     args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
     launcher.launch(_small_entry(len(keys.rule)), shape.meeting(keys, count, has_values=bool(columns)), args)
 
@@ -185,7 +181,7 @@ def local_entry(rule: int) -> Entry:
 
 @lru_cache(8)
 def _small_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/few/sort_small.cu", "sort_small", f"I{rule}s296sI40s")
+    return Entry("arrange/sort/few/sort_small.cu", "sort_small", f"I{rule}s296sI32s")
 
 
 @lru_cache(8)

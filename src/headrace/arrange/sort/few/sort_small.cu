@@ -1,13 +1,11 @@
 // Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
 // digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
 // say; two meetings a digit. Digits that all keys share are left out. What goes with keys is fetched by their rows at
-// the end, or moves in the place of rows where it is as wide. Before that it is tried without any meeting
-// (sort_bins.cuh).
+// the end, or moves in the place of rows where it is as wide.
 //
 // Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
 // 2^18 keys, what counts is the meetings.
 #include "arrange/sort/few/all_counts.cuh"
-#include "arrange/sort/few/sort_bins.cuh"
 
 using namespace headrace;
 
@@ -17,8 +15,6 @@ struct Meeting {
     u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
     Key* keys;    // twice as many as there are, as rows: where a block still reads, no other writes
     u32* rows;
-    u32 tries_bins;
-    u32 unused;
 };
 
 static_assert(tile_keys <= Counts::mask);
@@ -122,46 +118,19 @@ static __device__ __forceinline__ void fetch_array(const Moved& moved, const Own
     }
 }
 
-constexpr bool may_bin = items < 8 && bins % threads == 0;
 constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0));
-constexpr u32 list_bytes = may_bin ? list_keys * (sizeof(Key) + 4) : 0;
-constexpr u32 room_bytes_of_all = ((exchange_bytes > list_bytes ? exchange_bytes : list_bytes) + 15) / 16 * 16;
 
-static __device__ __forceinline__ bool binned(u32 count, const SortDigit<Key>& rule, const Arrays& arrays,
-                                              u32 writes_keys, Shared& shared, uint4* room) {
-    __shared__ BinShared bin_shared;
-    Key* const keys = reinterpret_cast<Key*>(room);
-    const u32 part = blockIdx.x * tile_keys, left = count - part;
-    const Binned all = {static_cast<const Key*>(arrays.keys.source),
-                        count,
-                        rule,
-                        bin_shared,
-                        &shared.next[0][0],
-                        keys,
-                        reinterpret_cast<u32*>(keys + list_keys),
-                        part,
-                        part + (left < tile_keys ? left : tile_keys)};
-    return sort_by_bins(all, arrays, writes_keys, shared);
-}
-
-// Dynamic shared memory: a tile's keys, 4 bytes for each where there are values, or a list of sort_bins.cuh; and
-// Shared.
+// Dynamic shared memory: a tile's keys, 4 bytes for each where there are values; and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     sort_small(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Meeting memory) {
     HR_DYNAMIC_SHARED(uint4, room);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(room) + room_bytes_of_all);
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(room) + exchange_bytes);
     __shared__ Sums sums;
     Blocks blocks(memory.meeting);
     AllCounts counts(memory.counts, blocks, sums);
     const u32 begin = blockIdx.x * tile_keys;
     const Tile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
     const Digit first = digit_by_number(rule, 0);
-    if constexpr (may_bin) {
-        if (memory.tries_bins != 0 && !any_in_place(arrays, writes_keys != 0) &&
-            binned(count, first.rule, arrays, writes_keys, shared, room))
-            return;
-        __syncthreads();
-    }
     Own own = {};
     stay(own, tile);
 #pragma unroll
@@ -185,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
         if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
         const u64 half = to_second ? count : 0;
-        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half, 0, 0}, blocks);
+        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, blocks);
         to_second = !to_second;
     }
     if (writes_keys != 0) {
