@@ -127,24 +127,27 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ FindShared shared;
     u32* const cell = reinterpret_cast<u32*>(code + sampled);
     const Input input(keys, count, rule);
-    const auto sample = [&](u32 i) { return input.code(keys[count * i / sampled]); };
-    const Key first = input.code(keys[0]);
-    bool falls = false, rises = false;
-    Key differ = 0;
+    const auto place = [](u32 k) { return k * threads + threadIdx.x; };
+    Key own[per_thread];  // all on their way at once: each is in a page of its own
 #pragma unroll
-    for (u32 k = 0; k < per_thread; ++k) {
-        const u32 i = k * threads + threadIdx.x;
-        const Key own = sample(i), next = sample(i + 1 < sampled ? i + 1 : i);
-        code[i] = own;
-        differ |= own ^ first;
-        falls |= own > next;
-        rises |= own < next;
-    }
+    for (u32 k = 0; k < per_thread; ++k) own[k] = keys[count * place(k) / sampled];
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x == 0) {
         shared.listed = shared.kept = shared.in_kept = shared.pairs = shared.pairs_kept = 0;
         shared.best = ~0u;
         shared.differ = 0;
+    }
+#pragma unroll
+    for (u32 k = 0; k < per_thread; ++k) code[place(k)] = own[k] = input.code(own[k]);
+    __syncthreads();
+    bool falls = false, rises = false;
+    Key differ = 0;
+#pragma unroll
+    for (u32 k = 0; k < per_thread; ++k) {
+        const Key next = code[place(k) + 1 < sampled ? place(k) + 1 : place(k)];
+        differ |= own[k] ^ code[0];
+        falls |= own[k] > next;
+        rises |= own[k] < next;
     }
     if (__syncthreads_or(falls) == 0 || __syncthreads_or(rises) == 0) return;
     atomicOr(&shared.differ, differ);
