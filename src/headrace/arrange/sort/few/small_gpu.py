@@ -86,8 +86,7 @@ def meeting_block(items: int) -> BlockShape:
 _RANKS = ((1 << 12, RankShape(512, 1)), (1 << 13, RankShape(512, 2)), (1 << 14, RankShape(512, 4)))
 _SHORT = ((1 << 19, meeting_block(8)),)
 _MEETING = tuple(meeting_block(items) for items in (2, 4, 8, 16))
-_LONG = ((1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]))
-_WORDS = ((1 << 15, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
+_WORDS = ((1 << 16, _MEETING[0]), (1 << 17, _MEETING[1]), (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +119,13 @@ class SmallShapes:
         (1, _SHORT),
         (2, _SHORT),
         (4, _WORDS),
-        (8, (*_LONG, (1 << 18, _MEETING[2]), (1 << 20, _MEETING[3]))),
+        (8, _WORDS),
     )
     meeting_with_values: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
         (1, _SHORT),
         (2, _SHORT),
         (4, _WORDS),
-        (8, (*_LONG, (1 << 19, _MEETING[2]))),
+        (8, (*_WORDS[:2], (1 << 19, _MEETING[2]))),
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
