@@ -6,7 +6,7 @@ figure is the median of device events around a whole call, counting and allocati
 so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
 parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
 
-    python -m bench.sort.gpu [--tables sizes,entropies,orders,ablation] [--out bench/results/h200/NAME.md]
+    python -m bench.sort.gpu [--tables sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
     python -m bench.sort.gpu --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
 """
 
@@ -49,6 +49,7 @@ class Sizes(NamedTuple):
     ablation: dict[str, int]
     sweep: tuple[int, ...]
     entropies: tuple[int, ...]
+    middle: tuple[int, ...]
     orders: int
 
 
@@ -57,9 +58,10 @@ OF_A_GPU = Sizes(
     {"u32": 500_000_000, "u64": 250_000_000, "32+32": 250_000_000, "64+64": 125_000_000},
     tuple(1 << bits for bits in (10, 12, 14, 16, 18, *range(20, 27), 28, 30)),
     ENTROPIES,
+    tuple(1 << bits for bits in (18, 20, *range(22, 27))),
     1 << 28,
 )
-OF_FIBERS = Sizes(dict.fromkeys(NAMES, 12_000), dict.fromkeys(NAMES, 10_000), (1 << 10, 5000), (0, 3, -1), 6000)
+OF_FIBERS = Sizes(dict.fromkeys(NAMES, 12_000), dict.fromkeys(NAMES, 10_000), (1 << 10, 5000), (0, 3, -1), (3000, 5000), 6000)
 
 
 def cell(value: float | None) -> str:
@@ -111,6 +113,18 @@ def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]
             if ands == 0:
                 found[name] = {"headrace": ours, **({"CUB": theirs} if theirs else {})}
     return found
+
+
+def by_both(machine: Machine, sizes: Sizes) -> None:
+    """What is chosen, and digits, over CUB, by size and entropy: where one way ends and the next begins."""
+    for name in NAMES:
+        head(f"{name}: over CUB", "What is chosen, and by digits.", [named(ands) for ands in sizes.entropies])
+        for count in sizes.middle:
+            theirs = machine.peers([(name, ands, count) for ands in sizes.entropies])
+            for way in (None, "digits"):
+                ours = [machine.rate(Case(name, ands, count, way)) for ands in sizes.entropies]
+                cells = [f"{a / b:.2f}" for a, b in zip(ours, theirs, strict=True)] if theirs else [cell(rate) for rate in ours]
+                say(f"| {count:_}{', digits' if way else ''} | {' | '.join(cells)} |")
 
 
 def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
@@ -177,7 +191,7 @@ def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tables", default="sizes,entropies,orders,ablation")
+    parser.add_argument("--tables", default="sizes,entropies,both,orders,ablation")
     parser.add_argument("--out")
     parser.add_argument("--fibers", action="store_true")
     options = parser.parse_args()
@@ -192,7 +206,7 @@ def main() -> None:
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     tables: dict[str, Callable[[Machine, Sizes], Any]] = {
-        "sizes": by_size, "entropies": entropies, "orders": orders, "ablation": ablation
+        "sizes": by_size, "entropies": entropies, "both": by_both, "orders": orders, "ablation": ablation
     }  # fmt: skip
     for title in options.tables.split(","):
         found[title] = tables[title](machine, sizes)
