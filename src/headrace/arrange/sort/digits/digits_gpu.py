@@ -291,8 +291,9 @@ def tile_bytes(threads: int, items: int, width: int, digits: int) -> int:
 
 
 def _counter_bytes(counters: int, threads: int) -> int:
-    """Of sort_count.cu: 128 a thread, but no more counters of a value than lanes."""
-    return min(threads * 32 // counters, 32) * counters * 4
+    """Of sort_count.cu: 128 a thread at most, of each value a power of two of counters and no more than lanes."""
+    most = max(1, threads * 32 // counters)
+    return min(1 << most.bit_length() - 1, 32) * counters * 4
 
 
 _PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", begins_early=True)

@@ -9,9 +9,16 @@
 using namespace headrace;
 
 constexpr u32 counters = key_digits * digits;
-// 128 bytes of counters a thread, but no more of them than lanes: each then adds in a bank of its own.
-constexpr u32 replicas = threads * 32 / counters < tile::lanes ? threads * 32 / counters : tile::lanes;
-static_assert(threads >= digits && (replicas & (replicas - 1)) == 0 && replicas != 0);
+// 128 bytes of counters a thread at most, and no more of a value than lanes: each then adds in a bank of its own. A
+// power of two, so that a replica's place is bits of an address.
+constexpr u32 fitting = threads * 32 / counters;
+constexpr u32 replicas = fitting >= 32   ? 32
+                         : fitting >= 16 ? 16
+                         : fitting >= 8  ? 8
+                         : fitting >= 4  ? 4
+                         : fitting >= 2  ? 2
+                                         : 1;
+static_assert(threads >= digits);
 
 // In bytes, so that a counter's place is a shift, and a mask with the replica's place.
 static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
