@@ -185,7 +185,7 @@ class Search:
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
             tally = self.tally
-            sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
+            marks, sums = Part(self.more[0], self.tiles * 4, self.tiles * 4), self.more[1]
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
             head = [self._text, described, self._tallies, totals, sums, self.more[-1], marks]
             task, others = tally.told
