@@ -113,9 +113,9 @@ class TallyAndMore:
     form
         ``"bare"`` or ``"quoted"``: of which it makes the tallies.
     entry, defines, threads, shared
-        A launch of a block for each tile, told the text, the dialect, tallies and totals; the first room of zeros that the caller
-        wants, the last of the others, and the second half of the next one of zeros, of two words for each tile, which the scan
-        marks too; and `told`.
+        A launch of a block for each tile, told the text, the dialect, tallies and totals; of the rooms that the caller wants the
+        first and the last that are not cleared, and the second half of the only one of zeros, of two words for each tile, which
+        the scan marks too; and `told`.
     told
         What else it is told: the first of it behind the text's size and tiles (`TEXT_SIZES`).
     room
