@@ -1,7 +1,7 @@
 """Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
 
 Needs what bench.sort.gpu needs, which tells how it is timed and checked. Microseconds. A row: blocks that rank their own keys
-among all, by threads and own keys by 32; one block; blocks that meet, by threads and keys of a thread; many launches, as chosen
+among all, by threads and own keys by 32; blocks that meet, by threads and keys of a thread; many launches, as chosen
 and by digits; what is chosen of all.
 
     python -m bench.sort.tune_small [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
@@ -21,7 +21,7 @@ WIDTHS = (4, 8)
 RANKING = ((RankShape(512, 1), WIDTHS), (RankShape(512, 2), WIDTHS), (RankShape(512, 4), WIDTHS), (RankShape(512, 8), (8,)))
 _SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
 MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
-NO_WAY = SmallShapes((), (), (), ())
+NO_WAY = SmallShapes((), (), ())
 MOST = 1 << 31
 
 
@@ -31,7 +31,6 @@ def ways() -> dict[str, SmallShapes]:
     for rank, widths in RANKING:
         shapes = tuple((width, ((MOST, rank),)) for width in widths)
         found[f"ranked, {rank.threads} x {rank.own}"] = replace(NO_WAY, ranking=shapes)
-    found["one block"] = replace(NO_WAY, alone=SmallShapes().alone)
     for block in MEETING:
         meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
         found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
@@ -40,7 +39,7 @@ def ways() -> dict[str, SmallShapes]:
 
 def may(way: Way | None, name: str, count: int) -> bool:
     """Whether it is one that a kernel is listed for, and blocks that meet are two at least."""
-    if not isinstance(way, BlockShape) or not way.meets:
+    if not isinstance(way, BlockShape):
         return way is not None
     if way.blocks(count) == 1:
         return False

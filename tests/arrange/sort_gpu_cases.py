@@ -18,7 +18,7 @@ from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
-"""Keys that are ranked among all, that one block sorts, that blocks which meet do, and from which on parts are thought of."""
+"""Keys that are ranked among all, that a hybrid's block sorts, that blocks which meet do, and from which on parts may be."""
 _BLOCK = BlockShape(4, 64, 4, 1)
 _TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
 _PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
@@ -32,7 +32,7 @@ def small_shapes(ranked, meeting) -> SmallShapes:
     def of_all(shapes):
         return tuple((width, shapes) for width in (1, 2, 4, 8))
 
-    return SmallShapes(of_all(ranked), of_all(_BLOCK), of_all(meeting), of_all(meeting))
+    return SmallShapes(of_all(ranked), of_all(meeting), of_all(meeting))
 
 
 SHAPES = SortShapes(

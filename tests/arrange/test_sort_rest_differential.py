@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.digits.digits_gpu import Tiles
+from headrace.arrange.sort.digits.digits_gpu import LIGHTS_AT, Tiles
 from headrace.arrange.sort.heavy.heavy_gpu import HeavyShape
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -102,15 +102,18 @@ def test_light_keys(dtype: str) -> None:
             launcher = Lights("random", 6)
             check(keys, values_of(keys, values), shapes=shapes, sorter=ByParts, in_place=in_place, launcher=launcher)
             assert launcher.steps >= 3
-            assert 0 < launcher.lights <= 2400
+            _, counts = np.unique(words(keys), return_counts=True)
+            assert 1 <= launcher.heavy <= 2  # 77, and the one that many of the others are
+            assert launcher.lights == len(keys) - np.sort(counts)[-launcher.heavy :].sum()
 
 
 class Lights(Watching):
-    """Tells how many keys were light, too."""
+    """Tells how many values were heavy and how many keys light, too."""
 
-    lights = 0
+    heavy = lights = 0
 
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
         if entry.name == "heavy_merge":
-            self.lights = int(self.fetch(args[-1]).view("u4")[70])
+            heavy, plan = (self.fetch(room) for room in args[-2:])
+            self.heavy, self.lights = int(heavy[:8].view("u8")[0]), int(plan[LIGHTS_AT:].view("u4")[0])

@@ -101,12 +101,26 @@ def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) 
     assert 0.02 < share < 0.052
 
 
+@pytest.mark.parametrize("width", [4, 8])
+def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width: int) -> None:
+    shapes, count = SortShapes(), 1 << 26
+    unkept = PartOptions(keeps_counts=False, reduces=False)
+    for some, options in ((shapes.kept, PartOptions()), (shapes.counted, unkept)):
+        assert 0.07 < Bounds(count, dict(some)[width], options, width).nbytes / (count * width) < 0.105
+    for value in (1, 4, 8):
+        tiles = shapes.digits.of(width, [value], count), dict(shapes.stable_tiles).get((width, value))
+        for one in filter(None, tiles):
+            stable = dict(shapes.stable)[width].stably(one)
+            assert 0.15 < Bounds(count, stable, PartOptions(reduces=False, stable=True), width).nbytes / (count * width) < 0.25
+
+
 @pytest.mark.parametrize(("capability", "most"), [((9, 0), OF_LARGE_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)])
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
-        for values in ((), ((Room(), Room(), 4),)):
+        for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 8),)):
             Sorter(lister, 1 << 26, shapes_of(100, capability), Room).sort(Given(KeyOrder.of(typestr), Room(), Room(), values))
+        assert typestr != "<u8" or {"parts_stable.cu", "parts_rest.cu"} <= lister.programs
         assert ("sort_heads.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
 
 

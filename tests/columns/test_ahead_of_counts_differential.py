@@ -242,3 +242,20 @@ def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
     assert short is not None and long is not None
     assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
     assert long.rows > 10**9 // 10  # by those behind, too
+
+
+def test_records_that_are_few_tell_too_little_however_alike():
+    native = native_dialect(CSV)
+    beginning = (b"x" * 340 + b"\n") * 3
+    found = expect(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
+    assert found is not None
+    assert found.rows > (32 << 20) // 20  # by those behind; by the three of the first 1 KB there would be a twentieth of them
+
+
+def test_strings_with_room_for_all_of_the_text_need_no_more_looking():
+    native = native_dialect(CSV)
+    # Of 7 records in 1 KB, all as long, one has no string: expected is 6/7 of the text, and more than that may be missing.
+    lines = [b"y" * size + b"," + b"9" * (144 - size) + b"\n" for size in [144, 144, 144, 0, 144, 144, 144]]
+    size = 4 << 20
+    found = expect(native, b"".join(lines) + b"y,9\n" * 4000, size, [0])
+    assert found == Expected(int(size / 146 * (1 + 1 / 64)) + 512, [size])  # by the first 1 KB alone

@@ -98,6 +98,9 @@ def test_the_most_that_was_used_at_one_time_is_told():
     pool.count_anew()
     pool.take(16 << 20).close()
     assert 16 << 20 <= pool.most_used - before < 17 << 20
+    held = pool.take(8 << 20)
+    pool.count_anew()
+    assert pool.most_used == pool.used >= before + held.nbytes  # nothing was taken since
 
 
 @pytest.mark.gpu

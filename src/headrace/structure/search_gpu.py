@@ -113,9 +113,9 @@ class TallyAndMore:
     form
         ``"bare"`` or ``"quoted"``: of which it makes the tallies.
     entry, defines, threads, shared
-        A launch of a block for each tile, told the text, the dialect, tallies and totals; the first room of zeros that the caller
-        wants, the last of the others, and the second half of the next one of zeros, of two words for each tile, which the scan
-        marks too; and `told`.
+        A launch of a block for each tile, told the text, the dialect, tallies and totals; of the rooms that the caller wants the
+        first and the last that are not cleared, and the second half of the only one of zeros, of two words for each tile, which
+        the scan marks too; and `told`.
     told
         What else it is told: the first of it behind the text's size and tiles (`TEXT_SIZES`).
     room
@@ -185,7 +185,7 @@ class Search:
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
             tally = self.tally
-            sums, marks = self.more[0], Part(self.more[1], self.tiles * 4, self.tiles * 4)
+            marks, sums = Part(self.more[0], self.tiles * 4, self.tiles * 4), self.more[1]
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
             head = [self._text, described, self._tallies, totals, sums, self.more[-1], marks]
             task, others = tally.told

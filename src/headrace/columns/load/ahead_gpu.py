@@ -88,8 +88,10 @@ def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Seque
     record ends in them.
 
     What the mean of the first records asks for, three of its standard deviations more, and a little; strings have no more bytes
-    than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than are
-    needed for deviations of an eighth and that little. Of a text of 1 MB the little is more than what strings differ by.
+    than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than tell
+    enough. They do where there are six records, and room for the deviations of rows and of each column of strings, which is an
+    eighth and that little; a column that has room for all of the text has enough in any case. Of a text of 1 MB the little is
+    more than what strings differ by.
     """
     sample = _LEAST_SAMPLE if size < _SHORT_TEXT else _LEAST_LARGE_SAMPLE
     rule = _LEAST_PART, _MOST_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES, sample, _GROWTH, _LEAST_RECORDS

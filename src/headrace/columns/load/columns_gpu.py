@@ -64,8 +64,8 @@ class Taken:
         )
 
     def make_rooms(self, launcher: Launcher, rows: int) -> None:
-        """Room for so many rows, of which bits are zeros, and nothing else is anything; that of strings is made when their bytes
-        are counted.
+        """Room for so many rows, of which bits are zeros; what else there is may hold anything. That of strings is made when
+        their bytes are counted.
         """
         words = validity_words(rows)
         self.rooms["validity"] = launcher.room(words * 4, fill=0)

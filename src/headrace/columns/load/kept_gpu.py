@@ -51,11 +51,13 @@ class KeptLoad:
         return self._tallies[quoted]
 
     def rooms(self, tiles: int, tally: TallyAndMore | None) -> tuple[Sequence[int], Sequence[int]]:
-        """What a first conversion of so many tiles needs beside its result. Each column may turn out to be of strings."""
+        """What a first conversion of so many tiles needs beside its result: cleared, and as it is. Each column may turn out to be
+        of strings.
+        """
         strings = self._strings if self.has_sums(tiles) else 0
         behind = self.behind.end - FORMS_BYTES + place_memory_bytes(tiles, len(self.positions))
         others = self._others if tally is None else (*self._others, tiles * tally.room)
-        return (behind, tiles * strings * 8, 8 * tiles), others
+        return (behind, 8 * tiles), (tiles * strings * 8, *others)
 
 
 _kept: Recent[KeptLoad] = Recent()

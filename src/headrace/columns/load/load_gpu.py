@@ -143,7 +143,7 @@ class _Load:
         rooms = kept.rooms(tiles, tally)
         found = find_tiles(self._launcher, self._text, self._dialect, shape, rooms, has_quotes=quoted, tally=tally)
         self._found, self._outcome.entries = found, found.entries
-        sums, marks, told, faults, *sizes = found.more
+        marks, sums, told, faults, *sizes = found.more
         strings = strings_of_search(found, sums, sizes[0] if sizes else None, marks)
         self._searched = _searched(found, strings, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
         self._own: tuple[Room, Room] | None = told, faults

@@ -124,7 +124,7 @@ class Searched:
     found
         The text's tiles.
     strings
-        What it has measured; sums are zeros where it has not.
+        What it has measured; where it has not, sums may be anything: of each tile a kernel that measures writes them.
     marks
         As `RowLaunches` has them.
     told, faults
@@ -245,7 +245,7 @@ class SecondPass:
             return
         sums = self._strings.sums
         if form or not self._searched.has_sums or self._found.did_more:
-            sums = launcher.room(self._found.tiles * strings * 8)  # of each tile one of the kernels below writes them
+            sums = launcher.room(self._found.tiles * strings * 8)
         columns, told_rows = rows
         if columns is None:
             self._strings = MeasuredStrings(sums)

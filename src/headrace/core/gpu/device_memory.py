@@ -281,11 +281,17 @@ class DevicePool:
 
     @property
     def most_used(self) -> int:
-        """Bytes in buffers at one time, the most since `count_anew`."""
-        return self._count("CU_MEMPOOL_ATTR_USED_MEM_HIGH")
+        """Bytes in buffers at one time, the most since `count_anew`, as far as something was taken since; at least what is used
+        now.
+        """
+        return max(self._count("CU_MEMPOOL_ATTR_USED_MEM_HIGH"), self.used)
 
     def count_anew(self) -> None:
-        """From now on `most_used` begins with what is used now."""
+        """Forget what was used before, for `most_used`.
+
+        The driver can only set its mark to zero, and raises it when something is taken: what is given back before that is not
+        in it.
+        """
         functions = driver()
         attribute = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
         checked(functions.cuMemPoolSetAttribute(self._pool, attribute, functions.cuuint64_t(0)))

@@ -12,7 +12,9 @@ from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
-PLAN_BYTES = 16 + 16 * 16 + 16
+LIGHTS_AT = 16 + 16 * 16 + 8
+PLAN_BYTES = LIGHTS_AT + 8
+"""Of a ``Plan``; and the byte where it tells how many keys are light."""
 _DISORDER_BYTES = 8
 PORTION = struct.Struct("<5Q2I")
 """Of a step: begin, count, where digits start and where the next portion's do, states; epoch, and whether keys are written."""

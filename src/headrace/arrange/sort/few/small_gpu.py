@@ -1,4 +1,7 @@
-"""Sorts in one launch: by ranks among all (sort_rank.cu), by one block (sort_local.cu), by blocks that meet (sort_small.cu)."""
+"""Sorts in one launch: by ranks among all (sort_rank.cu), by one block (sort_local.cu), by blocks that meet (sort_small.cu).
+
+The one block is the hybrid's; it shares its shape with those that sort parts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ SOURCE, TARGET, BETWEEN = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class BlockShape:
-    """A block that sorts, alone or where it `meets` others: bits of a digit, threads, keys of a thread, blocks a processor."""
+    """A block that sorts, alone or where it `meets` others: bits of a digit, threads, keys of a thread, blocks of a
+    multiprocessor.
+    """
 
     bits: int
     threads: int
@@ -50,8 +55,8 @@ class BlockShape:
         return -(-count // self.keys)
 
     def fits(self, count: int, multiprocessors: int) -> bool:
-        """Whether so many keys can be sorted: blocks that wait for others are one a multiprocessor at most."""
-        return self.blocks(count) <= (multiprocessors if self.meets else 1)
+        """Whether so many keys can be sorted by blocks that meet: those that wait for others are one a multiprocessor at most."""
+        return self.blocks(count) <= multiprocessors
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,6 @@ class SmallShapes:
     ----------
     ranking
         Blocks that rank their own keys among all; of 8 bytes up to more keys, as eight digits' meetings take longer than four's.
-    alone
-        The block that sorts alone, where blocks cannot all be resident.
     meeting, meeting_with_values
         Blocks that meet.
     """
@@ -108,12 +111,6 @@ class SmallShapes:
         (2, _RANKS),
         (4, _RANKS),
         (8, (*_RANKS, (1 << 15, RankShape(512, 8)))),
-    )
-    alone: tuple[tuple[int, BlockShape], ...] = (
-        (1, BlockShape(8, 512, 16, 1)),
-        (2, BlockShape(8, 512, 16, 1)),
-        (4, BlockShape(8, 512, 18, 2)),
-        (8, BlockShape(8, 512, 10, 2)),
     )
     meeting: tuple[tuple[int, tuple[tuple[int, BlockShape], ...]], ...] = (
         (1, _SHORT),
@@ -135,8 +132,7 @@ class SmallShapes:
         for most, way in found:
             if count <= most and way.fits(count, multiprocessors):
                 return way
-        alone = dict(self.alone).get(width)
-        return alone if alone is not None and count <= alone.keys else None
+        return None
 
 
 def sort_alone(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,

@@ -40,6 +40,7 @@ struct Own {
     u32 place[own_keys];              // of each among them
     Code ordered[slot_of(own_keys)];  // in order, by slots
     u32 gap[slot_of(own_keys)];       // others that belong before this one and behind the one before
+    u32 upto[own_keys];               // those in gaps up to this one's, from the first of its 32 on
 };
 
 // Where other keys' rows are, from the block's own: equal keys keep the order of rows.
@@ -141,12 +142,12 @@ static __device__ __forceinline__ void count_all(Own& own, const Given& given, C
 static __device__ __forceinline__ u32 place_among_all(Own& own) {
     __syncthreads();
     const bool has_key = threadIdx.x < own_keys;
-    if (has_key) own.code[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);
+    if (has_key) own.upto[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);
     __syncthreads();
     if (!has_key) return 0;
     const u32 place = own.place[threadIdx.x];
-    u32 at = place + static_cast<u32>(own.code[place]);
-    for (u32 last = lanes - 1; last < place / lanes * lanes; last += lanes) at += static_cast<u32>(own.code[last]);
+    u32 at = place + own.upto[place];
+    for (u32 last = lanes - 1; last < place / lanes * lanes; last += lanes) at += own.upto[last];
     return at;
 }
 

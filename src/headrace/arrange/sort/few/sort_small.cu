@@ -1,7 +1,8 @@
 // Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
 // digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
-// say; two meetings a digit. Digits that all keys share are left out. What goes with keys is fetched by their rows at
-// the end, or moves in the place of rows where it is as wide.
+// say; a meeting a digit, before what all have written is read, and one more at the first (all_counts.cuh). Digits that
+// all keys share are left out. What goes with keys is fetched by their rows at the end, or moves in the place of rows
+// where it is as wide.
 //
 // Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
 // 2^18 keys, what counts is the meetings.

@@ -54,16 +54,24 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_item
     }
 }
 
+struct Counting {
+    const Lists& lists;
+    const KeyRule<Key>& rule;
+    const Arrays& arrays;
+    bool makes_codes;  // of keys, in the first step
+    bool reduces;      // whether equal digits of a thread are added at once
+};
+
 // Digits of keys from `in` on, those behind `count` not there.
 template <bool whole>
-static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, bool makes_codes,
-                                                  bool reduces, u32* counters) {
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const Counting& task,
+                                                  u32* counters) {
     Key key[count_items] = {};
 #pragma unroll
     for (u32 j = 0; j < count_items; ++j) {
         if (whole || j * threads + threadIdx.x < count) key[j] = in[j * threads + threadIdx.x];
     }
-    if (makes_codes) {
+    if (task.makes_codes) {
 #pragma unroll
         for (u32 j = 0; j < count_items; ++j) key[j] = digit.rule.moved(key[j]);
     }
@@ -72,20 +80,12 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
     for (u32 j = 0; j < count_items; ++j) {
         own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : not_there;
     }
-    if (reduces) {
+    if (task.reduces) {
         add_reduced(own, counters);
     } else {
         add_alone<whole>(own, counters);
     }
 }
-
-struct Counting {
-    const Lists& lists;
-    const KeyRule<Key>& rule;
-    const Arrays& arrays;
-    bool makes_codes;  // of keys, in the first step
-    bool reduces;      // whether equal digits of a thread are added at once
-};
 
 // Step `number` of the plan. `counters`: shared memory, a word a digit.
 static __device__ __forceinline__ void count_blocks(const Counting& task, u32 number, u32* counters) {
@@ -101,10 +101,9 @@ static __device__ __forceinline__ void count_blocks(const Counting& task, u32 nu
         const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;
         u32 at = 0;
         for (; block.count - at >= threads * count_items; at += threads * count_items) {
-            count_some<true>(in + at, threads * count_items, digit, task.makes_codes, task.reduces, counters);
+            count_some<true>(in + at, threads * count_items, digit, task, counters);
         }
-        if (at < block.count)
-            count_some<false>(in + at, block.count - at, digit, task.makes_codes, task.reduces, counters);
+        if (at < block.count) count_some<false>(in + at, block.count - at, digit, task, counters);
         __syncthreads();
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             const u32 count = counters[d];

@@ -1,4 +1,6 @@
-"""A sort by parts, from the highest digit down (Stehle and Jacobsen 2017): launches of parts_*.cu and sort_local.cu."""
+"""A sort by parts, from the highest digit down (Stehle and Jacobsen 2017): launches of parts_*.cu, sort_spread.cu and
+sort_local.cu.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _MEETING_BYTES = 16
 class PartSort:
     """Steps from the highest digit down.
 
-    Its memory, besides the plan's: `Bounds.nbytes`, up to a twentieth of the keys' own.
+    Its memory, besides the plan's: `Bounds.nbytes`, a tenth of the keys' own; where it is stable up to a quarter, states of
+    look-back among it.
 
     Parameters
     ----------

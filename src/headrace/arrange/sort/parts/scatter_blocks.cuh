@@ -31,6 +31,8 @@ struct Scatter {
     const Key* in;
     Key* out;
     bool makes_codes, makes_keys;  // of keys, and keys of codes, where that changes them
+    Bins<u32, DigitOf>& bins;
+    Key* room;  // shared memory: what the bins hold
 };
 
 static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const Block& block) {
@@ -44,17 +46,18 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
 
 // One block, whose keys are loaded; then `next` is.
 static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const Block& block,
-                                                     const Block& next, Bins<u32, DigitOf>& bins, Key* room) {
-    const Left left = bin_keys(key, block.count, task.digit_of, bins, room);
+                                                     const Block& next) {
+    Bins<u32, DigitOf>& bins = task.bins;
+    const Left left = bin_keys(key, block.count, task.digit_of, bins, task.room);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
     u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
     const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
     const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
     if (!task.makes_keys) {
-        write_bins<warp_digits>(room, run, task.out, [](Key code) { return code; });
+        write_bins<warp_digits>(task.room, run, task.out, [](Key code) { return code; });
     } else {
-        write_bins<1>(room, run, task.out, given);
+        write_bins<1>(task.room, run, task.out, given);
     }
     __syncthreads();
     if (are_left) {
@@ -88,7 +91,9 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
                        static_cast<const Key*>(given.arrays.keys.from(step.from)),
                        static_cast<Key*>(given.arrays.keys.to(step.to)),
                        changes && is_first,
-                       changes && number + 1 == lists.plan->steps};
+                       changes && number + 1 == lists.plan->steps,
+                       bins,
+                       given.room};
     bins.begin(task.digit_of);
     const Block* const all = blocks_of(lists, number);
     Key key[items] = {};
@@ -102,7 +107,7 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
 #pragma unroll
             for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
         }
-        scatter_block(key, task, block, next, bins, given.room);
+        scatter_block(key, task, block, next);
         block = next;
     }
 }

@@ -1,5 +1,5 @@
-// Parts of an array, each sorted by one block: the few keys of a small array, or what a sort by parts has split far
-// enough. (Stehle and Jacobsen 2017, section 4.4.)
+// Parts of an array, each sorted by one block: what a sort by parts has split far enough, or all of a small
+// array. (Stehle and Jacobsen 2017, section 4.4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v, whatever digits are left.
 #include "arrange/sort/few/block_sort.cuh"
