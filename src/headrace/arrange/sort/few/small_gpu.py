@@ -54,10 +54,6 @@ class BlockShape:
         """That have so many keys together."""
         return -(-count // self.keys)
 
-    def fits(self, count: int, multiprocessors: int) -> bool:
-        """Whether so many keys can be sorted by blocks that meet: those that wait for others are one a multiprocessor at most."""
-        return self.blocks(count) <= multiprocessors
-
 
 @dataclass(frozen=True, slots=True)
 class RankShape:
@@ -69,10 +65,6 @@ class RankShape:
     def blocks(self, count: int) -> int:
         """Of so many keys."""
         return -(-count // (32 * self.own))
-
-    def fits(self, count: int, multiprocessors: int) -> bool:
-        """Whether so many keys can be sorted: in place blocks wait for each other."""
-        return self.blocks(count) <= multiprocessors
 
     def shape(self, keys: Keys, count: int) -> Shape:
         """Of sort_rank.cu."""
@@ -126,11 +118,13 @@ class SmallShapes:
     )
 
     def way(self, width: int, count: int, multiprocessors: int, *, has_values: bool) -> Way | None:
-        """Which it is; nothing: one launch does not do it."""
+        """Which it is; nothing: one launch does not do it. Blocks wait for each other, of ranks in place, so they are one a
+        multiprocessor at most.
+        """
         meeting = dict(self.meeting_with_values if has_values else self.meeting).get(width, ())
         found: list[tuple[int, Way]] = [*dict(self.ranking).get(width, ()), *meeting]
         for most, way in found:
-            if count <= most and way.fits(count, multiprocessors):
+            if count <= most and way.blocks(count) <= multiprocessors:
                 return way
         return None
 
