@@ -81,7 +81,7 @@ class Sorter:
         Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none where each block ranks
         its own keys among all (of a card with 128 multiprocessors up to 2**14 keys, of 8 bytes 2**15); 2 n (w + 4) and 1 KiB a
         block where blocks meet; else n (w + v), n w more where nobody wants the keys, and by tiles of 6,000 to 12,000 keys 2 KiB
-        for each, and 80 KiB; by parts some n w / 10 besides, or up to n w / 4 where something goes with the keys and equal ones
+        for each, and 80 KiB; by parts some n w / 10 besides, or up to n w / 3 where something goes with the keys and equal ones
         keep their order. Values that are fetched at the end take 8 n, or 16 n above 2**32 keys, instead of their own, and n times
         their width where they are sorted in place.
 

@@ -23,8 +23,8 @@ struct Case {
 struct Costs {
     float heads, digits, again, pass, scatter, local, aside, copy;
 };
-constexpr Costs costs = sizeof(Key) == 4 ? Costs{1.1f, 1.0f, 1.2f, 3.7f, 2.8f, 3.5f, 2.5f, 1.9f}
-                                         : Costs{2.0f, 2.3f, 2.0f, 5.8f, 5.3f, 5.5f, 5.0f, 3.8f};
+constexpr Costs costs = sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 3.7f, 2.8f, 3.5f, 2.5f, 1.9f}
+                                         : Costs{2.0f, 3.9f, 2.0f, 5.8f, 5.3f, 5.5f, 5.0f, 3.8f};
 
 static __device__ __forceinline__ float moved_with(const Case& task) {
     return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
@@ -34,13 +34,10 @@ static __device__ __forceinline__ float cost_by_digits(const Case& task, u32 dif
 }
 // A part takes one pass where what is left of its keys is spread evenly; else it goes digit by digit, which takes as
 // long with values. `crowding` is how many times as many pairs of keys have the same third digit as if they were spread
-// evenly: 1 of uniform words and of most floats, 6 of two words ANDed, which took 5 passes more. With values such parts
-// wait for the largest of them: 2^23 pairs of 64 and 64 bits took 0.2 ms longer than passes alone.
-static __device__ __forceinline__ float cost_of_crowding(const Case& task, float crowding) {
-    constexpr float waiting = 40e6f;
+// evenly: 1 of uniform words and of most floats, 6 of two words ANDed, which took 5 passes more.
+static __device__ __forceinline__ float cost_of_crowding(float crowding) {
     const float more = (crowding < 6 ? crowding : 6) - 1;
-    const float each = task.value_bytes == 0 ? 0 : waiting / static_cast<float>(task.count);
-    return more < 0 ? 0 : (costs.local + each) * more;
+    return more < 0 ? 0 : costs.local * more;
 }
 // `splits`: how often a key is split behind its first digit. What heads told is not counted again.
 static __device__ __forceinline__ float cost_by_parts(const Case& task, float splits, bool has_heads, float crowding) {
@@ -48,7 +45,7 @@ static __device__ __forceinline__ float cost_by_parts(const Case& task, float sp
     const float counting = costs.again * (has_heads ? later : splits);
     const float of_later = task.value_bytes == 0 ? 2 : 1.3f;  // times a scatter
     const float moving = costs.scatter * (1 + second + of_later * later) + costs.local;
-    return moved_with(task) * moving + cost_of_crowding(task, crowding) + counting;
+    return moved_with(task) * moving + cost_of_crowding(crowding) + counting;
 }
 // By a seventh at least, since parts are counted upon to divide as the digits before did.
 static __device__ __forceinline__ bool is_better(float by_parts, float by_digits) {
@@ -67,15 +64,16 @@ static __device__ __forceinline__ float cost_with_heavy(const Case& task, float 
 // Light keys stay where they are, too.
 static __device__ __forceinline__ void write_steps(Plan& plan, u32 differ, const Case& task, How how) {
     const u32 own = static_cast<u32>(__popc(differ)), others = ~differ & ((1u << key_digits) - 1);
-    const bool is_even = task.in_place != 0 || plan.heavy != 0;
+    const bool are_light = plan.heavy != 0;  // read once, since steps are written to the same memory
+    const bool is_even = task.in_place != 0 || are_light;
     const bool copies = is_even && own % 2 != 0 && others != 0;
     const u32 steps = own + (copies ? 1 : 0);
     u32 s = 0;
     const auto add = [&](u32 digit) {
         const bool to_last = (steps - 1 - s) % 2 == 0;
-        const Place to = to_last == (plan.heavy == 0) ? Place::target : Place::between;
+        const Place to = to_last != are_light ? Place::target : Place::between;
         const Place other = to == Place::target ? Place::between : Place::target;
-        const Place from = s == 0 && plan.heavy == 0 ? Place::source : other;
+        const Place from = s == 0 && !are_light ? Place::source : other;
         plan.step[s++] = {digit, from, to, 0};
     };
     for (u32 d = 0; d < key_digits; ++d) {

@@ -9,7 +9,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
-static_assert(threads >= digits && key_digits <= most_steps);
+static_assert(threads >= digits && digits % 4 == 0 && key_digits <= most_steps);
 
 struct PlanShared {
     u32 counts[key_digits][digits];
@@ -24,15 +24,19 @@ static __device__ __forceinline__ void look_at_counts(const Case& task, PlanShar
     const float all = static_cast<float>(task.count), most = static_cast<float>(task.most_in_one);
     const u32 d = threadIdx.x;
     const u32* const second = shared.counts[shared.highest[1]];
-    float found[3] = {};
+    float found[3] = {}, both_of[4] = {};  // in four sums, none of which waits for another
     if (d < digits) {
         const float own = static_cast<float>(shared.counts[shared.highest[0]][d]), share = own / all;
         if (own > most) found[0] = own;
-#pragma unroll 8
-        for (u32 e = 0; e < digits; ++e) {
-            const float both = share * static_cast<float>(second[e]);
-            if (both > most) found[1] += both;
+#pragma unroll 2
+        for (u32 e = 0; e < digits; e += 4) {
+#pragma unroll
+            for (u32 k = 0; k < 4; ++k) {
+                const float both = share * static_cast<float>(second[e + k]);
+                if (both > most) both_of[k] += both;
+            }
         }
+        found[1] = (both_of[0] + both_of[1]) + (both_of[2] + both_of[3]);
         const float third = static_cast<float>(shared.counts[shared.highest[2]][d]);
         found[2] = third * (third / all);
     }
@@ -59,16 +63,21 @@ static __device__ __forceinline__ bool parts_are_better(const Case& task, PlanSh
     return is_better(cost_by_parts(task, splits, false, share[2] * digits), cost_by_digits(task, differing));
 }
 
-// Where each value's keys begin, a digit by a warp, all of whose counts are on their way at once.
-static __device__ __forceinline__ void start_digit(u32 digit, u64 all, const u64* totals, u64* starts,
-                                                   PlanShared& shared) {
-    constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
-    u64 count[each], before = 0;
+// A digit's counts, of a warp, all on their way at once.
+constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
+
+static __device__ __forceinline__ void load_counts(u32 digit, const u64* totals, u64 (&count)[each]) {
 #pragma unroll
     for (u32 i = 0; i < each; ++i) {
         const u32 value = i * tile::lanes + tile::lane();
-        count[i] = value < digits ? totals[digit * digits + value] : 0;
+        count[i] = digit < key_digits && value < digits ? totals[digit * digits + value] : 0;
     }
+}
+
+// Where each value's keys begin.
+static __device__ __forceinline__ void start_digit(u32 digit, u64 all, const u64 (&count)[each], u64* starts,
+                                                   PlanShared& shared) {
+    u64 before = 0;
     bool is_alike = false;
 #pragma unroll
     for (u32 i = 0; i < each; ++i) {
@@ -88,12 +97,18 @@ extern "C" __global__ void __launch_bounds__(threads)
     sort_plan(const u64* totals, const Disorder* disorder, Case task, u64* starts, Plan* plan) {
     tile::wait_for_launch_before();
     __shared__ PlanShared shared;
-    if (plan->how != How::undecided) return;
-    if (plan->heavy != 0) task.count = plan->lights;
+    u64 count[each];  // asked for, like what follows, before anything is waited for
+    load_counts(tile::warp(), totals, count);
+    const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
+    const How decided = load_now(plan->how);
+    const u32 heavy = load_now(plan->heavy), lights = load_now(plan->lights), repeats = load_now(plan->repeats);
+    if (decided != How::undecided) return;
+    if (heavy != 0) task.count = lights;
     if (threadIdx.x == 0) shared.alike = 0;
     __syncthreads();
     for (u32 digit = tile::warp(); digit < key_digits; digit += warps) {
-        start_digit(digit, task.count, totals, starts, shared);
+        if (digit >= warps) load_counts(digit, totals, count);
+        start_digit(digit, task.count, count, starts, shared);
     }
     __syncthreads();
     const u32 differ = ~shared.alike & ((1u << key_digits) - 1), differing = static_cast<u32>(__popc(differ));
@@ -105,12 +120,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     How how = How::by_digits;
-    const bool may_go = task.parts == 1 && plan->repeats == 0;
+    const bool may_go = task.parts == 1 && repeats == 0;
     if (task.parts == 2 || (may_go && parts_are_better(task, shared, differing))) how = How::by_parts;
-    const bool may_be_copied = plan->heavy == 0;  // light keys are not where they end
-    if (may_be_copied && disorder->falls == 0)
+    const bool may_be_copied = heavy == 0;  // light keys are not where they end
+    if (may_be_copied && found.falls == 0)
         how = How::straight;
-    else if (may_be_copied && disorder->rises == 0)
+    else if (may_be_copied && found.rises == 0)
         how = How::reversed;
     if (threadIdx.x == 0) write_steps(*plan, differ, task, how);
 }

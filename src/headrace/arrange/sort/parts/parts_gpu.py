@@ -31,7 +31,7 @@ _MEETING_BYTES = 16
 class PartSort:
     """Steps from the highest digit down.
 
-    Its memory, besides the plan's: `Bounds.nbytes`, a tenth of the keys' own; where it is stable up to a quarter, states of
+    Its memory, besides the plan's: `Bounds.nbytes`, a tenth of the keys' own; where it is stable up to a third, states of
     look-back among it.
 
     Parameters
