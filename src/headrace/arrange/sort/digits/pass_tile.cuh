@@ -22,7 +22,8 @@ struct Pass {
     const Work& work;
     const Portion& portion;
     LookBack& look_back;
-    u64* next_starts;
+    const Plan* plan;
+    u32 number;  // of its step, whose digit next_starts are of
     const KeyRule<Key>& rule;
     bool is_first, is_last;  // whether keys become codes, and codes keys
 };
@@ -45,8 +46,10 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
     Shared& shared = pass.work.shared;
     const u64 at = shared.base[d] + pass.look_back.before(number, d, found.count);
     shared.to[d] = target(at, found.start);
-    if (pass.next_starts != nullptr && tile.begin + tile.count == pass.work.count)
-        pass.next_starts[d] = at + found.count;
+    if (pass.portion.next_starts == nullptr || tile.begin + tile.count != pass.work.count) return;
+    // Asked for here, since what seldom counts would be kept in local memory, and read for each tile.
+    const u32 own = pass.plan->step[pass.number].digit * digits + d;
+    pass.portion.next_starts[own] = at + found.count;
 }
 
 // One tile, which is loaded; `number` becomes the next one's, which is loaded while this one goes out, unless values
