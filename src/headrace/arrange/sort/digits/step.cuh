@@ -18,7 +18,7 @@ static __device__ __forceinline__ void run_pass(const Plan* plan, u32 number, co
     LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, portion.begin);
     const Columns beside = column_beside(arrays, step, portion.begin);
-    const u32 own = step.digit * digits;
+    const auto own = starts_of(step.digit);
     if (threadIdx.x < digits) shared.base[threadIdx.x] = portion.starts[own + threadIdx.x];
     clear_spare(shared);
     if (threadIdx.x == 0) shared.tile = look_back.take_tile();
@@ -28,7 +28,8 @@ static __device__ __forceinline__ void run_pass(const Plan* plan, u32 number, co
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
     const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, room};
-    sort_tiles({work, portion, look_back, plan, number, rule, number == 0, is_last}, first);
+    u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
+    sort_tiles({work, portion, look_back, next_starts, plan, number, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();
 }
 
