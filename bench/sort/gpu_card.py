@@ -12,8 +12,9 @@ import torch
 
 from bench.gpu_timing import Cub, median_ms
 from bench.sort.gpu_machines import Case
+from headrace.arrange.sort.shapes_gpu import SortShapes
 from headrace.arrange.sort.sort_gpu import shapes_of
-from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
+from headrace.arrange.sort.sorter_gpu import Sorter
 from headrace.core.context import Context
 from headrace.core.gpu.card import gpu
 from headrace.core.gpu.launcher import Entry, GpuLauncher, Room, Shape

@@ -20,7 +20,8 @@ from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
 from bench.tables import Page
 from headrace.arrange.sort.digits.digits_gpu import Tiles
 from headrace.arrange.sort.launch_gpu import Keys
-from headrace.arrange.sort.sorter_gpu import Sorter, SortShapes
+from headrace.arrange.sort.shapes_gpu import SortShapes
+from headrace.arrange.sort.sorter_gpu import Sorter
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.kernel_source import Variant
 from headrace.core.gpu.kernels import cubin_of

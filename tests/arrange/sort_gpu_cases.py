@@ -13,7 +13,8 @@ from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShap
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts.local_gpu import SpreadShape
 from headrace.arrange.sort.parts.parts_shapes import PartShapes
-from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
+from headrace.arrange.sort.shapes_gpu import SortShapes
+from headrace.arrange.sort.sorter_gpu import Given, Sorter
 from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
@@ -46,6 +47,7 @@ SHAPES = SortShapes(
     8,
     4,
     (),
+    stable_few=(),
 )
 ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 
@@ -72,12 +74,13 @@ def deep_keys(dtype: str, count: int) -> Any:
 
 
 def with_rest(shapes: SortShapes, number: int | None) -> SortShapes:
-    """All steps by parts from this number on are one launch; None: none are."""
+    """All steps by parts from this number on are one launch, all of them only of pairs; None: none are."""
 
-    def of_all(some):
+    def of_all(some, number):
         return tuple((width, replace(one, rest_from=number)) for width, one in some)
 
-    return replace(shapes, counted=of_all(shapes.counted), stable=of_all(shapes.stable))
+    alone = of_all(shapes.counted, 2 if number == 0 else number)
+    return replace(shapes, counted=alone, stable=of_all(shapes.stable, number), stable_few=())
 
 
 def keys_of(dtype: str, count: int, kind: str = "random") -> Any:

@@ -17,7 +17,7 @@ COUNT = (1 << 23) + 77
 ON_GPU = Context(device="cuda")
 
 
-@pytest.fixture(params=[2, 3, 5])
+@pytest.fixture(params=[0, 2, 3, 5])
 def by_parts(request, monkeypatch):
     """Goes by parts whatever the plan would say, from this step on in one launch."""
     shapes_of = sort_gpu.shapes_of

@@ -10,8 +10,9 @@ import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.parts.parts_shapes import Bounds, PartOptions
+from headrace.arrange.sort.shapes_gpu import SortShapes
 from headrace.arrange.sort.sort_gpu import shapes_of
-from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
+from headrace.arrange.sort.sorter_gpu import Given, Sorter
 from headrace.core.gpu.kernel_arguments import signature_codes
 from headrace.core.gpu.kernel_source import Variant
 
@@ -30,6 +31,7 @@ class Lister:
     def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
         self.most_shared = most_shared
         self.programs: set[str] = set()
+        self.launches: list[str] = []
         self.meeting_blocks = 0
         self.room_bytes = 0
 
@@ -49,6 +51,7 @@ class Lister:
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
         self.programs.add(entry.file.rpartition("/")[2])
+        self.launches.append(entry.name)
         if entry.name in {"parts_rest", "parts_rest_alone", "sort_rank", "sort_small"}:
             self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
         assert shape.shared <= self.most_shared
@@ -112,6 +115,17 @@ def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width
         for one in filter(None, tiles):
             stable = dict(shapes.stable)[width].stably(one)
             assert 0.15 < Bounds(count, stable, PartOptions(reduces=False, stable=True), width).nbytes / (count * width) < 0.25
+
+
+def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
+    """By digits all of the last four are; the lists of such a sort are up to 0.3 of its keys."""
+    lister = Lister()
+    Sorter(lister, 1 << 23, SortShapes(), Room).sort(Given(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
+    by_digits, by_parts = ["sort_count", "sort_plan", *["sort_pass"] * 8], ["parts_rest", "sort_spread", "sort_local"]
+    assert lister.launches == [*by_digits, *by_parts, "sort_straight"]
+    few = dict(SortShapes().stable_few)[8][1].stably(SortShapes().digits.of(8, [8], 1 << 23))
+    share = Bounds(1 << 23, few, PartOptions(reduces=False, stable=True), 8).nbytes / (1 << 26)
+    assert 0.2 < share < 0.3
 
 
 @pytest.mark.parametrize(("capability", "most"), [((9, 0), OF_LARGE_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)])

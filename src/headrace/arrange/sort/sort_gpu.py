@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 
-from headrace.arrange.sort.sorter_gpu import Given, Sorter, SortShapes
+from headrace.arrange.sort.shapes_gpu import SortShapes
+from headrace.arrange.sort.sorter_gpu import Given, Sorter
 from headrace.arrange.sort.task import SortTask
 from headrace.core.arrays import Array
 from headrace.core.context import Context

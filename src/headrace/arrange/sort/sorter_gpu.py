@@ -6,72 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
-from headrace.arrange.sort.digits.digits_gpu import MAY, MUST, Case, DigitShapes, DigitSort, Plan, Tiles
-from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way, sort_alone, sort_by_ranks, sort_together
-from headrace.arrange.sort.heavy.heavy_gpu import HeavyKeys, HeavyShape
+from headrace.arrange.sort.digits.digits_gpu import MAY, MUST, Case, DigitSort, Plan, Tiles
+from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, Way, sort_alone, sort_by_ranks, sort_together
+from headrace.arrange.sort.heavy.heavy_gpu import HeavyKeys
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.launch_gpu import MOST_COLUMNS, ROW_BYTES_UP_TO, Common, Keys, Moved, row_bytes
-from headrace.arrange.sort.parts.local_gpu import SpreadShape
 from headrace.arrange.sort.parts.parts_gpu import MOST_KEYS, PartSort
 from headrace.arrange.sort.parts.parts_shapes import PartOptions, PartShapes
-from headrace.arrange.sort.top_gpu import Top, TopShape, is_in_order
+from headrace.arrange.sort.shapes_gpu import SortShapes
+from headrace.arrange.sort.top_gpu import Top, is_in_order
 from headrace.core.errors import OptionError
 from headrace.core.gpu.launcher import Launcher, Room
-
-_TINY = BlockShape(6, 64, 8, 16)
-_LITTLE = BlockShape(8, 256, 8, 4)
-_U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
-_SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
-_SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
-_REST = 3
-"""The fourth step of 8 on: uniform keys take two or three, and of skewed ones that are worth it few go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortShapes:
-    """Sizes that kernels are compiled for and where one way ends and the next begins; tests have smaller ones.
-
-    Parameters
-    ----------
-    digits, small, top
-        Of the other files.
-    kept, counted
-        Of a sort by parts, by bytes of a key: as the paper has it, and with one addition a key.
-    stable
-        The same of pairs, whose equal keys keep their order.
-    parts_from
-        How many keys there must be that a sort by parts may be chosen, by bytes of a key.
-    most_moved
-        Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
-    stable_tiles
-        Of `stable`, by bytes of a key and of the one value that it has, tiles where longer runs are better than for digits.
-    heavy
-        Of values that many keys have.
-    """
-
-    digits: DigitShapes = field(default_factory=DigitShapes)
-    small: SmallShapes = field(default_factory=SmallShapes)
-    top: TopShape = field(default_factory=TopShape)
-    kept: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 18, 2), (_TINY, _LITTLE, _U32), 3000)),
-        (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
-    )
-    counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
-    )
-    stable: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
-    )
-    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
-    most_moved: int = 8
-    multiprocessors: int = 132
-    stable_tiles: tuple[tuple[tuple[int, int], Tiles], ...] = (
-        ((4, 4), Tiles((640, 24, 1), 4)),
-        ((8, 8), Tiles((256, 28, 2), 8, follows=True)),
-    )
-    heavy: HeavyShape = field(default_factory=HeavyShape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +81,7 @@ class Sorter:
         Memory besides the targets, for n keys of w bytes and v bytes of values that move with them: none where each block ranks
         its own keys among all (of a card with 128 multiprocessors up to 2**14 keys, of 8 bytes 2**15); 2 n (w + 4) and 1 KiB a
         block where blocks meet; else n (w + v), n w more where nobody wants the keys, and by tiles of 6,000 to 12,000 keys 2 KiB
-        for each, and 80 KiB; by parts some n w / 10 besides, or up to n w / 4 where something goes with the keys and equal ones
+        for each, and 80 KiB; by parts some n w / 10 besides, or up to n w / 3 where something goes with the keys and equal ones
         keep their order. Values that are fetched at the end take 8 n, or 16 n above 2**32 keys, instead of their own, and n times
         their width where they are sorted in place.
 
@@ -253,15 +198,16 @@ class Sorter:
         by_parts = self._parts(given, widths)
         part_shapes, options, may = by_parts or (None, given.options, 0)
         tiles = shapes.of(keys.width, widths, self._count)
-        value_bytes, takes_heads = sum(widths), may == MAY and not keys.equals
+        value_bytes = sum(widths)
+        takes_heads = may == MAY and not keys.equals and part_shapes is not None and not part_shapes.in_one
         sets_aside = self._may_set_aside(given, value_bytes)
-        zeros = [
+        zeros = [  # states last: what is large is cleared by a fill of its own
             Plan.nbytes(keys, shapes, takes_heads=takes_heads),
-            self._states_bytes(tiles, by_parts),
             PartSort.counts_bytes(keys, part_shapes) if part_shapes else 0,
             HeavyKeys.nbytes(keys, self._shapes.heavy) if sets_aside else 0,
+            self._states_bytes(tiles, by_parts),
         ]
-        plan_zeros, states, counts, of_heavy = self._launcher.rooms(zeros)
+        plan_zeros, counts, of_heavy, states = self._launcher.rooms(zeros)
         plan = Plan(common, keys, shapes, plan_zeros, takes_heads=takes_heads)
         digits = DigitSort(common, keys, shapes, tiles, states) if may < MUST else None
         parts = PartSort(common, keys, part_shapes, options, (states, counts)) if part_shapes else None
@@ -293,7 +239,7 @@ class Sorter:
     def _states_bytes(self, tiles: Tiles, by_parts: tuple[PartShapes, PartOptions, int] | None) -> int:
         """Of look-back, for both: a sort goes by digits or by parts."""
         nbytes = DigitSort.states_bytes(self._count, self._shapes.digits, tiles)
-        if by_parts is not None and by_parts[1].stable:
+        if by_parts is not None and by_parts[1].stable and not by_parts[0].in_one:
             nbytes = max(nbytes, PartSort.states_bytes(self._count, *by_parts[:2]))
         return nbytes
 
@@ -318,9 +264,9 @@ class Sorter:
             return None
         if widths:
             alone = dict(self._shapes.stable_tiles).get((given.width, widths[0])) if len(widths) == 1 else None
-            shapes = dict(self._shapes.stable)[given.width].stably(
-                alone or self._shapes.digits.of(given.width, widths, self._count)
-            )
+            most, few = dict(self._shapes.stable_few).get(given.width, (0, None))
+            sizes = few if few is not None and self._count < most else dict(self._shapes.stable)[given.width]
+            shapes = sizes.stably(alone or self._shapes.digits.of(given.width, widths, self._count))
             return shapes, replace(given.options, reduces=False, stable=True), MAY
         return dict(self._shapes.counted)[given.width], replace(given.options, keeps_counts=False, reduces=False), MAY
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
-from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 LIGHTS_AT = 16 + 16 * 16 + 8
@@ -22,6 +22,8 @@ MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
 _STRAIGHT_DEFINES: dict[str, int] = {}
+_STRAIGHT_THREADS = 1024
+"""Few blocks of many: a launch that has nothing to do ends the sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ class Plan:
     def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Keys that were in order, or in the reverse one."""
         common = self._common
-        shape = Shape(_STRAIGHT_DEFINES, common.blocks(common.count, 4 * THREADS), THREADS)
+        blocks = max(1, min(-(-common.count // (4 * _STRAIGHT_THREADS)), 2 * common.multiprocessors))
+        shape = Shape(_STRAIGHT_DEFINES, blocks, _STRAIGHT_THREADS)
         common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
 
 

@@ -1,7 +1,7 @@
 // What a sort does, decided on the device from the counts of all digits, so that the host waits for nothing: it
 // launches all that may be done, and a launch that the plan has no use for ends at once.
 #pragma once
-#include "core/portable.hpp"
+#include "core/tile/memory.cuh"
 
 namespace headrace {
 
@@ -34,6 +34,13 @@ struct Plan {
     u32 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
     u32 repeats;     // whether keys that are not of heavy values have others' values so often that parts would be alike
 };
+
+// A load that stays where it is written: a plain one goes behind the branches that do not need it.
+template <class Word>
+static __device__ __forceinline__ Word load_now(const Word& word) {
+    static_assert(sizeof(Word) == 4);
+    return static_cast<Word>(tile::load_relaxed(reinterpret_cast<const u32*>(&word)));
+}
 
 // One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.
 struct Moved {

@@ -63,22 +63,24 @@ static __device__ __forceinline__ float cost_with_heavy(const Case& task, float 
 // The steps of the digits that `differ`, in an even number where sorted in place: then one of the others is a copy.
 // Light keys stay where they are, too.
 static __device__ __forceinline__ void write_steps(Plan& plan, u32 differ, const Case& task, How how) {
-    u32 order[most_steps], steps = 0;
+    const u32 own = static_cast<u32>(__popc(differ)), others = ~differ & ((1u << key_digits) - 1);
+    const bool are_light = plan.heavy != 0;  // read once, since steps are written to the same memory
+    const bool is_even = task.in_place != 0 || are_light;
+    const bool copies = is_even && own % 2 != 0 && others != 0;
+    const u32 steps = own + (copies ? 1 : 0);
+    u32 s = 0;
+    const auto add = [&](u32 digit) {
+        const bool to_last = (steps - 1 - s) % 2 == 0;
+        const Place to = to_last != are_light ? Place::target : Place::between;
+        const Place other = to == Place::target ? Place::between : Place::target;
+        const Place from = s == 0 && !are_light ? Place::source : other;
+        plan.step[s++] = {digit, from, to, 0};
+    };
     for (u32 d = 0; d < key_digits; ++d) {
         const u32 digit = how == How::by_parts ? key_digits - 1 - d : d;
-        if ((differ >> digit & 1) != 0) order[steps++] = digit;
+        if ((differ >> digit & 1) != 0) add(digit);
     }
-    const bool is_even = task.in_place != 0 || plan.heavy != 0;
-    for (u32 d = 0; d < key_digits && is_even && steps % 2 != 0; ++d) {
-        if ((differ >> d & 1) == 0) order[steps++] = d;
-    }
-    for (u32 s = 0; s < steps; ++s) {
-        const bool to_last = (steps - 1 - s) % 2 == 0;
-        const Place to = to_last == (plan.heavy == 0) ? Place::target : Place::between;
-        const Place other = to == Place::target ? Place::between : Place::target;
-        const Place from = s == 0 && plan.heavy == 0 ? Place::source : other;
-        plan.step[s] = {order[s], from, to, 0};
-    }
+    if (copies) add(static_cast<u32>(trailing_zeros(others)));
     plan.how = how;
     plan.steps = steps;
 }

@@ -43,7 +43,8 @@ static __device__ __forceinline__ void put_array(const Moved& moved, u64 count, 
     if (moved.width == 16) put<uint4>(moved, count, reversed);
 }
 
-extern "C" __global__ void sort_straight(const Plan* plan, Arrays arrays, u64 count, u32 writes_keys) {
+extern "C" __global__ void __launch_bounds__(1024)
+    sort_straight(const Plan* plan, Arrays arrays, u64 count, u32 writes_keys) {
     tile::wait_for_launch_before();
     if (plan->how != How::straight && plan->how != How::reversed) return;
     const bool reversed = plan->how == How::reversed;

@@ -18,7 +18,7 @@ static __device__ __forceinline__ void run_pass(const Plan* plan, u32 number, co
     LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, portion.begin);
     const Columns beside = column_beside(arrays, step, portion.begin);
-    const u64 own = static_cast<u64>(step.digit) * digits;
+    const auto own = starts_of(step.digit);
     if (threadIdx.x < digits) shared.base[threadIdx.x] = portion.starts[own + threadIdx.x];
     clear_spare(shared);
     if (threadIdx.x == 0) shared.tile = look_back.take_tile();
@@ -29,7 +29,7 @@ static __device__ __forceinline__ void run_pass(const Plan* plan, u32 number, co
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
     const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, room};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
-    sort_tiles({work, portion, look_back, next_starts, rule, number == 0, is_last}, first);
+    sort_tiles({work, portion, look_back, next_starts, plan, number, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();
 }
 

@@ -52,6 +52,6 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Key* const in = static_cast<const Key*>(arrays.keys.source);
     Key* const out = static_cast<Key*>(arrays.keys.between);
     const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, room};
-    sort_tiles({work, portion, look_back, nullptr, rule, false, false}, first);
+    sort_tiles({work, portion, look_back, nullptr, plan, 0, rule, false, false}, first);
     if (threadIdx.x == 0) look_back.end();
 }

@@ -154,4 +154,32 @@ static __device__ __forceinline__ void assign_buckets(const Lists& lists, u32 nu
         assign_bucket(lists, number, bucket, width, shared);
 }
 
+// The first bucket, which has all keys. `totals`, where they are: counts of its digits, for each digit of a key.
+static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
+    if (lists.plan->heavy != 0) count = lists.plan->lights;
+    const u32 blocks = (count - 1) / lists.keys_of_block + 1;
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
+        const u32 begin = i * lists.keys_of_block;
+        lists.blocks[i] = {begin, count - begin < lists.keys_of_block ? count - begin : lists.keys_of_block, 0, 0};
+    }
+    if (blockIdx.x != 0) return;
+    if (threadIdx.x < digits) {
+        const u32 at = lists.plan->step[0].digit * digits + threadIdx.x;
+        lists.cursors[threadIdx.x] = totals == nullptr ? 0 : static_cast<u32>(totals[at]);
+    }
+    if (threadIdx.x != 0) return;
+    lists.buckets[0] = {0, 0};
+    lists.counts[0].blocks = blocks;
+    lists.counts[0].buckets = 1;
+}
+
+// The same, and what becomes of that bucket, by the block that made it.
+static __device__ __forceinline__ void begin_and_assign(const Lists& lists, u32 count, const u64* totals, u32 width,
+                                                        Assigning& shared) {
+    begin_lists(lists, count, totals);
+    if (blockIdx.x != 0) return;
+    __syncthreads();
+    assign_bucket(lists, 0, 0, width, shared);
+}
+
 }  // namespace headrace

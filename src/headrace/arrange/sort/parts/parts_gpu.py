@@ -31,13 +31,14 @@ _MEETING_BYTES = 16
 class PartSort:
     """Steps from the highest digit down.
 
-    Its memory, besides the plan's: `Bounds.nbytes`, a tenth of the keys' own; where it is stable up to a quarter, states of
+    Its memory, besides the plan's: `Bounds.nbytes`, a tenth of the keys' own; where it is stable up to a third, states of
     look-back among it.
 
     Parameters
     ----------
     zeros
-        `states_bytes` for look-back where it is stable, and `counts_bytes`, cleared.
+        `states_bytes` for look-back where it is stable, and `counts_bytes`, cleared. A sort in one launch clears states of its
+        own.
     """
 
     def __init__(self, common: Common, keys: Keys, shapes: PartShapes, options: PartOptions, zeros: tuple[Room, Room]) -> None:
@@ -52,6 +53,8 @@ class PartSort:
         self._cursors = [room(bounds.buckets * digits * 4) for _ in range(bounds.cursors)]
         keeps = options.keeps_counts and not options.stable
         self._block_counts = room(bounds.blocks * digits * 4) if keeps else None
+        if shapes.in_one:
+            states = room(self.states_bytes(common.count, shapes, options))
         self._states = states if options.stable else None
         self._parts = [room(bounds.parts(number) * RECORD_BYTES) for number in range(bounds.lists)]
         self._left = room(bounds.parts(0) * RECORD_BYTES) if shapes.left is not None else None
@@ -77,7 +80,7 @@ class PartSort:
             apart = min(apart, self._shapes.rest_from)
         if counts_first:
             self._begin(lists)
-        else:
+        elif apart > 0:
             self._first(lists, plan)
         for step in range(apart):
             if counts_first or step > 0:
@@ -88,7 +91,7 @@ class PartSort:
             else:
                 self._split_stably(lists, step, packed, self._states)
         if apart < self._steps:
-            self._rest(lists, apart, packed)
+            self._rest(lists, apart, packed, plan)
         for size_class in range(len(self._shapes.local)):
             self._local(size_class, packed, writes=(has_values, writes_keys))
         if self._left is not None:
@@ -175,9 +178,9 @@ class PartSort:
         blocks = self._resident(self._bounds.blocks, resident)
         return Shape(tiles.defines(keys, bits, self._common.count), blocks, threads, tiles.shared(keys.width, bits))
 
-    def _rest(self, lists: bytes, step: int, arrays: bytes) -> None:
+    def _rest(self, lists: bytes, step: int, arrays: bytes, plan: Plan) -> None:
         """All steps from this one on, by a block a multiprocessor: more need not be resident together, whatever fits."""
-        assert len(self._cursors) == 2
+        assert len(self._cursors) == 2 and (step > 0 or self._states is not None)
         shape = self._reserve_shape() if self._states is None else self._stable_shape()
         shape = replace(shape, blocks=self._resident(self._bounds.blocks, 1))
         meeting = Part(self._counts, (self._steps + 1) * _COUNTS_BYTES)
@@ -186,7 +189,8 @@ class PartSort:
         if self._states is None:
             launch(_rest_alone_entry(rule), shape, args)
         else:
-            launch(_rest_entry(rule), shape, (*args, self._states))
+            first = struct.pack("<3Q", plan.totals.address, self._common.count, self._states.nbytes)
+            launch(_rest_entry(rule), shape, (*args, self._states, first))
 
     def _number(self, size_class: int) -> int:
         return self._counts.address + 8 + 4 * size_class
@@ -240,7 +244,7 @@ def _stable_entry(rule: int) -> Entry:
 
 @lru_cache(8)
 def _rest_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_rest.cu", "parts_rest", f"168sI{rule}s296sPP", begins_early=True)
+    return Entry("arrange/sort/parts/parts_rest.cu", "parts_rest", f"168sI{rule}s296sPP24s", begins_early=True)
 
 
 @lru_cache(8)

@@ -14,7 +14,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_rest_alone(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
+    if (lists.counts[number].blocks == 0) return;
     const Scattering task = {lists, rule, arrays, reinterpret_cast<Key*>(memory)};
-    do_rest(number, {lists, rule, arrays, false, false}, meeting, memory,
-            [&](u32 step) { scatter_blocks(task, step, false); });
+    const Counting counting = {lists, rule, arrays, false, false};
+    Blocks blocks(meeting);
+    do_rest<false>(number, {counting, {}, blocks, memory}, [&](u32 step) { scatter_blocks(task, step, false); });
 }

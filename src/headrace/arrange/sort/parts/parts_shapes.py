@@ -33,7 +33,8 @@ class PartShapes:
     tiles
         Of a stable step, `splitting` among them.
     rest_from
-        Number of the step from which on one launch does all, whose blocks meet; None: every step has launches of its own.
+        Number of the step from which on one launch does all, whose blocks meet; None: every step has launches of its own. Where
+        it is 0, heads of keys are not counted before.
     """
 
     bits: int
@@ -48,6 +49,11 @@ class PartShapes:
     def stably(self, tiles: Tiles) -> PartShapes:
         """With tiles of a stable step."""
         return replace(self, splitting=tiles.shape, tiles=tiles)
+
+    @property
+    def in_one(self) -> bool:
+        """Whether all steps are one launch."""
+        return self.rest_from == 0
 
     @property
     def block_keys(self) -> int:

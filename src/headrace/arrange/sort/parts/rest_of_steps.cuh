@@ -1,7 +1,7 @@
-// All steps of a sort by parts that are left, in one launch whose blocks meet: each counts, assigns and scatters as
-// launches of its own would, with a meeting behind each. Most sorts have nothing left here, and then it is one launch
-// in vain in place of three a step; a step that there is takes up to twice the launches' time, since a multiprocessor
-// has one block.
+// Steps of a sort by parts in one launch whose blocks meet, those that are left or all: each counts, assigns and
+// scatters as launches of its own would, with a meeting behind each. Where nothing is left, or the plan goes another
+// way, it is one launch in vain in place of three a step; a step that there is takes up to twice the launches' time,
+// since a multiprocessor has one block.
 //
 // What is written in front of a meeting is read behind it by plain loads, which may not be those of memory that nobody
 // writes (ld.global.nc).
@@ -20,24 +20,40 @@ constexpr u32 count_items = items < 16 ? items : 16;  // enough on their way, an
 
 namespace headrace {
 
-// From step `number` on, which is not the first; `scatter(number)` does a step's last part. `memory`: shared, whatever
-// is in it.
-template <class Scatter>
-static __device__ __forceinline__ void do_rest(u32 number, const Counting& task, tile::Counters* meeting, uint4* memory,
-                                               const Scatter& scatter) {
-    const Lists& lists = task.lists;
-    if (lists.counts[number].blocks == 0) return;
-    Blocks blocks(meeting);
+// What the first step wants, which counts nothing.
+struct First {
+    const u64* totals;  // of its digits
+    u64 count;          // of all keys
+    u64 states_bytes;   // of look-back, a multiple of 16
+};
+
+struct Rest {
+    const Counting& counting;
+    const First& first;
+    Blocks& blocks;
+    uint4* memory;  // shared, whatever is in it
+};
+
+// From step `number` on, which has blocks or, where `has_first`, is the first; `scatter(number)` does a step's last
+// part.
+template <bool has_first, class Scatter>
+static __device__ __forceinline__ void do_rest(u32 number, const Rest& rest, const Scatter& scatter) {
+    const Lists& lists = rest.counting.lists;
+    Assigning& shared = *reinterpret_cast<Assigning*>(rest.memory);
 #pragma unroll 1
-    for (; lists.counts[number].blocks != 0; ++number) {
-        count_blocks(task, number, reinterpret_cast<u32*>(memory));
-        blocks.meet();
-        assign_buckets(lists, number, key_bits, *reinterpret_cast<Assigning*>(memory));
-        blocks.meet();
+    do {
+        if (has_first && number == 0) {
+            begin_and_assign(lists, static_cast<u32>(rest.first.count), rest.first.totals, key_bits, shared);
+        } else {
+            count_blocks(rest.counting, number, reinterpret_cast<u32*>(rest.memory));
+            rest.blocks.meet();
+            assign_buckets(lists, number, key_bits, shared);
+        }
+        rest.blocks.meet();
         scatter(number);
-        blocks.meet();
-    }
-    blocks.end();
+        rest.blocks.meet();
+    } while (lists.counts[++number].blocks != 0);
+    rest.blocks.end();
 }
 
 }  // namespace headrace
