@@ -222,6 +222,14 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
     return shrink_column(column, rows);
 }
 
+// Columns whose rows finish_column looks at: a thread for each is worth its waking.
+usize columns_with_work(const LoadPlan& plan, const std::vector<LoadedColumn>& columns, bool removes) {
+    const bool all = removes || plan.shrink;
+    return static_cast<usize>(std::count_if(columns.begin(), columns.end(), [&](const LoadedColumn& column) {
+        return all || column.null_count != 0 || small_form(column.type.id) != column.type.id;
+    }));
+}
+
 // Which record each row is: the rows' numbers, and one more for each record rejected before.
 LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
     LoadedColumn column;
@@ -265,7 +273,8 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
-    run_parallel(static_cast<unsigned>(std::min<usize>(plan.threads, result.columns.size())), [&](unsigned) {
+    const usize threads = std::min<usize>(plan.threads, columns_with_work(plan, result.columns, !removed.empty()));
+    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
