@@ -15,8 +15,6 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
-// Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
-constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 // From here on huge pages are asked for: they make first touches several times cheaper, and the last page's waste is
 // small. A bound is some five times of what is used; numbers of a batch of 64 MB in 18 columns have one of 29 MB.
 constexpr std::size_t HUGE_FROM = std::size_t{16} << 20;
@@ -96,7 +94,8 @@ private:
     // Lets the kernel have the pages of what has waited longest. To mark them as free takes as long as it saves where
     // the next table is made at once, as a stream of batches does: so what came last stays as it is.
     void free_oldest(std::unique_lock<std::mutex>& lock) {
-        const auto kept = std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
+        const auto kept =
+            std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
         Mapping mapping = remove(static_cast<std::size_t>(kept - waiting_.begin()));
         lock.unlock();
         const bool is_free = madvise(mapping.data, mapping.committed, MADV_FREE) == 0;

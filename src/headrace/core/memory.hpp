@@ -56,10 +56,12 @@ public:
 
     // Bytes past the used end that may be read and written, so that vector code may overshoot.
     static constexpr std::size_t SLACK = 64;
+    // Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
+    static constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 
     Region() = default;
-    // `use`: regions of one use, the values of a table's third column, say, need about as much of their bound each time,
-    // so one finds memory that was touched as far as it goes; 0 is none in particular.
+    // `use`: regions of one use, the values of a table's third column, say, need about as much of their bound each
+    // time, so one finds memory that was touched as far as it goes; 0 is none in particular.
     Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any, std::uint32_t use = 0);
     ~Region();
     // Memory that somebody else gives and takes back: nobody does while `lender` is held. It has its size, and SLACK.
@@ -80,6 +82,8 @@ public:
     // For regions that grow no more and are many: moves what is small from a mapping to the heap, or to less of it, and
     // gives back address space where there are too many mappings. `data` may change.
     void fit();
+    // Whether that copies.
+    bool is_loose() const { return is_mapped() && used_ + SLACK < MAPPED_FROM; }
 
     std::byte* data() const { return data_; }
     std::size_t size() const { return used_; }

@@ -222,11 +222,17 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
     return shrink_column(column, rows);
 }
 
-// Columns whose rows finish_column looks at: a thread for each is worth its waking.
+// No more memory than the values need, of what is one of many: there may be thousands of files, and of parts.
+void fit(LoadedColumn& column) {
+    for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
+}
+
+// Columns that are more than looked at: a thread for each is worth its waking.
 usize columns_with_work(const LoadPlan& plan, const std::vector<LoadedColumn>& columns, bool removes) {
     const bool all = removes || plan.shrink;
     return static_cast<usize>(std::count_if(columns.begin(), columns.end(), [&](const LoadedColumn& column) {
-        return all || column.null_count != 0 || small_form(column.type.id) != column.type.id;
+        const bool is_copied = plan.share && (column.values.is_loose() || column.offsets.is_loose());
+        return all || is_copied || column.null_count != 0 || small_form(column.type.id) != column.type.id;
     }));
 }
 
@@ -279,6 +285,7 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
             if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
             settled[c] = finish_column(plan, c, result.columns[c], rows);
+            if (plan.share) fit(result.columns[c]);
         }
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);

@@ -94,8 +94,6 @@ struct LoadPlan {
     u32 file = 0;                // its number among them
     // Called on the calling thread about every 0.1 s: bytes of text that this pass has taken, and will have; may throw.
     std::function<void(std::uint64_t, std::uint64_t)> poll;
-
-    bool is_part() const { return stop != ~std::uint64_t{0}; }
 };
 
 constexpr i64 NO_COLUMN = -1;
