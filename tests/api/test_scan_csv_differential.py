@@ -142,6 +142,38 @@ def test_several_files(tmp_path: Path, threads: int) -> None:
         assert outcome(lambda size=size: headrace.scan_csv(source, batch_bytes=size, **options).read()) == expected  # type: ignore[misc]
 
 
+def buffers(table: Table) -> list[tuple[bytes, ...]]:
+    """The bytes of each column's buffers, as far as rows go."""
+    made = []
+    for column in table.columns.values():
+        own = [bytes(buffer) for buffer in (column.values, column.offsets) if buffer is not None]
+        bits = bytes(column.validity) if column.validity is not None else b""
+        made.append((*own, bits[: (len(column) + 7) // 8]))
+    return made
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("chunk_bytes", [1 << 16, 1 << 18])
+def test_memory_that_was_used_before_does_not_show(threads: int, chunk_bytes: int) -> None:
+    """Columns of megabytes, in memory that held other values, nulls and longer texts: as in new memory, to the bit."""
+    count = 150_000
+    text = b"n,b,s,f\n" + b"".join(b"%d,%s,%s,\n" % (i, (b"true", b"", b"false")[i % 3], b"t" * (i % 20)) for i in range(count))
+    other = b"n,b,s,f\n" + (b"-1,true," + b"z" * 30 + b",2.5\n") * count
+    options: dict[str, Any] = {
+        "dtypes": {"n": "int64", "b": "bool", "s": "string", "f": "float64"},
+        "threads": threads,
+        "chunk_bytes": chunk_bytes,
+    }
+    headrace.release_unused_memory()
+    expected = [buffers(batch) for batch in headrace.scan_csv(text, batch_bytes=2 << 20, **options).batches()]
+    headrace.read_csv(other, **options)
+    again = [buffers(batch) for batch in headrace.scan_csv(text, batch_bytes=2 << 20, **options).batches()]
+    assert again == expected
+    assert len(expected) > 1
+    headrace.read_csv(other, **options)
+    assert buffers(headrace.scan_csv(text, batch_bytes=1 << 30, **options).read()) == buffers(headrace.read_csv(text, **options))
+
+
 @settings(deadline=None)
 @given(TEXTS, st.integers(1, 20), st.integers(0, 8))
 def test_resumed_at_the_end_of_any_batch(text: str, batch_bytes: int, stop: int) -> None:

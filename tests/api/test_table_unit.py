@@ -178,3 +178,37 @@ def test_the_next_table_finds_the_memory_of_the_last() -> None:
     first = addresses()
     assert addresses() == first
     assert len(set(first)) == 3
+
+
+def test_a_column_finds_its_memory_in_whatever_order_columns_were_let_go_of() -> None:
+    text = b"a,b,c\n" + b"x,a longer text here,yz\n" * 200_000
+    headrace.release_unused_memory()
+    table = headrace.read_csv(text, threads=1)
+    first = [column.values.address for column in table.columns.values()]
+    columns = list(table.columns.values())
+    del table
+    while columns:
+        columns.pop()  # the last one first
+    table = headrace.read_csv(text, threads=1)
+    assert [column.values.address for column in table.columns.values()] == first
+
+
+def test_batches_share_no_memory_between_columns() -> None:
+    """A scan behind a whole read, whose memory waits: with any region of the right size for any column, a batch's long texts came
+    into the pages of short ones, and had to touch new ones each time.
+    """
+    text = b"a,b\n" + (b"s" * 20 + b"," + b"l" * 60 + b"\n") * 400_000
+    headrace.release_unused_memory()
+    headrace.read_csv(text)
+
+    def addresses() -> list[set[int]]:
+        found: list[set[int]] = [set(), set()]
+        for batch in headrace.scan_csv(text, batch_bytes=8 << 20).batches():
+            for place, column in enumerate(batch.columns.values()):
+                found[place].add(column.values.address)
+        return found
+
+    addresses()
+    second, third = addresses(), addresses()
+    assert second == third
+    assert len(second[0] | second[1]) == len(second[0]) + len(second[1])

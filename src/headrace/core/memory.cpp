@@ -15,8 +15,6 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
-// Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
-constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 // From here on huge pages are asked for: they make first touches several times cheaper, and the last page's waste is
 // small. A bound is some five times of what is used; numbers of a batch of 64 MB in 18 columns have one of 29 MB.
 constexpr std::size_t HUGE_FROM = std::size_t{16} << 20;
@@ -48,14 +46,14 @@ public:
         return *waiting;
     }
 
-    // The tightest that has room, or one with reserved = 0. Of equal ones that which waits longest: a table like the
-    // one that was given back then finds each column's memory again.
-    Mapping take(std::size_t length) {
+    // One that has room, or one with reserved = 0: the latest of the same use, whose pages are there as far as this one
+    // will go. Else the tightest, and of equal ones that which waits longest.
+    Mapping take(std::size_t length, std::uint32_t use) {
         const std::lock_guard lock(mutex_);
         std::size_t best = waiting_.size();
         for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            const bool fits = waiting_[i].reserved >= length;
-            if (fits && (best == waiting_.size() || waiting_[i].reserved < waiting_[best].reserved)) best = i;
+            if (waiting_[i].reserved < length) continue;
+            if (best == waiting_.size() || is_better(waiting_[i], waiting_[best], use)) best = i;
         }
         return best == waiting_.size() ? Mapping{} : remove(best);
     }
@@ -65,16 +63,13 @@ public:
             unmap(mapping);
             return;
         }
-        const bool is_kept = keep(mapping.dirty);
-        if (!is_kept && madvise(mapping.data, mapping.committed, MADV_FREE) != 0) {
-            unmap(mapping);
-            return;
-        }
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         waiting_.push_back(mapping);
-        waiting_.back().is_kept = is_kept;
+        waiting_.back().is_kept = true;
         bytes_ += mapping.dirty;
+        kept_ += mapping.dirty;
         while (bytes_ > limit_) unmap(remove(0));
+        while (kept_ > most_kept_) free_oldest(lock);
     }
 
     void clear() {
@@ -87,21 +82,34 @@ private:
         const Mapping mapping = waiting_[i];
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         bytes_ -= mapping.dirty;
-        if (mapping.is_kept) kept_.fetch_sub(mapping.dirty, std::memory_order_relaxed);
+        if (mapping.is_kept) kept_ -= mapping.dirty;
         return mapping;
     }
 
-    // Whether so many bytes may wait as they are. To mark pages as free takes as long as it saves where the next table
-    // is made at once, as a stream of batches does.
-    bool keep(std::size_t bytes) {
-        if (kept_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most_kept_) return true;
-        kept_.fetch_sub(bytes, std::memory_order_relaxed);
-        return false;
+    static bool is_better(const Mapping& one, const Mapping& best, std::uint32_t use) {
+        const bool has_use = use != 0 && one.use == use, best_has = use != 0 && best.use == use;
+        return has_use != best_has ? has_use : has_use || one.reserved < best.reserved;
+    }
+
+    // Lets the kernel have the pages of what has waited longest. To mark them as free takes as long as it saves where
+    // the next table is made at once, as a stream of batches does: so what came last stays as it is.
+    void free_oldest(std::unique_lock<std::mutex>& lock) {
+        const auto kept =
+            std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
+        Mapping mapping = remove(static_cast<std::size_t>(kept - waiting_.begin()));
+        lock.unlock();
+        const bool is_free = madvise(mapping.data, mapping.committed, MADV_FREE) == 0;
+        if (!is_free) unmap(mapping);
+        lock.lock();
+        if (!is_free) return;
+        mapping.is_kept = false;
+        waiting_.insert(waiting_.begin(), mapping);
+        bytes_ += mapping.dirty;
     }
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
-    std::atomic<std::size_t> kept_{0};
+    std::size_t kept_ = 0;  // bytes that the kernel may not take
     const std::size_t most_kept_ = physical_memory() / 64;
     std::size_t bytes_ = 0;
     const std::size_t limit_ = physical_memory() / 4;
@@ -112,7 +120,7 @@ Mapping map_anew(std::size_t length, bool huge) {
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     mappings.fetch_add(1, std::memory_order_relaxed);
     if (huge) madvise(mapped, length, MADV_HUGEPAGE);
-    return {static_cast<std::byte*>(mapped), length, 0, 0};
+    return {static_cast<std::byte*>(mapped), length};
 }
 
 }  // namespace
@@ -127,7 +135,7 @@ void Budget::charge(std::size_t bytes) {
                               std::to_string(before) + " in use, " + std::to_string(bytes) + " more asked for)");
 }
 
-Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content)
+Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content, std::uint32_t use)
     : content_(content), budget_(std::move(budget)) {
     const std::size_t size = bound + SLACK;
     if (size < MAPPED_FROM) {
@@ -135,8 +143,9 @@ Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content conten
         return;
     }
     const std::size_t length = round_up(size, HUGE_PAGE);
-    mapping_ = WaitingMappings::instance().take(length);
+    mapping_ = WaitingMappings::instance().take(length, use);
     if (!is_mapped()) mapping_ = map_anew(length, bound >= HUGE_FROM);
+    mapping_.use = use;
     data_ = mapping_.data;
 }
 
@@ -219,7 +228,7 @@ void Region::trim(std::size_t used) {
     used_ = used;
     if (!is_mapped()) return;
     // Pages behind the end that this or an earlier user touched go back; the address space costs nothing.
-    const std::size_t keep = round_up(used + SLACK, HUGE_PAGE);
+    const std::size_t keep = round_up(used + used / 8 + SLACK, HUGE_PAGE);
     if (keep < touched) {
         madvise(data_ + keep, mapping_.committed - keep, MADV_DONTNEED);
         mapping_.dirty = std::min(mapping_.dirty, keep);

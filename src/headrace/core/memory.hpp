@@ -43,6 +43,7 @@ struct Mapping {
     std::size_t committed = 0;
     std::size_t dirty = 0;  // bytes from here on are zero
     bool is_kept = false;   // while it waits: the kernel may not take its pages
+    std::uint32_t use = 0;  // of the region that had it last
 };
 
 // Gives waiting memory back to the system.
@@ -55,9 +56,13 @@ public:
 
     // Bytes past the used end that may be read and written, so that vector code may overshoot.
     static constexpr std::size_t SLACK = 64;
+    // Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
+    static constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 
     Region() = default;
-    Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any);
+    // `use`: regions of one use, the values of a table's third column, say, need about as much of their bound each
+    // time, so one finds memory that was touched as far as it goes; 0 is none in particular.
+    Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any, std::uint32_t use = 0);
     ~Region();
     // Memory that somebody else gives and takes back: nobody does while `lender` is held. It has its size, and SLACK.
     Region(std::byte* data, std::size_t size, std::shared_ptr<const void> lender)
@@ -71,12 +76,14 @@ public:
     // Makes bytes [0, used) readable and writable. Not for two threads at once.
     void ensure(std::size_t used);
 
-    // Gives back everything past `used`, which becomes the size.
+    // Gives back everything past `used`, which becomes the size; but for an eighth, since the next user may need it.
     void trim(std::size_t used);
 
     // For regions that grow no more and are many: moves what is small from a mapping to the heap, or to less of it, and
     // gives back address space where there are too many mappings. `data` may change.
     void fit();
+    // Whether that copies.
+    bool is_loose() const { return is_mapped() && used_ + SLACK < MAPPED_FROM; }
 
     std::byte* data() const { return data_; }
     std::size_t size() const { return used_; }

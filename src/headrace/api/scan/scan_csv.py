@@ -101,7 +101,7 @@ def scan_csv(
         from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
         On a GPU three batches of it are in memory.
     batch_bytes
-        Bytes of text in a batch; None for 16 MB a thread, at least 64 MB, on a GPU 256 MB, or less under a `memory_limit`.
+        Bytes of text in a batch; None for 16 MB a thread, from 64 to 256 MB, on a GPU 256 MB, or less under a `memory_limit`.
     memory_limit
         Bytes that the columns of one batch may take; a batch that takes more, or for which a GPU has no room, is cut smaller.
         Short for the context's.

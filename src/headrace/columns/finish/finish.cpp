@@ -222,6 +222,20 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
     return shrink_column(column, rows);
 }
 
+// No more memory than the values need, of what is one of many: there may be thousands of files, and of parts.
+void fit(LoadedColumn& column) {
+    for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
+}
+
+// Columns that are more than looked at: a thread for each is worth its waking.
+usize columns_with_work(const LoadPlan& plan, const std::vector<LoadedColumn>& columns, bool removes) {
+    const bool all = removes || plan.shrink;
+    return static_cast<usize>(std::count_if(columns.begin(), columns.end(), [&](const LoadedColumn& column) {
+        const bool is_copied = plan.share && (column.values.is_loose() || column.offsets.is_loose());
+        return all || is_copied || column.null_count != 0 || small_form(column.type.id) != column.type.id;
+    }));
+}
+
 // Which record each row is: the rows' numbers, and one more for each record rejected before.
 LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
     LoadedColumn column;
@@ -265,11 +279,13 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
-    run_parallel(static_cast<unsigned>(std::min<usize>(plan.threads, result.columns.size())), [&](unsigned) {
+    const usize threads = std::min<usize>(plan.threads, columns_with_work(plan, result.columns, !removed.empty()));
+    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
             settled[c] = finish_column(plan, c, result.columns[c], rows);
+            if (plan.share) fit(result.columns[c]);
         }
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);

@@ -84,7 +84,7 @@ public:
             if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
         }
         finish_result(source_, dialect_, plan_, result_);
-        if (plan_.share) share_results();
+        if (plan_.share) share_kinds();
         return std::move(result_);
     }
 
@@ -116,12 +116,10 @@ private:
         }
     }
 
-    // The kinds for the other files, and no more memory than the values need: there may be thousands of files.
-    void share_results() {
+    // The kinds, for the other files.
+    void share_kinds() {
         for (usize c = 0; c < plan_.columns.size(); ++c) {
             plan_.share->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
-            LoadedColumn& column = result_.columns[c];
-            for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
         }
     }
 

@@ -145,6 +145,8 @@ void LoadPass::allocate(bool exact) {
     const usize rows = exact ? counts_.rows : most_rows();
     const usize text = text_bound();
     for (const usize c : wanted_) {
+        // Each of a column's three regions has a use of its own.
+        const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
         LoadedColumn& column = result_.columns[c];
         const bool large = is_string(guesses_[c].type) && !is_part() && text > MOST_SMALL_TEXT;
         column = LoadedColumn{};
@@ -152,16 +154,17 @@ void LoadPass::allocate(bool exact) {
         if (large) column.type.id = large_form(column.type.id);
         const usize bits = value_bits(column.type);
         if (is_string(column.type)) {
-            column.offsets = Region((rows + 1) * bits / 8, result_.budget);
+            column.offsets = Region((rows + 1) * bits / 8, result_.budget, Region::Content::any, use(1));
             column.offsets.ensure(bits / 8);
             std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
-            column.values = Region(exact ? string_bytes_[c] : room_for_text(column.type), result_.budget);
+            const usize bound = exact ? string_bytes_[c] : room_for_text(column.type);
+            column.values = Region(bound, result_.budget, Region::Content::any, use(0));
         } else {
             const auto content = bits == 1 ? Region::Content::zero : Region::Content::any;
-            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget, content);
+            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget, content, use(0));
         }
         column.values.ensure(0);
-        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget, Region::Content::zero);
+        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget, Region::Content::zero, use(2));
         null_bits_[c].ensure(0);
     }
 }
