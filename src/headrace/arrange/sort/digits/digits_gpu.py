@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
-from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 LIGHTS_AT = 16 + 16 * 16 + 8
@@ -22,8 +22,8 @@ MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
 _STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
 _STRAIGHT_DEFINES: dict[str, int] = {}
-_STRAIGHT_THREADS = 1024
-"""Few blocks of many: a launch that has nothing to do ends the sooner."""
+_STRAIGHT_THREADS, _MANY = 1024, 1 << 20
+"""Of a block, from so many keys on: few blocks of many, since a launch that has nothing to do ends the sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,9 @@ class Plan:
     def run_straight(self, arrays: tuple[Moved, Sequence[Moved]], *, writes_keys: bool = True) -> None:
         """Keys that were in order, or in the reverse one."""
         common = self._common
-        blocks = max(1, min(-(-common.count // (4 * _STRAIGHT_THREADS)), 2 * common.multiprocessors))
-        shape = Shape(_STRAIGHT_DEFINES, blocks, _STRAIGHT_THREADS)
+        threads = THREADS if common.count < _MANY else _STRAIGHT_THREADS
+        blocks = max(1, min(-(-common.count // (4 * threads)), 2 * common.multiprocessors))
+        shape = Shape(_STRAIGHT_DEFINES, blocks, threads)
         common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
 
 
