@@ -15,6 +15,8 @@ MOST_COLUMNS = 8
 ROW_BYTES_UP_TO = 1 << 32
 """Keys whose rows are numbered by 4 bytes."""
 THREADS = 256
+RESIDENT_THREADS = 2048
+"""Of a multiprocessor, at most."""
 _BLOCKS_OF_MULTIPROCESSOR = 8
 
 _GATHER = Entry("arrange/sort/sort_gather.cu", "sort_gather", "PIQPPI")

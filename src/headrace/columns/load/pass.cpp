@@ -85,7 +85,6 @@ void LoadPass::run(std::uint64_t last) {
 
 namespace {
 
-constexpr usize HEAP_REGION = usize{1} << 20;
 constexpr double MAX_RESERVED = 32e12;
 constexpr usize MAX_MAPPINGS = 16'000;
 constexpr u64 MOST_RECORD_BYTES = 0xFFFF0000;
@@ -125,8 +124,8 @@ bool LoadPass::wants_exact() const {
     double reserved = 0, heap = 0;
     usize mappings = 0;
     const auto add = [&](usize bound) {
-        (bound < HEAP_REGION ? heap : reserved) += static_cast<double>(bound);
-        mappings += bound < HEAP_REGION ? 0 : 1;
+        (bound < Region::MAPPED_FROM ? heap : reserved) += static_cast<double>(bound);
+        mappings += bound < Region::MAPPED_FROM ? 0 : 1;
     };
     for (const usize c : wanted_) {
         add(rows * value_bits(guesses_[c].type) / 8);

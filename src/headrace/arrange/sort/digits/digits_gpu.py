@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
-from headrace.arrange.sort.launch_gpu import THREADS, Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.launch_gpu import RESIDENT_THREADS, THREADS, Common, Keys, Moved, packed_arrays
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 LIGHTS_AT = 16 + 16 * 16 + 8
@@ -241,7 +241,7 @@ class Plan:
         """Keys that were in order, or in the reverse one."""
         common = self._common
         threads = THREADS if common.count < _MANY else _STRAIGHT_THREADS
-        blocks = max(1, min(-(-common.count // (4 * threads)), 2 * common.multiprocessors))
+        blocks = min(common.blocks(common.count, 4 * threads), common.multiprocessors * (RESIDENT_THREADS // threads))
         shape = Shape(_STRAIGHT_DEFINES, blocks, threads)
         common.launcher.launch(_STRAIGHT, shape, (self.plan, packed_arrays(*arrays), common.count, int(writes_keys)))
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from headrace.arrange.multisplit.split_gpu import bin_keys, bins_bytes
 from headrace.arrange.sort.digits.digits_gpu import Plan
 from headrace.arrange.sort.few.small_gpu import local_entry
-from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
+from headrace.arrange.sort.launch_gpu import RESIDENT_THREADS, Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.parts.parts_shapes import BUCKET_BYTES, RECORD_BYTES, Bounds, PartOptions, PartShapes
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
@@ -134,7 +134,7 @@ class PartSort:
             self._common.launcher.launch(_CLEAR, shape, (lists, step))
         threads, items = self._shapes.counting
         defines = self._keys.defines(("HR_BITS", self._shapes.bits), ("HR_THREADS", threads), ("HR_ITEMS", items))
-        shape = Shape(defines, self._resident(self._bounds.blocks, 2048 // threads), threads)
+        shape = Shape(defines, self._resident(self._bounds.blocks, RESIDENT_THREADS // threads), threads)
         args = (lists, step, self._keys.rule, arrays)
         self._common.launcher.launch(_entry("parts_count", len(self._keys.rule)), shape, args)
 
@@ -201,7 +201,7 @@ class PartSort:
         first, stride = (most - 1, -1) if size_class % 2 else (0, 1)
         part = struct.pack("<2Q2q4I", parts.address, self._number(size_class), first, stride, 0, 0, 0, 0)
         args = (part, self._keys.rule, arrays, int(writes_keys))
-        resident = block.resident if isinstance(block, SpreadShape) else max(1, 2048 // block.threads)
+        resident = block.resident if isinstance(block, SpreadShape) else max(1, RESIDENT_THREADS // block.threads)
         shape = block.local(self._keys, self._resident(most, resident), has_values=has_values)
         launch, rule = self._common.launcher.launch, len(self._keys.rule)
         if isinstance(block, SpreadShape):
@@ -215,7 +215,7 @@ class PartSort:
         block, parts = self._shapes.left, self._left
         assert block is not None and parts is not None
         part = struct.pack("<2Q2q4I", parts.address, self._number(_LEFT), 0, 1, 0, 0, 0, 0)
-        blocks = self._resident(self._bounds.parts(0), max(1, 2048 // block.threads))
+        blocks = self._resident(self._bounds.parts(0), max(1, RESIDENT_THREADS // block.threads))
         shape = block.local(self._keys, blocks, has_values=has_values)
         args = (part, self._keys.rule, arrays, int(writes_keys))
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
