@@ -3,12 +3,15 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/wait.hpp"
 
 namespace headrace {
 namespace {
@@ -34,6 +37,7 @@ public:
         {
             const std::lock_guard lock(mutex_);
             for (auto& job : jobs) jobs_.push_back(std::move(job));
+            waiting_.store(jobs_.size(), std::memory_order_relaxed);
             // Every job gets a thread even while others run: jobs of one call wait for each other in tile order.
             while (workers_ < busy_ + jobs_.size()) {
                 std::thread([this] { serve(); }).detach();
@@ -45,22 +49,27 @@ public:
 
 private:
     void serve() {
-        std::unique_lock lock(mutex_);
+        std::unique_lock lock(mutex_, std::defer_lock);
         while (true) {
+            look_for([this] { return waiting_.load(std::memory_order_relaxed) != 0; });
+            lock.lock();
             wake_.wait(lock, [this] { return !jobs_.empty(); });
             const auto job = std::move(jobs_.front());
             jobs_.pop_front();
+            waiting_.store(jobs_.size(), std::memory_order_relaxed);
             ++busy_;
             lock.unlock();
             job();
             lock.lock();
             --busy_;
+            lock.unlock();
         }
     }
 
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<std::function<void()>> jobs_;
+    std::atomic<std::size_t> waiting_{0};  // as many as there are jobs, for those who only look
     std::size_t workers_ = 0;
     std::size_t busy_ = 0;
 };
@@ -83,7 +92,7 @@ void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
     std::vector<std::exception_ptr> errors(threads);
     std::mutex mutex;
     std::condition_variable done;
-    unsigned running = threads - 1;
+    std::atomic<unsigned> running{threads - 1};
     const auto guarded = [&](unsigned worker) {
         try {
             work(worker);
@@ -96,13 +105,15 @@ void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
         jobs.push_back([&, worker] {
             guarded(worker);
             const std::lock_guard lock(mutex);
-            if (--running == 0) done.notify_one();
+            if (running.fetch_sub(1, std::memory_order_release) == 1) done.notify_one();
         });
     }
     Pool::instance().submit(std::move(jobs));
     guarded(0);
+    const auto are_done = [&] { return running.load(std::memory_order_acquire) == 0; };
+    look_for(are_done);
     std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return running == 0; });
+    done.wait(lock, are_done);
     for (const auto& error : errors) {
         if (error) std::rethrow_exception(error);
     }

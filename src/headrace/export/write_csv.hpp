@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
+#include "core/gate.hpp"
 #include "export/rows_text.hpp"
-#include "structure/scan.hpp"
 
 namespace headrace {
 

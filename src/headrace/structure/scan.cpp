@@ -14,28 +14,6 @@ HR_FOR_EACH_ISA(const FindKernels&(), find_kernels)
 
 const FindKernels& find_kernels(Isa isa) { return find_kernels_for(isa)(); }
 
-void OrderedGate::enter(std::uint64_t number) {
-    // The worker before is nearly always there already, or about to be: look a while before going to sleep.
-    for (int looks = 0;; ++looks) {
-        const std::uint64_t turn = turn_.load(std::memory_order_acquire);
-        if (turn == number) return;
-        if (turn == CLOSED) throw GateClosed{};
-        if (looks > 200) turn_.wait(turn, std::memory_order_acquire);
-    }
-}
-
-void OrderedGate::leave() {
-    std::uint64_t turn = turn_.load(std::memory_order_relaxed);
-    if (turn != CLOSED)
-        turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_release, std::memory_order_relaxed);
-    turn_.notify_all();
-}
-
-void OrderedGate::close() {
-    turn_.store(CLOSED, std::memory_order_release);
-    turn_.notify_all();
-}
-
 TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, TilePart part, usize bytes)
     : source(src),
       dialect(dia),

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/cpu.hpp"
+#include "core/gate.hpp"
 #include "sources/window.hpp"
 #include "structure/find.hpp"
 #include "structure/lenient.hpp"
@@ -16,23 +15,6 @@
 namespace headrace {
 
 const FindKernels& find_kernels(Isa isa);
-
-// Thrown in the workers that wait for one that failed; the one that failed throws the reason.
-struct GateClosed {};
-
-// Lets workers through in the order of their tile numbers: an exclusive scan over tiles whose step is whatever the
-// caller does between enter and leave.
-class OrderedGate {
-public:
-    void enter(std::uint64_t number);
-    void leave();
-    // Wakes everyone who waits, or ever will: enter throws GateClosed.
-    void close();
-
-private:
-    static constexpr std::uint64_t CLOSED = ~std::uint64_t{0};
-    std::atomic<std::uint64_t> turn_{0};
-};
 
 // One tile's owned records. Arrays hold `records` items; positions count from the tile's first byte.
 struct Tile {
