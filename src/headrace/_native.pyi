@@ -184,6 +184,7 @@ def load(source: Source, dialect: Dialect, plan: LoadPlan) -> dict[str, Any]: ..
 def peek(
     source: Source, dialect: Dialect, isa: str, begin: int, count: int
 ) -> list[tuple[int, list[bytes], int | None, bytes]]: ...
+def no_rejects() -> list[Any]: ...
 def rejects(
     source: Source,
     dialect: Dialect,

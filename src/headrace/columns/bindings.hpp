@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "columns/faults/faults.hpp"
 #include "columns/load/load.hpp"
@@ -59,6 +60,13 @@ inline nanobind::tuple column_tuple(LoadedColumn& column) {
     if (is_string(column.type)) offsets = make_buffer(std::move(column.offsets));
     return nanobind::make_tuple(type_name(column.type), column.null_count, make_buffer(std::move(column.values)),
                                 buffer_or_none(std::move(column.validity)), offsets);
+}
+
+// (name, column_tuple) of each
+inline nanobind::list columns_list(std::vector<NamedColumn>& columns) {
+    nanobind::list made;
+    for (NamedColumn& column : columns) made.append(nanobind::make_tuple(column.name, column_tuple(column.column)));
+    return made;
 }
 
 // (record, byte, text, number of the file) or None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import MOST_VIEWED_BYTES, Column
-from headrace.columns.load.load import type_named
+from headrace.columns.made import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape

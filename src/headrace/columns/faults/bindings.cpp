@@ -81,9 +81,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
         if (raises) keep_first_raised(result);
         table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
-    nb::list made;
-    for (NamedColumn& column : table) made.append(nb::make_tuple(column.name, column_tuple(column.column)));
-    return nb::make_tuple(made, result.faults.size(), settled.short_gone);
+    return nb::make_tuple(columns_list(table), result.faults.size(), settled.short_gone);
 }
 
 // Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text, whether it was mended).
@@ -138,6 +136,10 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
 }  // namespace
 
 void bind_faults(nb::module_& m) {
+    m.def("no_rejects", [] {
+        std::vector<NamedColumn> table = rejects_table({}, {}, {});
+        return columns_list(table);
+    });
     m.def("rejects", &rejects_from);
     m.def("settle_fields", &fields_from);
     m.def("locate_rows", &locate_rows);

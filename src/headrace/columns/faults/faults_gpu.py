@@ -20,17 +20,16 @@ from headrace.columns.convert.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_D
 from headrace.columns.faults.drop_gpu import drop_rows
 from headrace.columns.faults.lines_gpu import lines_on_gpu
 from headrace.columns.faults.pieces_gpu import NO_PIECES, record_pieces
+from headrace.columns.faults.rejects import no_rejects, parse_error, rejects_of
 from headrace.columns.faults.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_places
-from headrace.columns.load.load import LoadPlan, ValueOptions, column_of, native_dialect, native_errors, parse_error
+from headrace.columns.load.load import LoadPlan, native_dialect, native_errors
 from headrace.columns.load.plan_gpu import MadeColumns
-from headrace.columns.load.rows import RowRules
 from headrace.columns.types import DataType
 from headrace.core.gpu.launcher import Launcher, Part, Room
-from headrace.core.later import Named
 from headrace.sources.open import OpenSource
-from headrace.structure.dialect import CSV, Dialect
+from headrace.structure.dialect import Dialect
 
 _MOST_FAULTS = 4096
 _RAISES_DEFERRED = 1 << 31
@@ -290,7 +289,7 @@ class FaultsOfLoad:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             made, count, short_gone = _native.rejects(*given, listed.tobytes(), self._pieces(listed), lines.tobytes(), raises)
-        table = {name: column_of(parts, count) for name, parts in made}
+        table = dict(rejects_of(made, count))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = original_places(table[name], self._decoded)
@@ -300,22 +299,3 @@ class FaultsOfLoad:
 def first_faults_bytes() -> int:
     """Of the room where a first conversion lists its faults."""
     return int(_MOST_FAULTS * FAULT.itemsize)
-
-
-@cache
-def no_rejects() -> Named[Column]:
-    """A table of rejects without a row."""
-    plan = LoadPlan(
-        columns=[],
-        begin=0,
-        end=0,
-        data_begin=0,
-        rows=RowRules(base_columns=1),
-        values=ValueOptions(),
-        threads=1,
-        tile_bytes=1,
-        memory_limit=0,
-        isa="",
-    )
-    made, _, _ = _native.rejects(_native.Source.from_bytes(b""), native_dialect(CSV), plan, 0, [], b"", NO_PIECES, b"", False)
-    return Named({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from headrace.columns.finish.join import locate
 from headrace.columns.load.columns_gpu import Taken
-from headrace.columns.load.load import Evidence, LoadPlan, type_named
+from headrace.columns.load.load import Evidence, LoadPlan
+from headrace.columns.made import type_named
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.load.load import Evidence, LoadPlan, column_of, native_errors, type_named
+from headrace.columns.load.load import Evidence, LoadPlan, native_errors
+from headrace.columns.made import column_of, type_named
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource

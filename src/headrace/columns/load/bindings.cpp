@@ -40,20 +40,19 @@ nb::dict counts_dict(const LoadResult& result) {
 }
 
 nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
-    nb::list columns, evidence, faults, replaced;
+    nb::list columns, evidence, replaced;
     for (LoadedColumn& column : result.columns) {
         replaced.append(column.replaced);
         evidence.append(evidence_or_none(column.evidence));
         columns.append(column_tuple(column));
     }
-    for (NamedColumn& column : rejects) faults.append(nb::make_tuple(column.name, column_tuple(column.column)));
     nb::dict made;
     made["columns"] = columns;
     made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
     made["evidence"] = evidence;
     made["replaced"] = replaced;
     made["counts"] = counts_dict(result);
-    made["rejects"] = faults;
+    made["rejects"] = columns_list(rejects);
     made["fault_count"] = result.faults.size();
     made["raised"] = result.raised;
     made["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
@@ -70,7 +69,9 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
         result = load(*source.source, dialect.dialect, plan);
         if (result.is_cut && plan.before.is_more) result.faults.clear();
         if (result.raised) keep_first_raised(result);
-        rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
+        if (!result.faults.empty()) {
+            rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
+        }
     }
     return result_dict(result, rejects);
 }

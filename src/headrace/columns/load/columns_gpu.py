@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.convert.convert_gpu import ColumnRoom, has_offsets
-from headrace.columns.load.load import type_named
+from headrace.columns.made import type_named
 from headrace.columns.types import DataType
 from headrace.core.gpu.launcher import Launcher, Room
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from headrace import _native
 from headrace.columns.column import Column
+from headrace.columns.faults.rejects import parse_error, rejects_of
 from headrace.columns.load.rows import RowRules
+from headrace.columns.made import column_of
 from headrace.columns.schema import FirstRecord
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
@@ -251,8 +252,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
     counts = made["counts"]
-    faults = made["fault_count"]
-    rejects = {name: column_of(parts, faults) for name, parts in made["rejects"]}
+    rejects = rejects_of(made["rejects"], made["fault_count"])
     if made["raised"]:
         raise parse_error(rejects)
     rows = counts["rows"]
@@ -270,33 +270,6 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
         replaced=tuple(made["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
         reached=Reached(end, state),
-    )
-
-
-def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
-    """What the native part calls a column, of so many rows."""
-    type_name, null_count, values, validity, offsets = parts
-    return Column(
-        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
-    )
-
-
-type_named = cache(parse_type)
-"""There are few types and may be a million columns."""
-
-
-def parse_error(rejects: Mapping[str, Column]) -> ParseError:
-    """The first row of a table of rejects as an error."""
-    first = {name: column[0] for name, column in rejects.items()}
-    text = first["field"] if first["field"] is not None else first["text"]
-    return ParseError(
-        record=first["record"],
-        line=first["line"],
-        byte=first["byte"],
-        column=first["column"],
-        kind=first["kind"],
-        expected=first["expected"],
-        text=text,
     )
 
 

@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert.convert_gpu import SIGHTINGS, TOTALS_WORDS
-from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad, no_rejects
+from headrace.columns.faults.faults_gpu import Conversion, FaultsOfLoad
+from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.finish_gpu import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_evidence
 from headrace.columns.load.kept_gpu import KeptLoad
 from headrace.columns.load.later_gpu import columns_later
-from headrace.columns.load.load import Evidence, Loaded, LoadPlan, type_named
+from headrace.columns.load.load import Evidence, Loaded, LoadPlan
 from headrace.columns.load.place_gpu import Place
 from headrace.columns.load.plan_gpu import Group, MadeColumns, PlanOnGpu
 from headrace.columns.load.second_pass_gpu import counted_bytes
+from headrace.columns.made import type_named
 from headrace.core.gpu.launcher import Room
 from headrace.core.quick import quick
 from headrace.sources.open import OpenSource

@@ -29,7 +29,8 @@ from headrace.columns.convert.convert_gpu import (
 )
 from headrace.columns.convert.rows_gpu import RowColumns, row_columns
 from headrace.columns.load.columns_gpu import Taken, validity_words
-from headrace.columns.load.load import LoadPlan, type_named
+from headrace.columns.load.load import LoadPlan
+from headrace.columns.made import type_named
 from headrace.columns.types import DataType
 from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Launcher, Rooms

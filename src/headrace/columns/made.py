@@ -1,0 +1,20 @@
+"""Columns and types as the native part hands them over."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from headrace import _native
+from headrace.columns.column import Column
+from headrace.columns.types import parse_type
+
+type_named = cache(parse_type)
+"""There are few types and may be a million columns."""
+
+
+def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+    """What the native part calls a column, of so many rows."""
+    type_name, null_count, values, validity, offsets = parts
+    return Column(
+        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+    )
