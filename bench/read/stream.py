@@ -6,8 +6,8 @@ buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and b
 `SHAPES`; else on the CPU.
 --soak reads one file again and again under a memory limit, and tells memory in use after each round; --trace keeps a timeline.
 
-    python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--soak GB] [--trace FILE]
-        [--out FILE]
+    python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--turns N] [--soak GB]
+        [--trace FILE] [--out FILE]
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from headrace.columns.load.fetch_gpu import FetchShape
 from headrace.core.gpu.card import checked, driver
 from headrace.core.timeline import Timeline
 
-RUNS = 3
 MIB = 1 << 20
 SOAK_LIMIT = 4 << 30
 USUAL_BATCH = 256 * MIB
@@ -103,15 +102,30 @@ def drained(scan: Callable[[], Scan]) -> int:
     return sum(batch.num_rows for batch in scan().batches())
 
 
-def rate(work: Callable[[], int], size: int, rows: int) -> float:
-    """GB/s, the median of some runs behind one that warms up; the rows of each are counted."""
-    times = []
-    for _ in range(RUNS + 1):
-        begun = time.perf_counter()
-        found = work()
-        times.append(time.perf_counter() - begun)
-        assert found == rows, (found, rows)
-    return size / statistics.median(times[1:]) / 1e9
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What is timed, in batches of so many bytes (0: whole); the work tells its rows."""
+
+    name: str
+    batch: int
+    work: Callable[[], int]
+
+
+def rates_in_turn(ways: Sequence[Way], turns: int, size: int, rows: int) -> Iterator[Rate]:
+    """GB/s of each, the median of some turns: a machine that others work on too is slower for a while, and then so are all ways.
+    In a turn each runs twice, and the second time counts: behind another way, it finds that one's memory and not its own.
+    """
+    times: list[list[float]] = [[] for _ in ways]
+    for _ in range(turns):
+        for way, own in zip(ways, times, strict=True):
+            for _ in range(2):
+                begun = time.perf_counter()
+                found = way.work()
+                taken = time.perf_counter() - begun
+                assert found == rows, (way.name, found, rows)
+            own.append(taken)
+    for way, own in zip(ways, times, strict=True):
+        yield Rate(way.name, way.batch, size / statistics.median(own) / 1e9)
 
 
 def read(source: Any, **options: Any) -> headrace.Table:
@@ -128,38 +142,47 @@ def scan(source: Any, shape: FetchShape | None = None, **options: Any) -> Scan:
 def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
     """The rate of each way to read a case's file; the first is the whole read on the CPU."""
     case = CASES[name]
-    where: dict[str, Any] = {"device": "cuda"} if given.gpu else {}
-    back = {**where, "to": "cpu"}
-    check(case, where)
+    check(case, {"device": "cuda"} if given.gpu else {})
     path = file_of(name, case, given.bytes)
-    size, options = path.stat().st_size, case.options
-    whole = read(path, **options)
+    size = path.stat().st_size
+    whole = read(path, **case.options)
     rows, given.swelling[name] = whole.num_rows, result_bytes(whole) / size
     del whole
     batches = [int(each) * MIB for each in given.batches.split(",")]
-    usual = min(USUAL_BATCH, max(batches))
 
-    def of(way: str, batch: int, work: Callable[[], int]) -> Rate:
-        return Rate(way, batch, rate(work, size, rows))
+    def peer() -> int:
+        return contenders.pyarrow(path, case, os.cpu_count() or 1)().num_rows
 
-    yield of("`read_csv`, CPU", 0, lambda: read(path, **options).num_rows)
-    if not given.skip_peers:
-        yield of("PyArrow `read_csv`", 0, lambda: contenders.pyarrow(path, case, os.cpu_count() or 1)().num_rows)
+    ways = [Way("`read_csv`, CPU", 0, lambda: read(path, **case.options).num_rows)]
+    ways += [] if given.skip_peers else [Way("PyArrow `read_csv`", 0, peer)]
     if not given.gpu:
-        for batch in batches:
-            yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options)))
+        yield from rates_in_turn([*ways, *scans(SCAN, path, batches, case.options)], given.turns, size, rows)
         return
-    yield of("`read_csv`, GPU", 0, lambda: read(path, **options, **where).num_rows)
-    yield of("`scan_csv`, joined", usual, lambda: scan(path, batch_bytes=usual, **options, **where).read().num_rows)
-    for batch in batches:
-        yield of(SCAN, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **where)))
     with pinned_text(path) as text:
-        yield of(PINNED, usual, lambda: drained(lambda: scan(text, batch_bytes=usual, **options, **where)))
-    for batch in batches:
-        yield of(BACK, batch, lambda batch=batch: drained(lambda: scan(path, batch_bytes=batch, **options, **back)))
-    for told, shape in SHAPES.items() if given.shapes else ():
-        way = f"{BACK}: {told}"
-        yield of(way, usual, lambda shape=shape: drained(lambda: scan(path, shape, batch_bytes=usual, **options, **back)))
+        ways += ways_by_gpu(path, text, batches, case.options, given.shapes)
+        yield from rates_in_turn(ways, given.turns, size, rows)
+
+
+def scans(name: str, source: Any, batches: Sequence[int], options: dict[str, Any]) -> list[Way]:
+    """A scan by each of these sizes of batches."""
+
+    def way(batch: int) -> Way:
+        return Way(name, batch, lambda: drained(lambda: scan(source, batch_bytes=batch, **options)))
+
+    return [way(batch) for batch in batches]
+
+
+def ways_by_gpu(path: Path, text: Any, batches: Sequence[int], options: dict[str, Any], with_shapes: bool) -> Iterator[Way]:
+    """From a file and from the same text in pinned memory, to columns of the GPU and back."""
+    where: dict[str, Any] = {**options, "device": "cuda"}
+    back, usual = {**where, "to": "cpu"}, min(USUAL_BATCH, max(batches))
+    yield Way("`read_csv`, GPU", 0, lambda: read(path, **where).num_rows)
+    yield Way("`scan_csv`, joined", usual, lambda: scan(path, batch_bytes=usual, **where).read().num_rows)
+    yield from scans(SCAN, path, batches, where)
+    yield from scans(PINNED, text, [usual], where)
+    yield from scans(BACK, path, batches, back)
+    for told, shape in SHAPES.items() if with_shapes else ():
+        yield from scans(f"{BACK}: {told}", path, [usual], {**back, "shape": shape})
 
 
 def result_bytes(table: headrace.Table) -> int:
@@ -172,7 +195,8 @@ def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
     """Figure 12: a row of the table for each way to read a case's file; and what figure 13 needs of it is kept."""
     for found in rates_of(name, given):
         given.found.setdefault(name, []).append(found)
-        yield f"| {name} | {found.way} | {found.batch // MIB or ''} | {found.gbs:.2f} |"
+        share = f"{found.gbs / given.found[name][0].gbs:.0%}" if found.way == SCAN and not given.gpu else ""
+        yield f"| {name} | {found.way} | {found.batch // MIB or ''} | {found.gbs:.2f} | {share} |"
 
 
 def end_to_end(given: argparse.Namespace) -> Iterator[str]:
@@ -240,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--bytes", type=int, default=4 << 30)
     parser.add_argument("--cases", default="taxi,int_444,quoted")
     parser.add_argument("--batches", default="16,32,64,128,256,512")
+    parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--skip-peers", action="store_true")
     parser.add_argument("--shapes", action="store_true")
     parser.add_argument("--soak", type=float)
@@ -253,8 +278,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif given.trace:
         parts = trace(given)
     else:
-        kept += [f"Files of {given.bytes:_} bytes in the page cache; GB/s of text, median of {RUNS} runs.", ""]
-        kept += ["| case | way | batch, MiB | GB/s |", "| --- | --- | ---: | ---: |"]
+        kept += [
+            f"Files of {given.bytes:_} bytes in the page cache; GB/s of text, all ways in turn, medians of {given.turns} turns.",
+            "",
+        ]
+        kept += ["| case | way | batch, MiB | GB/s | of the whole read |", "| --- | --- | ---: | ---: | ---: |"]
         names = given.cases.split(",")
         parts = chain((line for name in names for line in lines_of(name, given)), end_to_end(given))
     for line in parts:

@@ -16,7 +16,6 @@ from tests.api.test_scan_gpu_differential import FiberBuffers, run_on_fibers
 
 def small(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("HEADRACE_BENCH_DATA", str(folder))
-    monkeypatch.setattr(stream, "RUNS", 1)
 
     def pieces(case: Any) -> tuple[bytes, bytes]:
         header = b"n,s\n" if case.header else b""
@@ -36,10 +35,11 @@ def table_of(path: Path) -> list[list[str]]:
 def test_on_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     small(monkeypatch, tmp_path)
-    stream.main(["--bytes", "4000", "--cases", "taxi,quoted", "--batches", "1", "--out", str(tmp_path / "table")])
+    stream.main(["--bytes", "4000", "--cases", "taxi,quoted", "--batches", "1", "--turns", "1", "--out", str(tmp_path / "table")])
     rows = table_of(tmp_path / "table")
     ways = [row[1] for row in rows if row[0] == "quoted"]
     assert ways[:3] == ["`read_csv`, CPU", "PyArrow `read_csv`", "`scan_csv`"]
+    assert [row[4][-1:] for row in rows if row[0] == "quoted"][:3] == ["", "", "%"]
     assert [row[-1].split(":")[0] for row in rows[-2:]] == ["taxi", "yelp"]
 
 
@@ -50,10 +50,10 @@ def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[tuple[Any, Any]] = []
 
     def here(function: Callable[..., Any]) -> Callable[..., Any]:
-        def called(source: Any, *shapes: Any, device: Any = None, to: Any = None, **options: Any) -> Any:
+        def called(source: Any, shape: Any = None, device: Any = None, to: Any = None, **options: Any) -> Any:
             asked.append((device, to))
             found = function(source, **options)
-            return found.fetched(*shapes) if shapes and shapes[0] else found
+            return found.fetched(shape) if shape else found
 
         return called
 
@@ -66,7 +66,9 @@ def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(stream, "pinned_text", text)
     monkeypatch.setattr(stream, "link_rates", lambda: (50.0, 40.0))
     out = ["--out", str(tmp_path / "table")]
-    stream.main(["--gpu", "--shapes", "--bytes", "2000", "--cases", "quoted", "--batches", "1,2", "--skip-peers", *out])
+    stream.main(
+        ["--gpu", "--shapes", "--bytes", "2000", "--cases", "quoted", "--batches", "1,2", "--turns", "1", "--skip-peers", *out]
+    )
     assert {("cuda", None), ("cuda", "cpu")} <= set(asked)
     rows = table_of(tmp_path / "table")
     ways = [row[1] for row in rows if row[0] == "quoted"]
