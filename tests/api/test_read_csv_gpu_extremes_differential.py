@@ -17,7 +17,7 @@ from headrace import Device, DeviceArray
 from headrace.columns.column import Column
 from headrace.core.gpu.card import checked, driver, gpu
 from headrace.core.gpu.device_memory import device_pool
-from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS, around
+from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS
 
 pytestmark = pytest.mark.gpu
 GB = 1 << 30
@@ -128,15 +128,15 @@ def seconds(data: bytes, options: dict[str, Any]) -> float:
 @pytest.mark.parametrize("kind", LONG_FIELDS)
 def test_a_field_of_200_mb_slows_nothing_else(kind):
     needs(device=12, host=16)
-    field = LONG_FIELDS[kind](LONG)
     rows = b"".join(b"%d,text %d,%d.25\n" % (row, row % 97, row % 1000) for row in range(100_000)) * 200
-    data = b"a,b,c\n" + rows + b"1," + field + b",2.5\n" + rows
+    # Quotes alone make other kernels read the text, so a short field of the kind is in the other one.
+    short, data = (b"a,b,c\n" + rows + b"1," + LONG_FIELDS[kind](size) + b",2.5\n" + rows for size in (22, LONG))
     given: dict[str, Any] = {"schema": {"a": "int64", "b": "string", "c": "float64"}}
     for options in ({}, given):
         check(f"200 MB {kind} {bool(options)}", data, **options)
-        without, with_it = seconds(around(b"x", 2) + rows + rows, options), seconds(data, options)
-        LOG.info("%s: %d bytes in %.2f ms, with it %d in %.2f", kind, 2 * len(rows), without * 1e3, len(data), with_it * 1e3)
-        assert with_it < 1.5 * without * len(data) / (2 * len(rows)), kind
+        without, with_it = seconds(short, options), seconds(data, options)
+        LOG.info("%s: %d bytes in %.2f ms, with it %d in %.2f", kind, len(short), without * 1e3, len(data), with_it * 1e3)
+        assert with_it < 1.5 * without * len(data) / len(short), kind
 
 
 @pytest.mark.parametrize("columns", [1, 10_000, 70_000])
