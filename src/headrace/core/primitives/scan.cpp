@@ -46,8 +46,8 @@ public:
         known_.store(true, std::memory_order_release);
     }
 
-    // The thread of the piece before is about to set it, so this thread does not sleep: being woken takes longer than a
-    // piece, and everyone behind would wait for that. It gives way where there are more threads than cores.
+    // The thread of the piece before is about to set it, and with all threads at work one does so every few us. So what
+    // core/wait.hpp says of sleeping goes for giving the core away too, until this has looked for as long as a piece.
     u64 get() {
         for (u32 looks = 0; !known_.load(std::memory_order_acquire); ++looks) {
             if (looks > most_looks) std::this_thread::yield();
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    static constexpr u32 most_looks = 1 << 16;  // about as long as a piece takes
+    static constexpr u32 most_looks = 1 << 16;
     u64 word_ = 0;
     std::atomic<bool> known_{false};
 };
