@@ -1,5 +1,5 @@
-// What the programs that measure CUB share: numbers that look random, and the median of a call by device events, with
-// the card kept busy before, so that what the host takes to launch is not timed, as in bench/gpu_timing.py.
+// What the programs that measure CUB share: numbers that look random, and the medians of a call by device events, by
+// the kernel and by the call, as bench/gpu_timing.py has them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,31 +19,63 @@ static __global__ void stay_busy(long long cycles) {
     }
 }
 
-// `call(memory, bytes)` as CUB's: with null memory it tells how many bytes it needs. A failure stays the last error.
-template <class Call>
-static double median_ms(Call call) {
-    size_t bytes = 0;
-    void* memory = nullptr;
-    call(nullptr, bytes);
-    cudaMalloc(&memory, bytes);
+// Milliseconds: `kernel` while the card is kept busy until all is launched, `call` on an idle card.
+struct Times {
+    double kernel = -1, call = -1;
+};
+
+template <class Work>
+static double median_of(Work work, bool busy) {
     cudaEvent_t begin, end;
     cudaEventCreate(&begin);
     cudaEventCreate(&end);
     std::vector<float> times;
     for (int i = 0; i < 11; ++i) {
-        stay_busy<<<1, 1>>>(400'000);
+        cudaDeviceSynchronize();
+        if (busy) stay_busy<<<1, 1>>>(400'000);
         cudaEventRecord(begin);
-        call(memory, bytes);
+        work();
         cudaEventRecord(end);
         cudaEventSynchronize(end);
         float ms = 0;
         cudaEventElapsedTime(&ms, begin, end);
         if (i > 1) times.push_back(ms);
     }
-    cudaFree(memory);
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
-    if (cudaPeekAtLastError() != cudaSuccess) fprintf(stderr, "CUB: a call failed\n");
     std::sort(times.begin(), times.end());
     return times[times.size() / 2];
+}
+
+// `call(memory, bytes)` as CUB's: with null memory it tells how many bytes it needs. That memory is taken once, before
+// the clock starts. `prepare` is what a caller must do before each call, and is in the time by the call. A failure
+// stays the last error.
+template <class Call, class Prepare>
+static Times times_of(Call call, Prepare prepare) {
+    size_t bytes = 0;
+    void* memory = nullptr;
+    call(nullptr, bytes);
+    cudaMalloc(&memory, bytes);
+    Times found;
+    found.kernel = median_of([&] { call(memory, bytes); }, true);
+    found.call = median_of(
+        [&] {
+            prepare();
+            call(memory, bytes);
+        },
+        false);
+    cudaFree(memory);
+    if (cudaPeekAtLastError() != cudaSuccess) fprintf(stderr, "CUB: a call failed\n");
+    return found;
+}
+
+template <class Call>
+static Times times_of(Call call) {
+    return times_of(call, [] {});
+}
+
+// One line for each case, at once, so that what was measured is kept if the run is cut off.
+static void show(Times found, bool failed) {
+    printf("%.6f %.6f\n", failed ? -1 : found.kernel, failed ? -1 : found.call);
+    fflush(stdout);
 }

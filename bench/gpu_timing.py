@@ -1,14 +1,29 @@
-"""Time on a GPU."""
+"""Time on a GPU, by the kernel and by the call.
+
+*By the kernel*: the card is kept busy until all is launched, so the host's work is not in the time. *By the call*: the card is
+idle when the call begins, so the host's work is in it. CUB is timed both ways by the same rules (cub_timing.cuh).
+"""
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
+
+NVCC = ("nvcc", "-std=c++17", "-O3", "-arch=sm_90")
+
+
+class Times(NamedTuple):
+    """Milliseconds, or rates, by the kernel and by the call."""
+
+    kernel: float
+    call: float
 
 
 def median_ms(work: Callable[[], object], repeats: int = 11, *, busy: int = 400_000) -> float:
@@ -29,21 +44,72 @@ def median_ms(work: Callable[[], object], repeats: int = 11, *, busy: int = 400_
     return statistics.median(times)
 
 
+def call_ms(work: Callable[[], object], repeats: int = 11) -> float:
+    """Return the median milliseconds between events around `work` on an idle card."""
+    times = []
+    for i in range(repeats + 2):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        if i > 1:
+            times.append(begin.elapsed_time(end))
+    return statistics.median(times)
+
+
+def rates_of(work: Callable[[], object], count: int, repeats: int = 9) -> Times:
+    """Return 10^9 items a second by the kernel and by the call."""
+    return Times(count / median_ms(work, repeats, busy=3_000_000) / 1e6, count / call_ms(work, repeats) / 1e6)
+
+
+class Better(NamedTuple):
+    """CUB's better rates of two, and with which number of items, by the kernel."""
+
+    rates: Times
+    count: str
+
+
 class Cub:
-    """A program below this folder that asks CUB, such as ``"sort/cub_sort"``; compiled while others work."""
+    """A program below this folder that asks CUB, such as ``"sort/cub_sort"``; compiled while others work.
+
+    A program in the folder that HEADRACE_BENCH_CUB names, such as ``cub_sort``, is not compiled again.
+    """
 
     def __init__(self, name: str) -> None:
-        self.program = Path(tempfile.mkdtemp()) / "cub"
         source = Path(__file__).parent / f"{name}.cu"
-        self.compiling = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", self.program, source])
+        folder = os.environ.get("HEADRACE_BENCH_CUB")
+        self.program = Path(folder or tempfile.mkdtemp()) / source.stem
+        command = ["true"] if self.program.exists() else [*NVCC, "-o", str(self.program), str(source)]
+        self.compiling = subprocess.Popen(command)
 
-    def rates(self, asked: list[tuple[str, str, int, int, int]]) -> list[float]:
-        """10^9 items a second."""
+    def rates(self, asked: Sequence[tuple[object, ...]]) -> list[float]:
+        """10^9 items a second, by the kernel."""
+        return [times.kernel for times in self.both(asked)]
+
+    def both(self, asked: Sequence[tuple[object, ...]]) -> list[Times]:
+        """10^9 items a second by the kernel and by the call; the last value of a line is the number of items."""
         if self.compiling.wait() != 0:
             raise RuntimeError("nvcc failed")
         torch.cuda.empty_cache()
         text = "\n".join(" ".join(map(str, line)) for line in asked)
-        found = subprocess.run([self.program], input=text, capture_output=True, text=True, check=True).stdout.split()
-        if len(found) != len(asked) or any(float(ms) <= 0 for ms in found):
+        shown = subprocess.run([self.program], input=text, capture_output=True, text=True, check=True).stdout
+        found = [[float(ms) for ms in line.split()] for line in shown.splitlines()]
+        if len(found) != len(asked) or any(ms <= 0 for line in found for ms in line):
             raise RuntimeError("CUB: a call failed")
-        return [line[-1] / float(ms) / 1e6 for line, ms in zip(asked, found, strict=True)]
+        counts = [int(str(line[-1])) for line in asked]
+        return [Times(count / kernel / 1e6, count / call / 1e6) for count, (kernel, call) in zip(counts, found, strict=True)]
+
+    def better(self, asked: Sequence[tuple[object, ...]]) -> list[Better]:
+        """The better of CUB with a 32-bit and a 64-bit number of items, by the kernel and by the call apart.
+
+        The two are different kernels, and neither is always the faster one. The programs take these bits before the number of
+        items.
+        """
+        found = self.both([(*line[:-1], bits, line[-1]) for line in asked for bits in (32, 64)])
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [
+            Better(Times(max(a.kernel, b.kernel), max(a.call, b.call)), "32-bit" if a.kernel >= b.kernel else "64-bit")
+            for a, b in pairs
+        ]

@@ -1,19 +1,29 @@
-"""What machine a result is from."""
+"""Describes the machine, the commit and the day of a result."""
 
 from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 PACKAGES = ("pyarrow", "polars", "duckdb", "pandas", "numpy")
+_ROOT = Path(__file__).parents[1]
 
 
+@cache
 def description() -> dict[str, str]:
-    """Processor, cores, memory, kernel, versions."""
+    """Commit, day, processor, cores, memory, kernel, GPU if there is one, versions."""
     return {
+        "commit": commit(),
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        **_gpu(),
         "processor": _field("/proc/cpuinfo", "model name"),
+        "processor model": "-".join(_field("/proc/cpuinfo", name) for name in ("cpu family", "model\t", "stepping")),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": _field("/proc/meminfo", "MemTotal"),
         "kernel": platform.release(),
@@ -21,6 +31,28 @@ def description() -> dict[str, str]:
         "headrace": _headrace(),
         **{package: _version(package) for package in PACKAGES},
     }
+
+
+def commit() -> str:
+    """First 12 digits of HEADRACE_COMMIT, for a copy of the sources without .git, or else of HEAD; "?" without either."""
+    if given := os.environ.get("HEADRACE_COMMIT"):
+        return given[:12]
+    found = _output("git", "-C", str(_ROOT), "rev-parse", "HEAD")
+    return found[:12] or "?"
+
+
+def _gpu() -> dict[str, str]:
+    """Name and driver of the first GPU."""
+    name, _, driver = _output("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").partition(", ")
+    return {"gpu": name, "driver": driver.partition("\n")[0]} if driver else {}
+
+
+def _output(*command: str) -> str:
+    """What a program prints; empty if it is not installed or fails."""
+    if shutil.which(command[0]) is None:
+        return ""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _field(path: str, name: str) -> str:

@@ -6,9 +6,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from checks import docs_run, features, file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
+from checks import (
+    docs_run,
+    extras,
+    features,
+    figures,
+    file_size,
+    floating_point,
+    import_order,
+    readme,
+    shared_rules,
+    who_knows_what,
+    words,
+)
 
-STATIC = (import_order, who_knows_what, shared_rules, file_size, floating_point, words, readme, features)
+STATIC = (import_order, who_knows_what, shared_rules, file_size, floating_point, words, readme, features, figures, extras)
 """Laws that are read off the files. To add one: a module, its name here, and a broken example in tests/checks/."""
 
 RUNNING = (docs_run,)

@@ -1,6 +1,6 @@
-"""Compile the kernels of a source tree into a folder, for a wheel: python tools/build_cubins.py FOLDER.
+"""Compile the kernels of a source tree into a folder, for a wheel: python tools/build_cubins.py FOLDER [COUNT].
 
-The package itself need not be built: its native part is not imported.
+COUNT programs are compiled, or all. The package itself need not be built: its native part is not imported.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import types
 from pathlib import Path
 
 
-def main(folder: str) -> None:
+def main(folder: str, count: int | None = None) -> None:
     package = types.ModuleType("headrace")
     package.__path__ = [str(Path(__file__).parent.parent / "src" / "headrace")]
     sys.modules["headrace"] = package
     from headrace.core.gpu.kernel_build import build_kernels
+    from headrace.core.gpu.kernel_source import all_variants
 
-    built = list(build_kernels(folder=folder))
+    built = list(build_kernels(folder=folder, variants=list(all_variants())[:count]))
     print(f"{len(built)} programs, {sum(each.nbytes for each in built):_} bytes")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)

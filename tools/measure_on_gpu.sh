@@ -16,10 +16,11 @@ declare -A programs=(
     [small_batches]='read.small_batches'
     [histogram]='primitives.gpu_histogram'
     [primitives]='primitives.gpu'
+    [called]='primitives.gpu_called'
     [faults]='read.gpu_faults'
     [limits]='primitives.gpu_limits'
 )
-in_order=(read small sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives faults limits)
+in_order=(read small sort multisplit tune_multisplit stream soak first_call small_batches histogram primitives called faults limits)
 [[ $# -gt 0 ]] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 out=$1
 shift

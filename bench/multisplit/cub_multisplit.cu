@@ -1,6 +1,11 @@
-// CUB's figures for bench/multisplit/tables.py. Reads lines "method keys|pairs bits kind n" and prints the milliseconds
-// of each: "digit" is a radix sort by the highest bits alone, "sort" one by all, "partition" a partition in two by the
-// highest bit. A peer that is measured, not a part of the package.
+// CUB's figures for bench/multisplit/tables.py. Reads lines "method keys|pairs bits kind count_bits n" and prints the
+// milliseconds of each, by the kernel and by the call, with the number of items as a number of 32 or 64 bits: "digit"
+// is a radix sort by the highest bits alone, "sort" one by all. In two by the highest bit: "partition" is
+// DevicePartition::If, which leaves the second half in reverse order, and "select" two calls of DeviceSelect::If, which
+// keep the order. A peer that is measured, not a part of the package.
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
+
 #include <cstring>
 #include <cub/cub.cuh>
 
@@ -23,36 +28,70 @@ __global__ void fill(uint32_t* p, size_t n, int bits, int kind) {
     }
 }
 
-struct IsLow {
-    __host__ __device__ bool operator()(uint32_t key) const { return key >> 31 == 0; }
+// Whether a key, or the key of a pair, has this highest bit.
+template <uint32_t Bit>
+struct HasBit {
+    __host__ __device__ bool operator()(uint32_t key) const { return key >> 31 == Bit; }
+    template <class Pair>
+    __host__ __device__ bool operator()(const Pair& pair) const {
+        return thrust::get<0>(pair) >> 31 == Bit;
+    }
 };
+
+template <class Count, class In, class Out>
+static Times in_two(bool stable, In in, Out out, Out rest, Count* counts, Count n) {
+    return times_of([&](void* t, size_t& b) {
+        if (!stable) {
+            cub::DevicePartition::If(t, b, in, out, counts, n, HasBit<0>());
+        } else {
+            cub::DeviceSelect::If(t, b, in, out, counts, n, HasBit<0>());
+            cub::DeviceSelect::If(t, b, in, rest, counts + 1, n, HasBit<1>());
+        }
+    });
+}
+
+template <class Count>
+void measure(const char* method, bool pairs, int bits, int kind, Count n) {
+    uint32_t *in = nullptr, *out = nullptr, *values = nullptr, *moved = nullptr;
+    Count* counts = nullptr;
+    const size_t bytes = size_t{4} * static_cast<size_t>(n);
+    cudaMalloc(&in, bytes);
+    cudaMalloc(&out, 2 * bytes);  // two halves, each of which may be as long as all
+    cudaMalloc(&values, bytes);
+    cudaMalloc(&moved, 2 * bytes);
+    cudaMalloc(&counts, 2 * sizeof(Count));
+    fill<<<4096, 256>>>(in, (size_t)n, bits, kind);
+    const bool stable = strcmp(method, "select") == 0;
+    const int first = strcmp(method, "sort") == 0 ? 0 : 32 - bits;
+    Times found;
+    if (stable || strcmp(method, "partition") == 0) {
+        found = pairs ? in_two(stable, thrust::make_zip_iterator(thrust::make_tuple(in, values)),
+                               thrust::make_zip_iterator(thrust::make_tuple(out, moved)),
+                               thrust::make_zip_iterator(thrust::make_tuple(out + n, moved + n)), counts, n)
+                      : in_two(stable, in, out, out + n, counts, n);
+    } else {
+        found = times_of([&](void* t, size_t& b) {
+            if (pairs) {
+                cub::DeviceRadixSort::SortPairs(t, b, in, out, values, moved, n, first, 32);
+            } else {
+                cub::DeviceRadixSort::SortKeys(t, b, in, out, n, first, 32);
+            }
+        });
+    }
+    for (void* p : {(void*)in, (void*)out, (void*)values, (void*)moved, (void*)counts}) cudaFree(p);
+    show(found, cudaGetLastError() != cudaSuccess);
+}
 
 int main() {
     char method[16], mode[8];
-    int bits, kind;
+    int bits, kind, count_bits;
     unsigned long long n;
-    while (scanf("%15s %7s %d %d %llu", method, mode, &bits, &kind, &n) == 5) {
-        uint32_t *in, *out, *values, *moved;
-        int* count;
-        cudaMalloc(&in, n * 4);
-        cudaMalloc(&out, n * 4);
-        cudaMalloc(&values, n * 4);
-        cudaMalloc(&moved, n * 4);
-        cudaMalloc(&count, 4);
-        fill<<<4096, 256>>>(in, n, bits, kind);
+    while (scanf("%15s %7s %d %d %d %llu", method, mode, &bits, &kind, &count_bits, &n) == 6) {
         const bool pairs = strcmp(mode, "pairs") == 0;
-        const int first = strcmp(method, "sort") == 0 ? 0 : 32 - bits;
-        const double ms = median_ms([&](void* t, size_t& b) {
-            if (strcmp(method, "partition") == 0) {
-                cub::DevicePartition::If(t, b, in, out, count, (int)n, IsLow());
-            } else if (pairs) {
-                cub::DeviceRadixSort::SortPairs(t, b, in, out, values, moved, (int)n, first, 32);
-            } else {
-                cub::DeviceRadixSort::SortKeys(t, b, in, out, (int)n, first, 32);
-            }
-        });
-        printf("%.6f\n", cudaGetLastError() == cudaSuccess ? ms : -1.0);
-        fflush(stdout);
-        for (void* p : {(void*)in, (void*)out, (void*)values, (void*)moved, (void*)count}) cudaFree(p);
+        if (count_bits == 32) {
+            measure(method, pairs, bits, kind, (int)n);
+        } else {
+            measure(method, pairs, bits, kind, (long long)n);
+        }
     }
 }

@@ -53,7 +53,9 @@ class Place(Protocol):
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None: ...
     def rate(self, work: Work, count: int) -> float: ...
     def stages(self, keys: Any, function: BucketFunction, values: Any, strategy: str) -> dict[str, float]: ...
+    def called(self, work: Work, count: int) -> tuple[float, float]: ...
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]: ...
+    def cub_called(self, asked: list[tuple[str, str, int, int, int]]) -> list[Any]: ...
     def about(self) -> str: ...
 
 
@@ -150,7 +152,16 @@ class Harness:
         split_with(launcher, SPLIT_SHAPES, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
         return found
 
+    def called(self, work: Work, count: int) -> tuple[float, float]:
+        """See `Card.called`; here once, and the same twice."""
+        rate = self.rate(work, count)
+        return rate, rate
+
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]:
+        """None for each."""
+        return [None] * len(asked)
+
+    def cub_called(self, asked: list[tuple[str, str, int, int, int]]) -> list[Any]:
         """None for each."""
         return [None] * len(asked)
 
@@ -163,9 +174,10 @@ class Card:
     def __init__(self) -> None:
         import torch  # of a machine with a GPU
 
-        from bench.gpu_timing import Cub, median_ms
+        from bench.gpu_timing import Cub, median_ms, rates_of
 
         self._torch, self._median_ms, self._cub = torch, median_ms, Cub("multisplit/cub_multisplit")
+        self._rates_of = rates_of
         source = self.drawn(torch.int32, self.n, 3)
         target = torch.empty_like(source)
         self.copied = 2 * source.nbytes / median_ms(lambda: target.copy_(source)) * 1e3
@@ -266,9 +278,17 @@ class Card:
                 rounds[-1][stage] = rounds[-1].get(stage, 0) + end.seconds_since(begin) * 1e3
         return {stage: statistics.median(each[stage] for each in rounds[2:]) for stage in rounds[-1]}
 
+    def called(self, work: Work, count: int) -> tuple[float, float]:
+        """10^9 items a second by the kernel and by the call."""
+        return self._rates_of(work, count)
+
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]:
-        """10^9 items a second."""
-        return list(self._cub.rates(asked))
+        """10^9 items a second by the kernel."""
+        return [found.rates.kernel for found in self.cub_called(asked)]
+
+    def cub_called(self, asked: list[tuple[str, str, int, int, int]]) -> list[Any]:
+        """`bench.gpu_timing.Better` of each."""
+        return list(self._cub.better(asked))
 
 
 def sorted_by_digits(place: Place, keys: Any, values: Any, digit_bits: int) -> Split:

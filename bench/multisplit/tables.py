@@ -6,7 +6,11 @@ counting and allocations included; the stream is kept busy before, so that what 
 is core/primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and written once, values
 read and written. Two to three minutes.
 
-    python -m bench.multisplit.tables [--tables targets,3.4,3.5,3.6,3.7,3.8,partition] [--out FILE] [--harness]
+The table *called* has the public function by the kernel and by the call: on a card that is idle when the call begins, so that the
+host's work is in the time. Of 2 buckets CUB has three ways: its sort by one bit, its partition, which reverses the second bucket,
+and two selections, which keep the order. Each is the better of CUB's kernels for a 32-bit and a 64-bit number of items.
+
+    python -m bench.multisplit.tables [--tables called,targets,3.4,3.5,3.6,3.7,3.8,partition] [--out FILE] [--harness]
 """
 
 from __future__ import annotations
@@ -92,7 +96,7 @@ def targets(place: Place) -> None:
         f"{place.n:_} keys, or pairs, of 4 bytes: 10^9 a second",
         f"A copy: {place.copied / 1e9:.0f} GB/s, so at most {limit_of(place, 'keys'):.0f} keys and "
         f"{limit_of(place, 'pairs'):.0f} pairs; percent: of that. Stable, by the highest bits. CUB: a radix sort by these bits "
-        "alone, uniform keys; of 2 also its partition.",
+        "alone, uniform keys; of 2 also its partition, and two selections.",
         [*KINDS, "asked for", "CUB"],
     )
     for mode in MODES:
@@ -104,10 +108,34 @@ def targets(place: Place) -> None:
                 row.append(place.rate(prepared(place, keys, values, m, None), place.n))
                 del keys
             bits = m.bit_length() - 1
-            asked = [("digit", mode, bits, 0, place.n)]
-            asked += [("partition", mode, 1, 0, place.n)] if m == 2 and mode == "keys" else []
+            asked = [(way, mode, bits, 0, place.n) for way in (CUB_WAYS if m == 2 else ["digit"])]
             theirs = ", ".join(cells([value]) for value in place.cub(asked))
             say(f"| {mode}, m = {m} | {shares(row, limit_of(place, mode))} | {TARGETS[mode, m]} | {theirs} |")
+
+
+CUB_WAYS = {"digit": "sort by these bits", "partition": "partition, second bucket reversed", "select": "two selections"}
+
+
+def called(place: Place) -> None:
+    head(
+        f"As called: {place.n:_} uniform keys, or pairs, of 4 bytes, 10^9 a second",
+        f"A copy: {place.copied / 1e9:.0f} GB/s, so at most {limit_of(place, 'keys'):.0f} keys and "
+        f"{limit_of(place, 'pairs'):.0f} pairs.",
+        ["call", "kernel", "CUB's way", "call", "kernel", "ratio of calls"],
+    )
+    for mode in MODES:
+        values, keys = values_of(place, mode, place.n), place.keys("uniform", 2, place.n)
+        for m in (2, 32, 256):
+            kernel, call = place.called(prepared(place, keys, values, m, None), place.n)
+            ways = list(CUB_WAYS) if m == 2 else ["digit"]
+            peers = place.cub_called([(way, mode, m.bit_length() - 1, 0, place.n) for way in ways])
+            for way, peer in zip(ways, peers, strict=True):
+                facts = {"mode": mode, "m": m, "n": place.n, "way": CUB_WAYS[way], "limit": limit_of(place, mode)}
+                found = {"cub_call": peer.rates.call, "cub_kernel": peer.rates.kernel, "cub": peer.count} if peer else {}
+                row = page.figure(table="multisplit", **facts, call=call, kernel=kernel, **found)
+                theirs = [row.get("cub_call"), row.get("cub_kernel")]
+                ratio = f"{call / theirs[0]:.2f}" if theirs[0] else ""
+                say(f"| {mode}, m = {m} | {cells([call, kernel])} | {CUB_WAYS[way]} | {cells(theirs)} | {ratio} |")
 
 
 def stages(place: Place) -> None:
@@ -225,6 +253,7 @@ def unordered(place: Place) -> None:
 
 
 TABLES = {
+    "called": called,
     "targets": targets, "3.4": stages, "3.5": methods, "3.6": skewed, "3.7": digits, "3.8": sorts, "partition": unordered,
 }  # fmt: skip
 
@@ -236,6 +265,7 @@ def main() -> None:
     parser.add_argument("--harness", action="store_true", help="in the fiber harness, with --keys keys")
     parser.add_argument("--keys", type=int, default=2000)
     options = parser.parse_args()
+    page.out = options.out
     place: Place = Harness(options.keys) if options.harness else Card()
     say(f"# Multisplit on a GPU\n\n`python -m bench.multisplit.tables`, {datetime.now(UTC):%Y-%m-%d}; {place.about()}, headrace")
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")

@@ -128,8 +128,8 @@ class Tuner:
         """All programs, on all cores, into the cache of kernels."""
         from headrace.arrange.multisplit.split_gpu import Column, Splitter
         from headrace.core.gpu.card import ARCHITECTURES
+        from headrace.core.gpu.kernel_compile import cubin_of
         from headrace.core.gpu.kernel_source import Variant
-        from headrace.core.gpu.kernels import cubin_of
 
         wanted: dict[Variant, None] = {}
 

@@ -1,6 +1,6 @@
 // CUB's figures for bench/primitives/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints
-// the milliseconds of each, for keys that are made here by the same rules. A peer that is measured, not a part of the
-// package.
+// the milliseconds of each, by the kernel and by the call, for keys that are made here by the same rules. By the call,
+// edges are copied to the card each time. A peer that is measured, not a part of the package.
 #include <cstring>
 #include <cub/cub.cuh>
 #include <type_traits>
@@ -22,7 +22,7 @@ __global__ void fill(Key* p, size_t n, int kind) {
 }
 
 template <class Key>
-static double measured(bool even, int bins, int kind, size_t n) {
+static void measure(bool even, int bins, int kind, size_t n) {
     Key *in, *levels;
     unsigned* counts;
     cudaMalloc(&in, n * sizeof(Key));
@@ -36,16 +36,21 @@ static double measured(bool even, int bins, int kind, size_t n) {
     edges[0] = 0;
     edges[bins] = floats ? Key(1024) : Key(0xFFFFFFFFu);
     std::sort(edges.begin(), edges.end());
-    cudaMemcpy(levels, edges.data(), edges.size() * sizeof(Key), cudaMemcpyHostToDevice);
+    const auto send_edges = [&] {
+        if (!even) cudaMemcpyAsync(levels, edges.data(), edges.size() * sizeof(Key), cudaMemcpyHostToDevice);
+    };
+    send_edges();
     using Level = std::conditional_t<floats, float, unsigned long long>;
     const Level high = floats ? Level(1024) : Level(1ull << 32);
-    const double ms = median_ms([&](void* t, size_t& b) {
-        if (even) {
-            cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, Level(0), high, (long long)n);
-        } else {
-            cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
-        }
-    });
+    const Times times = times_of(
+        [&](void* t, size_t& b) {
+            if (even) {
+                cub::DeviceHistogram::HistogramEven(t, b, in, counts, bins + 1, Level(0), high, (long long)n);
+            } else {
+                cub::DeviceHistogram::HistogramRange(t, b, in, counts, bins + 1, levels, (long long)n);
+            }
+        },
+        send_edges);
     std::vector<unsigned> found(bins);
     cudaMemcpy(found.data(), counts, bins * 4, cudaMemcpyDeviceToHost);
     size_t sum = 0;
@@ -54,7 +59,7 @@ static double measured(bool even, int bins, int kind, size_t n) {
     cudaFree(in);
     cudaFree(counts);
     cudaFree(levels);
-    return failed ? -1 : ms;
+    show(times, failed);
 }
 
 int main() {
@@ -63,8 +68,10 @@ int main() {
     unsigned long long n;
     while (scanf("%7s %7s %d %d %llu", how, key, &bins, &kind, &n) == 5) {
         const bool even = strcmp(how, "even") == 0;
-        printf("%.6f\n", strcmp(key, "float") == 0 ? measured<float>(even, bins, kind, n)
-                                                   : measured<uint32_t>(even, bins, kind, n));
-        fflush(stdout);
+        if (strcmp(key, "float") == 0) {
+            measure<float>(even, bins, kind, n);
+        } else {
+            measure<uint32_t>(even, bins, kind, n);
+        }
     }
 }

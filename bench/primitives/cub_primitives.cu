@@ -1,6 +1,9 @@
-// CUB's figures for bench/primitives/gpu.py: the same sizes and kinds of input. A peer that is measured, not a part of
-// the package.
+// CUB's figures for bench/primitives/gpu.py and gpu_called.py. Reads lines "scan|reduce|select percent count_bits n"
+// and prints the milliseconds of each, by the kernel and by the call, with the number of items as a number of 32 or 64
+// bits; with the argument "small", microseconds of calls on short arrays that follow one another. A peer that is
+// measured, not a part of the package.
 #include <chrono>
+#include <cstring>
 #include <cub/cub.cuh>
 
 #include "../cub_timing.cuh"
@@ -32,7 +35,17 @@ double us_per_call(Call call) {
     return passed.count() / calls;
 }
 
-void show_small(const uint32_t* in, const uint8_t* flags, uint32_t* out, unsigned* selected) {
+void show_small() {
+    const size_t most = 1 << 20;
+    uint32_t *in, *out;
+    uint8_t* flags;
+    unsigned* selected;
+    cudaMalloc(&in, most);
+    cudaMalloc(&out, most);
+    cudaMalloc(&flags, most);
+    cudaMalloc(&selected, 4);
+    fill<<<4096, 256>>>(in, most / 4);
+    flag<<<4096, 256>>>(flags, most / 4, 99);
     for (size_t n : {256, 4096, 65536, 262144}) {
         const double scan = us_per_call([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); });
         const double reduce = us_per_call([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); });
@@ -43,28 +56,44 @@ void show_small(const uint32_t* in, const uint8_t* flags, uint32_t* out, unsigne
     }
 }
 
-int main() {
-    const size_t n = 1ull << 28;
+template <class Count>
+void measure(const char* what, unsigned percent, Count n) {
     uint32_t *in, *out;
     uint8_t* flags;
-    unsigned* counts;
+    unsigned* selected;
     cudaMalloc(&in, n * 4);
     cudaMalloc(&out, n * 4);
     cudaMalloc(&flags, n);
-    cudaMalloc(&counts, 65537 * 4);
-    fill<<<4096, 256>>>(in, n);
-    const auto show = [&](const char* what, double ms, double bytes) {
-        printf("CUB %-28s %7.1f G/s %6.0f GB/s\n", what, n / ms / 1e6, bytes / ms / 1e6);
-    };
-    show("scan sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceScan::InclusiveSum(t, b, in, out, n); }),
-         8. * n);
-    show("reduce sum u32", median_ms([&](void* t, size_t& b) { cub::DeviceReduce::Sum(t, b, in, out, n); }), 4. * n);
-    for (unsigned share : {1u, 50u, 99u}) {
-        flag<<<4096, 256>>>(flags, n, share);
-        char name[40];
-        snprintf(name, sizeof(name), "select %u %% of u32", share);
-        show(name, median_ms([&](void* t, size_t& b) { cub::DeviceSelect::Flagged(t, b, in, flags, out, counts, n); }),
-             n * (1 + 8. * share / 100));
+    cudaMalloc(&selected, 4);
+    fill<<<4096, 256>>>(in, (size_t)n);
+    flag<<<4096, 256>>>(flags, (size_t)n, percent);
+    const Times found = times_of([&](void* t, size_t& b) {
+        if (strcmp(what, "scan") == 0) {
+            cub::DeviceScan::InclusiveSum(t, b, in, out, n);
+        } else if (strcmp(what, "reduce") == 0) {
+            cub::DeviceReduce::Sum(t, b, in, out, n);
+        } else {
+            cub::DeviceSelect::Flagged(t, b, in, flags, out, selected, n);
+        }
+    });
+    for (void* p : {(void*)in, (void*)out, (void*)flags, (void*)selected}) cudaFree(p);
+    show(found, cudaGetLastError() != cudaSuccess);
+}
+
+int main(int argc, char** argv) {
+    if (argc > 1 && strcmp(argv[1], "small") == 0) {
+        show_small();
+        return 0;
     }
-    show_small(in, flags, out, counts);
+    char what[8];
+    unsigned percent;
+    int count_bits;
+    unsigned long long n;
+    while (scanf("%7s %u %d %llu", what, &percent, &count_bits, &n) == 4) {
+        if (count_bits == 32) {
+            measure(what, percent, (int)n);
+        } else {
+            measure(what, percent, (long long)n);
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
 that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from cub_primitives.cu
-in the same run. About two minutes.
+in the same run, each the better of its kernels for a 32-bit and a 64-bit number of items. About two minutes. What a call of the
+public functions takes is in gpu_called.py.
 
     python -m bench.primitives.gpu [--out table.txt]
 """
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import torch
 
-from bench.gpu_timing import median_ms
+from bench.gpu_timing import Cub, median_ms
 from bench.tables import Page
 
 HERE = Path(__file__).resolve().parent
@@ -277,9 +278,7 @@ def selects(cubins: dict[str, bytes], limit: float, sms: int) -> None:
 def main() -> None:
     only = "scan,reduce,select,cub"
     parts = (sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else only).split(",")
-    cub = None
-    if "cub" in parts:
-        cub = subprocess.Popen(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-o", WORK / "cub", HERE / "cub_primitives.cu"])
+    cub = Cub("primitives/cub_primitives") if "cub" in parts else None
     torch.zeros(1, device="cuda")
     properties = torch.cuda.get_device_properties(0)
     sms = properties.multi_processor_count
@@ -299,9 +298,11 @@ def main() -> None:
         float_sums(cubins, read_limit)
     if "select" in parts:
         selects(cubins, copy_limit, sms)
-    if cub is not None and cub.wait() == 0:
-        torch.cuda.empty_cache()
-        say(subprocess.run([WORK / "cub"], check=False, capture_output=True, text=True).stdout)
+    if cub is not None:
+        asked = [("scan", 0, N), ("reduce", 0, N), *[("select", percent, N) for percent in (1, 50, 99)]]
+        for line, found in zip(asked, cub.better(asked), strict=True):
+            say(f"CUB {line[0]}, {line[1]} percent selected: {found.rates.kernel:7.1f} G/s, {found.count} number of items")
+        say(subprocess.run([cub.program, "small"], check=False, capture_output=True, text=True).stdout)
     if "--out" in sys.argv:
         Path(sys.argv[sys.argv.index("--out") + 1]).write_text("\n".join(page.lines) + "\n")
 

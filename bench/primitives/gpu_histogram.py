@@ -4,7 +4,10 @@ Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is
 events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
 is not in it. The limit is core/primitives/copy.cu's read of as many bytes in the same run. Half a minute.
 
-    python -m bench.primitives.gpu_histogram [--out bench/results/h200/NAME.md] [--profile]
+The table *called* has the public function on a card that is idle when the call begins: the host's work, the result's allocation
+and, between edges, the table of cells are in the time, for CUB a copy of the edges to the card.
+
+    python -m bench.primitives.gpu_histogram [--tables called,targets,paper,types,small] [--out FOLDER/NAME.md] [--profile]
 """
 
 from __future__ import annotations
@@ -14,13 +17,14 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 import headrace
-from bench.gpu_timing import Cub, median_ms
+from bench.gpu_timing import Cub, Times, call_ms, median_ms
 from bench.tables import Page
 from headrace.arrange.bucket.buckets import between, even
 from headrace.arrange.histogram.histogram import launcher
@@ -152,6 +156,40 @@ def targets(cub: Cub, limit: float) -> None:
         say(f"| {names[dtype]}, {bins} {'parts' if way == 'even' else 'between edges'} | {own} | {asked or ''} | {theirs} |")
 
 
+CALLED = [("even", 256), ("range", 256), ("even", 65536)]
+
+
+def called(cub: Cub, limit: float) -> None:
+    columns = ["call", "CUB, call", "ratio", "kernel", "CUB, kernel", "ratio"]
+    text = f"The read: {limit / 4e9:.0f}. Uniform keys; even parts of all uint32, of floats [0, 1024); edges drawn at random."
+    for count in (1 << 20, N):
+        head(f"As called: {count:_} keys of 4 bytes, 10^9 keys a second", text, columns)
+        cases = [(dtype, *how) for dtype in (torch.int32, torch.float32) for how in CALLED]
+        lines = [("float" if dtype.is_floating_point else "u32", way, bins) for dtype, way, bins in cases]
+        peers = cub.both([(way, name, bins, 0, count) for name, way, bins in lines])
+        for (dtype, way, bins), (name, _, _), peer in zip(cases, lines, peers, strict=True):
+            own = called_rates(keys_of("uniform", dtype, count), way, bins)
+            facts = {"type": name, "way": way, "bins": bins, "n": count, "limit": limit / 4e9}
+            theirs = {"cub_call": peer.call, "cub_kernel": peer.kernel}
+            page.figure(table="histogram", **facts, call=own.call, kernel=own.kernel, **theirs)
+            figures = [own.call, peer.call, own.call / peer.call, own.kernel, peer.kernel, own.kernel / peer.kernel]
+            title = f"{name}, {bins} {'parts' if way == 'even' else 'between edges'}"
+            say(f"| {title} | {' | '.join(f'{one:.4g}' for one in figures)} |")
+
+
+def called_rates(keys: torch.Tensor, way: str, bins: int) -> Times:
+    """By the kernel as `prepared`, with the table of cells made before; by the call of the public function, with it."""
+    count = len(keys)
+    kernel = count / median_ms(prepared(keys, way, bins)) / 1e6
+    given, dtype = as_given(keys), np.dtype(NUMPY[keys.dtype])
+    edges = edges_of(dtype.str[1:], bins)
+    options: dict[str, Any] = {"bins": bins, **({"range": (0, 1024)} if dtype.kind == "f" else {})}
+    options = options if way == "even" else {"splitters": edges}
+    if not torch.equal(headrace.histogram(given, **options), expected(keys, (way, bins), edges)):
+        raise RuntimeError(f"{way} {bins} {keys.dtype}: wrong")
+    return Times(kernel, count / call_ms(lambda: headrace.histogram(given, **options)) / 1e6)
+
+
 def paper(cub: Cub) -> None:
     limit = read_rate(PAPER_N)
     head(
@@ -232,6 +270,7 @@ def profile() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out")
+    parser.add_argument("--tables", default="called,targets,paper,types,small")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     if options.profile:
@@ -244,11 +283,14 @@ def main() -> None:
     say(f"# Histogram on a GPU\n\n`python -m bench.primitives.gpu_histogram`, {datetime.now(UTC):%Y-%m-%d}; {machine}, headrace")
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     limit = read_rate(N)
-    targets(cub, limit)
-    paper(cub)
-    types(limit)
-    small()
-    page.keep(options.out)
+    tables: dict[str, Callable[[], None]] = {
+        "called": partial(called, cub, limit), "targets": partial(targets, cub, limit), "paper": partial(paper, cub),
+        "types": partial(types, limit), "small": small,
+    }  # fmt: skip
+    page.out = options.out
+    for name in options.tables.split(","):
+        tables[name]()
+        page.keep(options.out)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import device_pool
 from headrace.core.gpu.event import Event
 from headrace.core.gpu.kernel_cache import PREBUILT
-from headrace.core.gpu.kernels import compiler_release, kernel
+from headrace.core.gpu.kernel_compile import compiler_release
+from headrace.core.gpu.kernels import kernel
 from headrace.core.gpu.staging import staging
 from headrace.core.primitives.copy import (
     COPY_THREADS,

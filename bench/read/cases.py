@@ -111,7 +111,7 @@ CASES = {
 }
 SIZES = {
     "taxi": 1_000_000_000,
-    "lineitem": 1_000_000_000,  # rounds to scale factor 1: 773 MB
+    "lineitem": 1_000_000_000,
     "quoted": 1_000_000_000,
     "int_444": 500_000_000,
     "wide": 300_000_000,

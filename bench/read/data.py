@@ -2,7 +2,8 @@
 
 usage: python -m bench.read.data NAME [OUT] [--bytes N]        prints the path
 
-Files lie in the folder that HEADRACE_BENCH_DATA names (default ~/.cache/headrace-bench). Seeds are fixed.
+Files lie in the folder that HEADRACE_BENCH_DATA names (default ~/.cache/headrace-bench). Seeds are fixed. Records beyond the
+size in `MADE` repeat those before: making a GB takes a minute, and no reader gains from the repetition.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def ensure(name: str, size: int | None = None, where: Path | None = None) -> Pat
 
 
 PIECE = 16 << 20
+MADE = {"taxi": 250_000_000, "quoted": 250_000_000, "int_444": 250_000_000, "wide": 100_000_000, "lineitem": PIECE}
+"""About how many bytes of a file differ."""
 
 
 def pieces(case: Case) -> tuple[bytes, bytes]:
@@ -54,7 +57,9 @@ def make(name: str, path: Path, size: int) -> None:
     """Make a file of about `size` bytes; it has its name only once it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    if name == "lineitem":
+    if size > MADE.get(name, size):
+        _repeat(part, size, ensure(name, MADE[name], path.parent), header=name != "int_444")
+    elif name == "lineitem":
         _lineitem(part, size)
     else:
         _write(part, size, MAKERS[name])
@@ -68,6 +73,16 @@ def _write(path: Path, size: int, make: Callable[[], Iterator[bytes]]) -> None:
             written += file.write(piece)
             if written >= size:
                 return
+
+
+def _repeat(path: Path, size: int, base: Path, *, header: bool) -> None:
+    """Write the header, and the records of another file as often as comes nearest to `size` bytes."""
+    data = base.read_bytes()
+    first = data.index(b"\n") + 1 if header else 0
+    with path.open("wb") as file:
+        file.write(data[:first])
+        for _ in range(max(1, round((size - first) / (len(data) - first)))):
+            file.write(memoryview(data)[first:])
 
 
 def _taxi() -> Iterator[bytes]:
@@ -167,7 +182,7 @@ connection.execute(f"COPY lineitem TO '{sys.argv[1]}' (HEADER, DELIMITER ',')")
 
 
 def _lineitem(path: Path, size: int) -> None:
-    """TPC-H's lineitem by its own generator, which DuckDB's extension brings; 773 MB at scale factor 1."""
+    """TPC-H's lineitem by its own generator, which DuckDB's extension brings; scale factor 1 has 773 MB."""
     home = folder() / "tpch-venv"
     python = home / "bin" / "python"
     if not python.exists():
@@ -176,7 +191,7 @@ def _lineitem(path: Path, size: int) -> None:
         subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
         if subprocess.run([python, "-c", "import duckdb, duckdb_extension_tpch"], check=False).returncode:
             raise RuntimeError(f"lineitem needs {' and '.join(packages)} in {home}")
-    subprocess.run([python, "-c", _DBGEN, str(path), str(max(1, round(size / 773e6)))], check=True)
+    subprocess.run([python, "-c", _DBGEN, str(path), f"{size / 773e6:.3f}"], check=True)
 
 
 MAKERS = {"taxi": _taxi, "quoted": _quoted, "int_444": _int_444, "wide": _wide, "small": _small}

@@ -19,6 +19,7 @@ import numpy as np
 
 import headrace
 from bench.machine import description
+from bench.read.same import difference
 from bench.tables import keep
 from headrace import Context, Device, DeviceArray
 from headrace.core.gpu.card import gpu
@@ -69,12 +70,7 @@ def check(name: str, found: tuple[headrace.Table | None, str], expected: tuple[h
     if table is not None and wanted is not None:
         same &= table.report.device.startswith("cuda") and table.schema == wanted.schema
         same &= table.rejects.to_pydict() == wanted.rejects.to_pydict()
-        host = table.to("cpu")
-        same &= all(
-            host[column].null_count == wanted[column].null_count
-            and bytes(memoryview(host[column].values)) == bytes(memoryview(wanted[column].values))
-            for column in TYPES
-        )
+        same &= not difference(table.to("cpu"), wanted)
     if not same:
         raise AssertionError(f"{name}: the GPU's answer is not the CPU's")
 

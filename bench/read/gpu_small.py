@@ -4,6 +4,8 @@ Needs a built headrace, a GPU, PyTorch and a C++ compiler. No kernel is waited f
 before is let go of before the clock starts. *To the last launch* counts from the first, *to the wait* from there to
 where the host waits for the outcome, *waiting* is that wait, *behind it* what is left.
 
+The last line of a size names its slowest text.
+
     python -m bench.read.gpu_small [--sizes 65536,1048576,16777216] [--cases int_444,taxi_small] [--runs 200] [--out FOLDER/NAME]
 """
 
@@ -26,7 +28,7 @@ import headrace
 from bench.machine import description
 from bench.read.cases import CASES, Case
 from bench.read.data import pieces
-from bench.tables import keep
+from bench.tables import Row, keep
 from headrace import _native
 from headrace.core.gpu import device_memory, kernels, launcher, staging
 from headrace.core.gpu.driver_calls import CARD_CALLS, address_of, addresses_of
@@ -73,8 +75,8 @@ def text_of(case: Case, size: int) -> torch.Tensor:
     return torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
 
 
-def rows_of(name: str, size: int, runs: int, clock: Clock) -> str:
-    """A text's row of the table: medians, and the least of all."""
+def row_of(name: str, size: int, runs: int, clock: Clock) -> Row:
+    """A text's row of figures in microseconds: the least of all, and medians by phase."""
     case = CASES[name]
     text, options = text_of(case, size), case.options
     for _ in range(20):
@@ -84,14 +86,21 @@ def rows_of(name: str, size: int, runs: int, clock: Clock) -> str:
     found = [clock.phases(text, options) for _ in range(runs)]
     medians = [statistics.median(one[number] for one in found) for number in range(len(PHASES))]
     least = min(one[0] for one in found)
-    return f"| {name} | {text.numel():_} | {least:.0f} | {' | '.join(f'{one:.0f}' for one in medians)} |"
+    facts = {"table": "small", "case": name, "size": size, "bytes": text.numel(), "runs": runs, "least": least}
+    return facts | dict(zip(PHASES, medians, strict=True))
+
+
+def line_of(row: Row) -> str:
+    """The row of the table."""
+    figures = " | ".join(f"{row[phase]:.0f}" for phase in ("least", *PHASES))
+    return f"| {row['case']} | {row['bytes']:_} | {figures} |"
 
 
 def main() -> None:
     """Time the cases, and print and keep a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1048576,65536,16777216")
-    parser.add_argument("--cases", default="int_444,taxi_small,taxi_inferred,lineitem,quoted")
+    parser.add_argument("--cases", default="int_444,taxi,taxi_small,taxi_inferred,lineitem,quoted,wide")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -108,11 +117,17 @@ def main() -> None:
         f"| --- | ---: | ---: | {' | '.join(['---:'] * len(PHASES))} |",
     ]
     print("\n".join(lines), flush=True)
+    rows: list[Row] = []
     for size in given.sizes.split(","):
         for name in given.cases.split(","):
-            lines.append(rows_of(name, int(size), given.runs, clock))
+            rows.append(row_of(name, int(size), given.runs, clock))
+            lines.append(line_of(rows[-1]))
             print(lines[-1], flush=True)
-    keep(given.out, lines)
+            keep(given.out, lines, rows)
+        slowest = max((row for row in rows if row["size"] == int(size)), key=lambda row: float(row["all"]))
+        lines.append(f"| **slowest: {slowest['case']}** | {line_of(slowest).split('|', 2)[2]}")
+        print(lines[-1], flush=True)
+    keep(given.out, lines, rows)
 
 
 if __name__ == "__main__":

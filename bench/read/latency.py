@@ -1,6 +1,6 @@
 """What small things cost: importing the package, and reading a file of one KB.
 
-usage: python -m bench.read.latency
+usage: python -m bench.read.latency [--out FILE]
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from bench.read.data import ensure
+from bench.tables import Page
 
 UNWANTED = ("numpy", "pandas", "polars", "pyarrow", "duckdb", "cuda", "cupy", "rmm", "cudf")
 
@@ -36,6 +37,9 @@ def main() -> None:
     """Measure and print; end with an error if the import brings what only some users have."""
     import headrace
 
+    page = Page()
+    page.out = sys.argv[sys.argv.index("--out") + 1] if "--out" in sys.argv else None
+
     def start(code: str) -> Callable[[], object]:
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -45,11 +49,14 @@ def main() -> None:
     text = path.read_bytes()
     empty, full = seconds(start("pass"), 21), seconds(start("import headrace"), 21)
     median = statistics.median
-    print(f"import headrace: median {1e3 * (median(full) - median(empty)):.1f} ms, best {1e3 * (full[0] - empty[0]):.1f} ms")
+    page.say(f"import headrace: median {1e3 * (median(full) - median(empty)):.1f} ms, best {1e3 * (full[0] - empty[0]):.1f} ms")
+    page.figure(table="latency", what="import", ms=1e3 * (median(full) - median(empty)))
     for kind, source in (("file", path), ("bytes", text)):
         headrace.read_csv(source)
         read = seconds(lambda source=source: headrace.read_csv(source), 500)
-        print(f"read_csv of {len(text)} bytes, {kind}: median {1e3 * median(read):.3f} ms, worst {1e3 * read[-1]:.3f} ms")
+        page.say(f"read_csv of {len(text)} bytes, {kind}: median {1e3 * median(read):.3f} ms, worst {1e3 * read[-1]:.3f} ms")
+        page.figure(table="latency", what=kind, bytes=len(text), ms=1e3 * median(read), worst=1e3 * read[-1])
+    page.keep(page.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """A picture of a result: one group of bars for each case, one bar for each reader.
 
-usage: python -m bench.read.plot RESULTS.json OUT.svg
+A bar is as long as the rate of the first read; its pale end goes to the best rate of later reads.
+
+usage: python -m bench.read.plot RESULTS.json [RESULTS.json ...] OUT.svg
 """
 
 from __future__ import annotations
@@ -19,36 +21,41 @@ COLOURS = {
     "pandas_c": "#8a7aa8",
     "pandas_pyarrow": "#b9aed0",
 }
-LEFT, WIDTH, BAR, GAP, TOP = 150, 720, 15, 26, 34
+LEFT, WIDTH, BAR, GAP, TOP = 150, 760, 15, 26, 34
 
 
 def picture(results: dict[str, Any]) -> str:
-    """SVG of the best rates in GB/s of text."""
+    """SVG of first and best rates in GB/s of text."""
     rows = []
     for result in results["results"]:
         timed = [row for row in result["rows"] if row["contender"] in COLOURS and "best" in row]
-        rows.append((result["case"], timed))
-    most = max(row["best"] for _, timed in rows for row in timed)
-    scale = (WIDTH - LEFT - 110) / most
+        rows.append((f"{result['case']}, {result['file_bytes'] / 1e9:.1f} GB", timed))
+    most = max(max(row["best"], row["first"]) for _, timed in rows for row in timed)
+    scale = (WIDTH - LEFT - 170) / most
     parts: list[str] = []
     y = TOP
     for case, timed in rows:
         middle = y + BAR * len(timed) / 2 + 5
         parts.append(f'<text x="{LEFT - 10}" y="{middle}" text-anchor="end" font-weight="bold">{case}</text>')
         for row in timed:
-            length = row["best"] * scale
+            first, best = row["first"] * scale, row["best"] * scale
+            bar = f'height="{BAR - 2}" fill="{COLOURS[row["contender"]]}"'
             parts.append(
-                f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 2}" fill="{COLOURS[row["contender"]]}"/>'
-                f'<text x="{LEFT + length + 6:.1f}" y="{y + BAR - 4}">{row["contender"]} {row["best"]:.2f}</text>'
+                f'<rect x="{LEFT}" y="{y}" width="{best:.1f}" fill-opacity="0.4" {bar}/>'
+                f'<rect x="{LEFT}" y="{y}" width="{first:.1f}" {bar}/>'
+                f'<text x="{LEFT + max(first, best) + 6:.1f}" y="{y + BAR - 4}">'
+                f"{row['contender']} {row['first']:.2f}, {row['best']:.2f}</text>"
             )
             y += BAR
         y += GAP
     cores = results["machine"]["cores"]
-    title = f"GB/s of text to typed columns, {cores} cores, page cache warm (longer is better)"
+    title = f"GB/s of text to typed columns, first read and best later one, {cores} cores, page cache warm (longer is better)"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
     ground = f'<rect width="100%" height="100%" fill="white"/><text x="10" y="18" font-size="13">{title}</text>'
     return f"{head}{ground}{''.join(parts)}</svg>\n"
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(picture(json.loads(Path(sys.argv[1]).read_text())))
+    kept = [json.loads(Path(name).read_text()) for name in sys.argv[1:-1]]
+    joined = {"machine": kept[0]["machine"], "results": [result for one in kept for result in one["results"]]}
+    Path(sys.argv[-1]).write_text(picture(joined))

@@ -1,13 +1,15 @@
 """Time headrace's CSV reader beside its peers.
 
-usage: python -m bench.read.run [--cases taxi,quoted] [--bytes N] [--threads N] [--repeat N] [--contenders NAMES] [--out DIR]
+usage: python -m bench.read.run [--cases taxi,quoted] [--bytes N,N] [--processes N,N] [--threads N] [--repeat N]
+           [--contenders NAMES] [--out DIR]
        python -m bench.read.run --scaling            headrace alone, over the number of threads
 
 Every contender runs in a process of its own; the processes take turns, so that a noisy machine is noisy for all. Before
 a contender is timed its answer for the whole file is compared with PyArrow's, in another process; a wrong one is not
-timed. A time is wall clock from the call to the usable table, page cache warm. The first read of a process pays for its
-memory and is shown apart. Ratios are to the best peer of the same run: best read to best read, median to median, first
-to first.
+timed. Of several sizes only the smallest file is compared so; for the others, which repeat it, the number of rows must be
+PyArrow's. A time is wall clock from the call to the usable table, page cache warm. The first read of a process pays for its
+memory and is shown first; of several processes the median is shown. Ratios are to the best peer of the same run: first
+read to first read, best to best, median to median. Results name the commit and the machine.
 """
 
 from __future__ import annotations
@@ -18,40 +20,53 @@ import os
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from bench.machine import description
 from bench.read.cases import CASES
 from bench.read.contenders import CONTENDERS, LIMITS
 from bench.read.data import ensure
 
-RATES = ("best", "median", "first")
+Answer = dict[str, object]
+RATES = ("first", "best", "median")
 
 
 def main() -> None:
     """Run what the command line asks for, print tables, write them to files."""
     options = _parser().parse_args()
-    results = []
+    results: list[dict[str, object]] = []
     for name in options.cases.split(","):
-        path = ensure(CASES[name].data, options.bytes)
-        if options.scaling:
-            contenders = [("headrace", threads) for threads in _thread_counts()]
-        else:
-            contenders = [(contender, options.threads) for contender in options.contenders.split(",")]
-        results.append(
-            {"case": name, "file_bytes": path.stat().st_size, "rows": _measure(name, path, contenders, options.repeat)}
-        )
-        sys.stdout.write(_table(results[-1]) + "\n")
-        sys.stdout.flush()
-    if options.out:
-        _write(Path(options.out), results, "scaling" if options.scaling else "readers")
+        checked: dict[str, Any] = {}
+        for size, processes in zip(_numbers(options.bytes), cycle(_numbers(options.processes)), strict=False):
+            path = ensure(CASES[name].data, size or None)
+            if options.scaling:
+                contenders = [("headrace", threads) for threads in _thread_counts()]
+            else:
+                contenders = [(contender, options.threads) for contender in options.contenders.split(",")]
+            answers = _as_smaller(checked, path) if checked else _checked(name, path, contenders)
+            rows = _measure(name, path, contenders, answers, (processes, options.repeat))
+            results.append({"case": name, "file_bytes": path.stat().st_size, "rows": rows})
+            checked = checked or results[-1]
+            sys.stdout.write(_table(results[-1]) + "\n")
+            sys.stdout.flush()
+            if options.out:
+                _write(Path(options.out), results, "scaling" if options.scaling else "readers")
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(float(number)) for number in text.split(",")]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default="taxi,lineitem,quoted,int_444,wide")
-    parser.add_argument("--bytes", type=lambda text: int(float(text)), help="about the size of each file")
+    sizes = "about the sizes of each file, ascending, such as 1e9,4e9; 0: that of bench.read.cases"
+    parser.add_argument("--bytes", default="0", help=sizes)
+    parser.add_argument("--processes", default="1", help="new processes of each contender, in turn for each size, such as 3,1")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--contenders", default=",".join(CONTENDERS))
@@ -68,30 +83,55 @@ def _thread_counts() -> list[int]:
     return counts
 
 
-def _measure(case: str, path: Path, contenders: list[tuple[str, int]], repeat: int) -> list[dict[str, object]]:
-    """Check each answer, then wake one process each in turn for one read at a time."""
-    answers, size = _checked(case, path, contenders), path.stat().st_size
-    workers = [_start(contender, case, path, threads) for contender, threads in contenders]
-    for _ in range(repeat + 1):
-        for worker, heard in zip(workers, answers, strict=True):
-            if "error" not in heard[-1]:
-                heard.append(_ask(worker, "read"))
-    for worker in workers:
-        _stop(worker)
+def _measure(
+    case: str, path: Path, contenders: list[tuple[str, int]], answers: list[list[Answer]], turns: tuple[int, int]
+) -> list[dict[str, object]]:
+    """Wake one process each in turn for one read at a time; `answers` has what is known of each contender.
+
+    `turns`: processes of each contender one after the other, and later reads of each.
+    """
+    size, (processes, repeat) = path.stat().st_size, turns
+    for _ in range(processes):
+        workers = [_start(contender, case, path, threads) for contender, threads in contenders]
+        for turn in range(repeat + 1):
+            for worker, heard in zip(workers, answers, strict=True):
+                if "error" not in heard[-1]:
+                    heard.append(_ask(worker, "read") | {"first": turn == 0})
+        for worker in workers:
+            _stop(worker)
+    _compare_rows(answers)
     return [_summary(contender, threads, size, heard) for (contender, threads), heard in zip(contenders, answers, strict=True)]
 
 
-def _checked(case: str, path: Path, contenders: list[tuple[str, int]]) -> list[list[dict[str, object]]]:
+def _compare_rows(answers: list[list[Answer]]) -> None:
+    """Add an error to each contender whose number of rows is not the one that most have."""
+    counts = [heard[-1].get("rows") for heard in answers if heard[-1].get("rows") is not None]
+    for heard in answers:
+        found = heard[-1].get("rows")
+        if found is not None and found != statistics.mode(counts):
+            heard.append({"error": f"wrong answer: {found} rows"})
+
+
+def _as_smaller(smaller: dict[str, Any], path: Path) -> list[list[Answer]]:
+    """What the check of a smaller file says of one that repeats it: each contender's error, or the bytes of the answer."""
+    times = path.stat().st_size / smaller["file_bytes"]
+    return [[{"error": row["error"]} if "error" in row else {"result": row.get("result", 0) * times}] for row in smaller["rows"]]
+
+
+def _checked(case: str, path: Path, contenders: list[tuple[str, int]]) -> list[list[Answer]]:
     """For each contender the bytes of the right answer, or what is wrong with its own."""
     reference = path.with_suffix(f".{case}.arrow")
     try:
         right = _once("pyarrow", case, path, max(threads for _, threads in contenders), f"reference {reference}")
         if "error" in right:
             raise RuntimeError(f"{case}: no answer to compare with: {right['error']}")
-        return [
-            [right if contender in LIMITS else right | _once(contender, case, path, threads, f"check {reference}")]
-            for contender, threads in contenders
-        ]
+
+        def check(contender: tuple[str, int]) -> list[Answer]:
+            name, threads = contender
+            return [right if name in LIMITS else right | _once(name, case, path, threads, f"check {reference}")]
+
+        with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // 4)) as pool:
+            return list(pool.map(check, contenders))
     finally:
         reference.unlink(missing_ok=True)
 
@@ -126,14 +166,15 @@ def _summary(contender: str, threads: int, size: int, heard: list[dict[str, obje
     row: dict[str, object] = {"contender": contender, "threads": threads}
     if failed := next((answer for answer in heard if "error" in answer), None):
         return row | {"error": failed["error"]}
-    seconds = [float(str(answer["seconds"])) for answer in heard[1:]]
-    again = seconds[1:]
-    memory = {} if contender in LIMITS else {"memory": heard[-1]["peak"], "result": heard[0]["result"]}
+    first, again = ([float(str(one["seconds"])) for one in heard[1:] if one["first"] is wanted] for wanted in (True, False))
+    memory: dict[str, object] = {}
+    if contender not in LIMITS:
+        memory = {"memory": max(int(str(one["peak"])) for one in heard[1:]), "result": heard[0].get("result", 0)}
     return (
         row
         | memory
         | {
-            "first": size / seconds[0] / 1e9,
+            "first": size / statistics.median(first) / 1e9,
             "best": size / min(again) / 1e9,
             "median": size / statistics.median(again) / 1e9,
         }
@@ -147,7 +188,7 @@ def _table(result: dict[str, object]) -> str:
     limits = [row for row in rows if "best" in row and row["contender"] in LIMITS]
     lines = [
         f"\n### {result['case']} ({size / 1e9:.2f} GB)\n",
-        "| reader | threads | GB/s best | median | first | to the best peer: best | median | first | of plain read "
+        "| reader | threads | GB/s first | best | median | to the best peer: first | best | median | of plain read "
         "| peak memory / (text + 1.3 x result) |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]

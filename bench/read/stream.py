@@ -1,5 +1,8 @@
 """`scan_csv` end to end: GB/s of text from a page-cached file, or from pinned memory, to columns, by the size of a batch
-(ParPaRaw, figure 12), and the best of them beside PyArrow's rate in the same run and the paper's numbers (figure 13).
+(ParPaRaw, figure 12), and the best of them beside the best peer of the same run and the paper's numbers (figure 13).
+
+Peers are those of `bench.read.run` that have more than one thread; each reads the same file to columns in the host's memory. A
+peer that is not installed, fails or finds another number of rows is named and left out.
 
 Each case's file repeats a piece of `data.py`'s. Before it is timed, a scan is compared with `read_csv` on the CPU: the piece
 buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and back to the host, with --shapes also by each of
@@ -7,7 +10,7 @@ buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and b
 --soak reads one file again and again under a memory limit, and tells memory in use after each round; --trace keeps a timeline.
 
     python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--turns N] [--soak GB]
-        [--trace FILE] [--out FILE]
+        [--peers NAMES] [--trace FILE] [--out FILE]
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from bench.read import contenders
 from bench.read.cases import CASES, Case
 from bench.read.data import folder, pieces
 from bench.read.link import link_rates, pinned_text
+from bench.read.same import assert_same
 from bench.tables import keep
 from headrace.api.scan.scan import Scan
 from headrace.columns.load.fetch_gpu import FetchShape
@@ -39,8 +43,10 @@ MIB = 1 << 20
 SOAK_LIMIT = 4 << 30
 USUAL_BATCH = 256 * MIB
 SCAN, BACK, PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
+PEER = "peer: "
 WANTED_TO_CARD, WANTED_BACK = 50.0, 0.9 * 43.3
 """GB/s: of the link's 54.6; and of text whose results come back, over `max(1, result / text)`."""
+PEERS = ("pyarrow", "polars", "duckdb", "duckdb_table", "pandas_pyarrow")
 SHAPES = {
     "pinned results, 1 mover": FetchShape(movers=1),
     "pinned results, 2 movers": FetchShape(),
@@ -84,17 +90,8 @@ def file_of(name: str, case: Case, size: int) -> Path:
 def check(case: Case, where: dict[str, Any]) -> None:
     """Compare a scan of the piece, in batches of a fifth, with `read_csv` on the CPU, to the bit."""
     data = b"".join(pieces(case))
-    found = scan(data, batch_bytes=len(data) // 5, **case.options, **where).read().to("cpu")
-    expected = headrace.read_csv(data, **case.options)
-    assert found.schema == expected.schema, found.schema
-    for name, column in expected.columns.items():
-        mine, bits = found[name], (len(column) + 7) // 8
-        assert (len(mine), mine.null_count) == (len(column), column.null_count), name
-        for buffer in ("values", "offsets"):
-            one, other = getattr(mine, buffer), getattr(column, buffer)
-            assert (one is None) == (other is None), name
-            assert one is None or bytes(one) == bytes(other), (name, buffer)
-        assert column.validity is None or bytes(mine.validity)[:bits] == bytes(column.validity)[:bits], name
+    found = scan(data, batch_bytes=len(data) // 5, **case.options, **where).read()
+    assert_same(found, headrace.read_csv(data, **case.options))
 
 
 def drained(scan: Callable[[], Scan]) -> int:
@@ -150,17 +147,29 @@ def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
     del whole
     batches = [int(each) * MIB for each in given.batches.split(",")]
 
-    def peer() -> int:
-        return contenders.pyarrow(path, case, os.cpu_count() or 1)().num_rows
-
     ways = [Way("`read_csv`, CPU", 0, lambda: read(path, **case.options).num_rows)]
-    ways += [] if given.skip_peers else [Way("PyArrow `read_csv`", 0, peer)]
+    ways += list(peers(path, case, rows, () if given.skip_peers else given.peers.split(",")))
     if not given.gpu:
         yield from rates_in_turn([*ways, *scans(SCAN, path, batches, case.options)], given.turns, size, rows)
         return
     with pinned_text(path) as text:
         ways += ways_by_gpu(path, text, batches, case.options, given.shapes)
         yield from rates_in_turn(ways, given.turns, size, rows)
+
+
+def peers(path: Path, case: Case, rows: int, names: Sequence[str]) -> Iterator[Way]:
+    """Peers whose number of rows is right."""
+    for name in names:
+        try:
+            work = contenders.CONTENDERS[name](path, case, len(os.sched_getaffinity(0)))
+            found = work().shape[0]
+        except Exception as error:  # whatever a peer raises is its answer
+            print(f"{case.data}: {name} left out: {type(error).__name__}: {error}"[:200], flush=True)
+            continue
+        if found == rows:
+            yield Way(f"{PEER}{name}", 0, lambda work=work: work().shape[0])
+        else:
+            print(f"{case.data}: {name} left out: {found} rows, not {rows}", flush=True)
 
 
 def scans(name: str, source: Any, batches: Sequence[int], options: dict[str, Any]) -> list[Way]:
@@ -195,6 +204,7 @@ def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
     """Figure 12: a row of the table for each way to read a case's file; and what figure 13 needs of it is kept."""
     for found in rates_of(name, given):
         given.found.setdefault(name, []).append(found)
+        given.rows.append({"table": "stream", "case": name, "way": found.way, "batch": found.batch, "gbs": found.gbs})
         share = f"{found.gbs / given.found[name][0].gbs:.0%}" if found.way == SCAN and not given.gpu else ""
         yield f"| {name} | {found.way} | {found.batch // MIB or ''} | {found.gbs:.2f} | {share} |"
 
@@ -205,18 +215,18 @@ def end_to_end(given: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield "End to end, the best batch, beside figures 12 and 13 of the paper (Titan X, PCIe 3.0; RAM to RAM)."
     yield ""
-    ways = "GB/s | wanted | best batch, MiB | of the link | times PyArrow | times `read_csv` on the CPU | the paper"
+    ways = "GB/s | wanted | best batch, MiB | of the link | best peer | times it | times `read_csv` on the CPU | the paper"
     yield f"| case | way | {ways} |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- |"
     for name, rates in given.found.items():
         wanted = {SCAN: WANTED_TO_CARD, PINNED: WANTED_TO_CARD, BACK: WANTED_BACK / max(1.0, given.swelling[name])}
         for way in (SCAN, PINNED, BACK) if given.gpu else (SCAN,):
             best = max((found for found in rates if found.way == way), key=lambda found: found.gbs)
-            peers = [found.gbs for found in rates if found.way.startswith("PyArrow")]
-            times = f"{best.gbs / peers[0]:.1f}" if peers else ""
+            peer = max((found for found in rates if found.way.startswith(PEER)), key=lambda found: found.gbs, default=None)
+            beside = f"{peer.way.removeprefix(PEER)}, {peer.gbs:.2f} | {best.gbs / peer.gbs:.1f}" if peer else "|"
             share, goal = (f"{best.gbs / link:.0%} of {link:.1f} GB/s", f"{wanted[way]:.1f}") if link else ("", "")
             told = PAPER.get(name, "") if way in {BACK, SCAN} else ""
-            cells = f"{best.gbs:.2f} | {goal} | {best.batch // MIB} | {share} | {times} | {best.gbs / rates[0].gbs:.2f} | {told}"
+            cells = f"{best.gbs:.2f} | {goal} | {best.batch // MIB} | {share} | {beside} | {best.gbs / rates[0].gbs:.2f} | {told}"
             yield f"| {name} | {way} | {cells} |"
 
 
@@ -266,12 +276,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batches", default="16,32,64,128,256,512")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--skip-peers", action="store_true")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--shapes", action="store_true")
     parser.add_argument("--soak", type=float)
     parser.add_argument("--trace", type=Path)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(arguments)
-    given.found, given.swelling = {}, {}
+    given.found, given.swelling, given.rows = {}, {}, []
     kept = ["# Streams of text to typed columns", "", str(description()), ""]
     if given.soak:
         parts = soak(given)
@@ -288,7 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for line in parts:
         kept.append(line)
         print(line, flush=True)
-    keep(given.out, kept)
+        keep(given.out, kept, given.rows)
 
 
 if __name__ == "__main__":

@@ -41,12 +41,19 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _timed(read: Read, before: int) -> dict[str, float]:
+def _timed(read: Read, before: int) -> dict[str, Any]:
     begun = time.perf_counter()
     result = read()
     seconds = time.perf_counter() - begun
-    del result
-    return {"seconds": seconds, "peak": _memory("VmHWM") - before}
+    peak = _memory("VmHWM") - before
+    return {"seconds": seconds, "peak": peak, "rows": _rows(result)}
+
+
+def _rows(result: Any) -> int | None:
+    """Rows of a contender's result; None of what is no reader."""
+    if result is None:
+        return None
+    return int(result.num_rows if hasattr(result, "num_rows") else result.shape[0])
 
 
 def _keep(read: Read, case: Case, file: Path) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Time headrace's CSV writer beside its peers.
 
-usage: python -m bench.read.write [--cases taxi,ints] [--rows N] [--threads N] [--repeat N] [--to DIR]
+usage: python -m bench.read.write [--cases taxi,ints] [--rows N] [--threads N] [--repeat N] [--to DIR] [--out FILE]
 
 What headrace writes is read back and compared, every cell to the bit, before it is timed; a wrong text is not timed. Writers
 take turns, each writing a whole file from a PyArrow table in memory (Polars from its own). PyArrow's writer has one thread,
-so headrace is timed with one as well. Times are the best of several; PyArrow quotes every string, headrace those that need it.
+so headrace is timed with one as well. Polars has all threads. Times are the best of several; PyArrow quotes every string,
+headrace and Polars those that need it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pyarrow import csv
 import headrace
 from bench.machine import description
 from bench.read.data import MAKERS
+from bench.tables import Page
 
 
 def _ints(rows: int, random: np.random.Generator) -> pa.Table:
@@ -72,6 +74,7 @@ def _taxi(rows: int, random: np.random.Generator) -> pa.Table:
     return csv.read_csv(io.BytesIO(text)).slice(0, rows)
 
 
+ALL_THREADS, ONE_THREAD = "headrace", "headrace, 1 thread"
 CASES = {"taxi": _taxi, "ints": _ints, "prices": _prices, "floats": _floats, "strings": _strings, "times": _times}
 
 
@@ -87,8 +90,8 @@ def check(table: pa.Table) -> int:
 def writers(table: pa.Table, threads: int, path: Path) -> dict[str, Callable[[], Any]]:
     """Name to a call that writes the table once."""
     found = {
-        f"headrace, {threads} threads": lambda: headrace.write_csv(table, path, threads=threads),
-        "headrace, 1 thread": lambda: headrace.write_csv(table, path, threads=1),
+        ALL_THREADS: lambda: headrace.write_csv(table, path, threads=threads),
+        ONE_THREAD: lambda: headrace.write_csv(table, path, threads=1),
         "pyarrow": lambda: csv.write_csv(table, path),
     }
     try:
@@ -107,9 +110,15 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--to", default=None, help="folder of the files; by default that of temporary files")
+    parser.add_argument("--out")
     options = parser.parse_args()
-    print("; ".join(f"{name} {value}" for name, value in description().items()))
-    print("| case | MB | writer | ms | MB/s | times PyArrow |\n| --- | ---: | --- | ---: | ---: | ---: |")
+    page = Page()
+    page.out = options.out
+    page.say("# write_csv beside its peers\n\n" + "; ".join(f"{name} {value}" for name, value in description().items()))
+    page.say(f"\n{options.rows:_} rows, {options.threads} threads; best of {options.repeat + 1}.\n")
+    page.say(
+        "| case | MB | writer | ms | MB/s | times PyArrow | times Polars |\n| --- | ---: | --- | ---: | ---: | ---: | ---: |"
+    )
     with tempfile.TemporaryDirectory(dir=options.to) as folder:
         for case in options.cases.split(","):
             table = CASES[case](options.rows, np.random.default_rng(7))
@@ -122,8 +131,11 @@ def main() -> None:
                     call()
                     best[name] = min(best[name], time.perf_counter() - begun)
             for name, seconds in best.items():
-                ratio = best["pyarrow"] / seconds
-                print(f"| {case} | {size / 1e6:.1f} | {name} | {1e3 * seconds:.1f} | {size / seconds / 1e6:.0f} | {ratio:.2f} |")
+                ratios = [f"{best[peer] / seconds:.2f}" if peer in best else "" for peer in ("pyarrow", "polars")]
+                page.figure(table="write", case=case, writer=name, bytes=size, threads=options.threads, seconds=seconds)
+                speed = f"{1e3 * seconds:.1f} | {size / seconds / 1e6:.0f} | {' | '.join(ratios)}"
+                page.say(f"| {case} | {size / 1e6:.1f} | {name} | {speed} |")
+    page.keep(options.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-// CUB's figures for bench/sort/gpu.py. Reads lines "keys|pairs bits ands n" and prints the milliseconds of each: a
-// radix sort of keys of 4 or 8 bytes, alone or with values as wide. `ands`: how many uniform words are ANDed to a
-// uniform word; -1: zeros. A peer that is measured, not a part of the package.
+// CUB's figures for bench/sort/gpu.py. Reads lines "keys|pairs bits ands count_bits n" and prints the milliseconds of
+// each, by the kernel and by the call: a radix sort of keys of 4 or 8 bytes, alone or with values as wide. `ands`: how
+// many uniform words are ANDed to a uniform word; -1: zeros. `count_bits`: whether CUB is given the number of items as
+// a 32-bit or a 64-bit number, for which it compiles different kernels. A peer that is measured, not a part of the
+// package.
 #include <cstring>
 #include <cub/cub.cuh>
 
@@ -15,15 +17,15 @@ __global__ void fill(Word* p, size_t n, int ands) {
     }
 }
 
-template <class Word>
-double sort_ms(bool pairs, int ands, size_t n) {
+template <class Word, class Count>
+void measure(bool pairs, int ands, Count n) {
     Word *in, *out, *values, *moved;
     cudaMalloc(&in, n * sizeof(Word));
     cudaMalloc(&out, n * sizeof(Word));
     cudaMalloc(&values, n * sizeof(Word));
     cudaMalloc(&moved, n * sizeof(Word));
-    fill<<<4096, 256>>>(in, n, ands);
-    const double ms = median_ms([&](void* t, size_t& b) {
+    fill<<<4096, 256>>>(in, (size_t)n, ands);
+    const Times found = times_of([&](void* t, size_t& b) {
         if (pairs) {
             cub::DeviceRadixSort::SortPairs(t, b, in, out, values, moved, n);
         } else {
@@ -31,16 +33,28 @@ double sort_ms(bool pairs, int ands, size_t n) {
         }
     });
     for (Word* p : {in, out, values, moved}) cudaFree(p);
-    return cudaGetLastError() == cudaSuccess ? ms : -1.0;
+    show(found, cudaGetLastError() != cudaSuccess);
+}
+
+template <class Word>
+void measure(bool pairs, int ands, int count_bits, unsigned long long n) {
+    if (count_bits == 32) {
+        measure<Word>(pairs, ands, (uint32_t)n);
+    } else {
+        measure<Word>(pairs, ands, (uint64_t)n);
+    }
 }
 
 int main() {
     char mode[8];
-    int bits, ands;
+    int bits, ands, count_bits;
     unsigned long long n;
-    while (scanf("%7s %d %d %llu", mode, &bits, &ands, &n) == 4) {
+    while (scanf("%7s %d %d %d %llu", mode, &bits, &ands, &count_bits, &n) == 5) {
         const bool pairs = strcmp(mode, "pairs") == 0;
-        printf("%.6f\n", bits == 64 ? sort_ms<uint64_t>(pairs, ands, n) : sort_ms<uint32_t>(pairs, ands, n));
-        fflush(stdout);
+        if (bits == 64) {
+            measure<uint64_t>(pairs, ands, count_bits, n);
+        } else {
+            measure<uint32_t>(pairs, ands, count_bits, n);
+        }
     }
 }

@@ -6,7 +6,10 @@ figure is the median of device events around a whole call, counting and allocati
 so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
 parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
 
-    python -m bench.sort.gpu [--tables sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
+CUB is the better of its kernels for a 32-bit and a 64-bit number of items. The table *called* has the public functions, by the
+kernel and by the call: on a card that is idle when the call begins, so that the host's work is in the time.
+
+    python -m bench.sort.gpu [--tables called,sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
     python -m bench.sort.gpu --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
 """
 
@@ -51,6 +54,8 @@ class Sizes(NamedTuple):
     entropies: tuple[int, ...]
     middle: tuple[int, ...]
     orders: int
+    called: tuple[int, ...]
+    skewed: tuple[int, ...]
 
 
 OF_A_GPU = Sizes(
@@ -60,8 +65,19 @@ OF_A_GPU = Sizes(
     ENTROPIES,
     tuple(1 << bits for bits in (18, 20, *range(22, 27))),
     1 << 28,
+    tuple([1 << bits for bits in (16, 18, 20, 22, 23, 24, 25, 27)] + [250_000_000, 500_000_000]),
+    (1 << 23, 1 << 25, 250_000_000),
 )
-OF_FIBERS = Sizes(dict.fromkeys(NAMES, 12_000), dict.fromkeys(NAMES, 10_000), (1 << 10, 5000), (0, 3, -1), (3000, 5000), 6000)
+OF_FIBERS = Sizes(
+    dict.fromkeys(NAMES, 12_000),
+    dict.fromkeys(NAMES, 10_000),
+    (1 << 10, 5000),
+    (0, 3, -1),
+    (3000, 5000),
+    6000,
+    (3000,),
+    (3000,),
+)
 
 
 def cell(value: float | None) -> str:
@@ -113,6 +129,26 @@ def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]
             if ands == 0:
                 found[name] = {"headrace": ours, **({"CUB": theirs} if theirs else {})}
     return found
+
+
+def called(machine: Machine, sizes: Sizes) -> None:
+    """Rates of the public functions, by the kernel and by the call, beside CUB's."""
+    columns = ["call", "CUB, call", "ratio", "kernel", "CUB, kernel", "ratio", "CUB's number of items"]
+    for name in NAMES:
+        head(f"{name}, as called: 10^9 keys or pairs a second", "", columns)
+        cases = [(name, ands, count) for count in sizes.called for ands in ((0, 2) if count in sizes.skewed else (0,))]
+        theirs = machine.peers_called(cases) or [None] * len(cases)
+        for (_, ands, count), peer in zip(cases, theirs, strict=True):
+            kernel, call = machine.called(Case(name, ands, count, None))
+            found = {"cub_call": peer.rates.call, "cub_kernel": peer.rates.kernel, "cub": peer.count} if peer else {}
+            row = page.figure(table="sort", type=name, data=named(ands), n=count, call=call, kernel=kernel, **found)
+            cells = [cell(call), cell(row.get("cub_call")), over(call, row.get("cub_call"))]
+            cells += [cell(kernel), cell(row.get("cub_kernel")), over(kernel, row.get("cub_kernel")), str(row.get("cub", ""))]
+            say(f"| {count:_}, {named(ands)} | {' | '.join(cells)} |")
+
+
+def over(ours: float, theirs: float | None) -> str:
+    return "" if theirs is None else f"{ours / theirs:.2f}"
 
 
 def by_both(machine: Machine, sizes: Sizes) -> None:
@@ -191,10 +227,11 @@ def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tables", default="sizes,entropies,both,orders,ablation")
+    parser.add_argument("--tables", default="called,sizes,entropies,both,orders,ablation")
     parser.add_argument("--out")
     parser.add_argument("--fibers", action="store_true")
     options = parser.parse_args()
+    page.out = options.out
     if options.fibers:
         machine: Machine = Fibers()
     else:
@@ -206,7 +243,7 @@ def main() -> None:
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     tables: dict[str, Callable[[Machine, Sizes], Any]] = {
-        "sizes": by_size, "entropies": entropies, "both": by_both, "orders": orders, "ablation": ablation
+        "called": called, "sizes": by_size, "entropies": entropies, "both": by_both, "orders": orders, "ablation": ablation
     }  # fmt: skip
     for title in options.tables.split(","):
         found[title] = tables[title](machine, sizes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import statistics
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from bench.gpu_timing import Cub, median_ms
+import headrace
+from bench.gpu_timing import Better, Cub, Times, median_ms, rates_of
 from bench.sort.gpu_machines import Case
 from headrace.arrange.sort.shapes_gpu import SortShapes
 from headrace.arrange.sort.sort_gpu import shapes_of
@@ -18,7 +20,7 @@ from headrace.arrange.sort.sorter_gpu import Sorter
 from headrace.core.context import Context
 from headrace.core.gpu.card import gpu
 from headrace.core.gpu.launcher import Entry, GpuLauncher, Room, Shape
-from headrace.core.gpu.scratch import COUNTERS, scratch
+from headrace.core.gpu.scratch import COUNTERS, Scratch
 
 _MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
 
@@ -88,6 +90,21 @@ class Card:
         _check(case, tensors)
         return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
 
+    def called(self, case: Case) -> Times:
+        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+        keys, unsigned = self._keys(case), torch.uint64 if case.width == 8 else torch.uint32
+        rows = torch.arange(case.count, dtype=keys.dtype, device="cuda") if case.has_values else None
+
+        def work() -> Any:
+            given = keys.view(unsigned)
+            return headrace.sort(given) if rows is None else headrace.sort_pairs(given, rows)
+
+        found = work()
+        sorted_keys = (found if rows is None else found.keys).view(keys.dtype)
+        _check(case, [keys, sorted_keys] if rows is None else [keys, sorted_keys, rows, found.values])
+        del found, sorted_keys
+        return rates_of(work, case.count, 7)
+
     def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """The launches of a case whose answer was right, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
@@ -121,15 +138,24 @@ class Card:
         if timed:
             launcher.events = []
         given = case.given([_Tensor(tensor) for tensor in tensors])
-        sorter(launcher, case.count, shapes, lambda: scratch(self._card, COUNTERS, stream, 0)[0]).sort(given)
+        with self._card.current(), ExitStack() as launches:
+
+            def counters() -> Room:
+                return launches.enter_context(Scratch(self._card, COUNTERS, stream, 0))[0]
+
+            sorter(launcher, case.count, shapes, counters).sort(given)
         return launcher
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
-        """Of CUB."""
+        """CUB's rates by the kernel."""
+        return [found.rates.kernel for found in self.peers_called(asked)]
+
+    def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Better]:
+        """CUB's rates, each the better of its 32-bit and 64-bit number of items."""
         self._drawn = None  # its memory is asked for by another process
         lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
         assert self._cub is not None
-        return self._cub.rates(lines)
+        return self._cub.better(lines)
 
     def _keys(self, case: Case) -> torch.Tensor:
         which = case.width, case.ands, case.count, case.kind

@@ -75,6 +75,12 @@ class Machine(Protocol):
     def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """Its launches with their microseconds."""
 
+    def called(self, case: Case) -> tuple[float, float]:
+        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+
+    def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Any]:
+        """CUB's rates, as `bench.gpu_timing.Better`; none where CUB is not installed."""
+
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """The same of CUB for names, words ANDed and counts; none where it is not."""
 
@@ -122,6 +128,16 @@ class Fibers:
         if not right:
             raise RuntimeError(f"{case}: wrong")
         return launcher.taken
+
+    def called(self, case: Case) -> tuple[float, float]:
+        """See `Machine`; here the rate is that of the launches."""
+        rate = self.rate(case)
+        return rate, rate
+
+    def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Any]:
+        """None."""
+        del asked
+        return []
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
         """None."""

@@ -25,8 +25,8 @@ from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
 from headrace.core.gpu.card import ARCHITECTURES, gpu
+from headrace.core.gpu.kernel_compile import cubin_of
 from headrace.core.gpu.kernel_source import Variant
-from headrace.core.gpu.kernels import cubin_of
 from headrace.core.gpu.launcher import Entry, GpuLauncher, Part
 from headrace.testing.fibers.launcher import FiberLauncher
 

@@ -23,8 +23,8 @@ from headrace.arrange.sort.launch_gpu import Keys
 from headrace.arrange.sort.shapes_gpu import SortShapes
 from headrace.arrange.sort.sorter_gpu import Sorter
 from headrace.core.errors import HeadraceError
+from headrace.core.gpu.kernel_compile import cubin_of
 from headrace.core.gpu.kernel_source import Variant
-from headrace.core.gpu.kernels import cubin_of
 
 TILES: dict[str, list[Tiles]] = {
     "u32": [Tiles(shape) for shape in ((384, 32, 2), (320, 32, 2), (512, 24, 2), (768, 32, 1))],

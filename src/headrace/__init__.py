@@ -25,8 +25,10 @@ from headrace.core.errors import (
     MissingDependencyError,
     NoMatchError,
     OptionError,
+    OutOfRangeError,
     ParseError,
     SourceError,
+    UnknownColumnError,
     UnsupportedDeviceError,
 )
 from headrace.structure.dialect import Dialect
@@ -79,6 +81,7 @@ __all__ = [
     "MissingDependencyError",
     "NoMatchError",
     "OptionError",
+    "OutOfRangeError",
     "ParseError",
     "Position",
     "Report",
@@ -86,6 +89,7 @@ __all__ = [
     "Sniffed",
     "SourceError",
     "Table",
+    "UnknownColumnError",
     "UnsupportedDeviceError",
     "__version__",
     "argsort",

@@ -92,6 +92,7 @@ def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threa
         sep=dialect.sep,
         quote_char=dialect.quote,
         double_quote=dialect.double_quote,
+        strict_quotes=dialect.strict,
         escape_char=dialect.escape,
         comment=dialect.comment,
         lineterminator=dialect.line_end,

@@ -27,8 +27,8 @@ LONG = 200_000_000
 
 def needs(device: int, host: int) -> None:
     """Skip the test where there are fewer gigabytes."""
-    gpu().make_current()
-    free, _ = checked(driver().cuMemGetInfo())
+    with gpu().current():
+        free, _ = checked(driver().cuMemGetInfo())
     there = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if free < device * GB or there < host * GB:
         pytest.skip(f"needs {device} GiB of the GPU and {host} of the host: {free / GB:.0f} and {there / GB:.0f} are free")

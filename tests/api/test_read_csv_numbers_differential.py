@@ -37,7 +37,7 @@ def written(texts: Sequence[str], quoting: str) -> memoryview:
 
 @cache
 def parsed(text: str, type_name: str) -> Value | Misfit:
-    return None if text == "null" else parse(text.encode(), parse_type(type_name), Words())
+    return None if text in ("", "null") else parse(text.encode(), parse_type(type_name), Words())
 
 
 def check(texts: Sequence[str], type_name: str, isa: str, quoting: str) -> None:

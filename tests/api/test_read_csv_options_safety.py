@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headrace import Context, Device, MissingDependencyError, OptionError, UnsupportedDeviceError, read_csv
+from headrace import Context, Device, MissingDependencyError, OptionError, ParseError, UnsupportedDeviceError, read_csv
 from headrace.api.read.csv_options import ALIASES
 from tests.conftest import gpu_is_missing
 
@@ -27,7 +27,8 @@ NOT_BOOL = [1, 0, "yes", None, "True", 2.0]
     "name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines", "dayfirst"]
 )
 def test_flags(name: str, value: object) -> None:
-    assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}"
+    hint = f"; pass {name}=True without quotes" if value == "True" else ""
+    assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}{hint}"
 
 
 @pytest.mark.parametrize("value", ["", None, 5, b"", "123456789", "\ud800", "é" * 5], ids=ascii)
@@ -70,9 +71,9 @@ def test_on_error(value: object) -> None:
     assert re.match("unknown on_error .*(did you mean|valid)", refusal(on_error=value))
 
 
-@pytest.mark.parametrize("value", [None, "yes", "true", 2.0], ids=repr)
+@pytest.mark.parametrize("value", [None, "yes", "true", "True", 2.0], ids=repr)
 def test_header(value: object) -> None:
-    assert re.match("unknown header .*(valid: infer, True, False|did you mean)", refusal(header=value))
+    assert re.match("unknown header .*(valid: infer, True, False|pass True without quotes)", refusal(header=value))
 
 
 @pytest.mark.parametrize("value", [-1, [], [1, 0], [1, 1], [True], ["a"]], ids=repr)
@@ -83,7 +84,7 @@ def test_header_indexes(value: object) -> None:
 @pytest.mark.parametrize("name", ["skip_rows", "skip_rows_after_header", "n_rows", "skip_footer"])
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1", 2**63], ids=repr)
 def test_counts_of_rows(name: str, value: object) -> None:
-    assert refusal(**{name: value}).startswith(f"{name} must be a whole number")
+    assert refusal(**{name: value}).startswith(f"{name} must be")
 
 
 @pytest.mark.parametrize(("name", "value"), [("short_records", "truncate"), ("long_records", "null"), ("short_records", 1)])
@@ -91,7 +92,7 @@ def test_ragged_policies(name: str, value: object) -> None:
     assert f"unknown {name}" in refusal(**{name: value})
 
 
-@pytest.mark.parametrize("value", ["a", [0, 0], ["b", -1], ["nope"], [7], [1.5], 3], ids=repr)
+@pytest.mark.parametrize("value", ["c", b"a", [0, 0], ["b", -1], ["nope"], [7], [1.5], 3], ids=repr)
 def test_columns(value: object) -> None:
     assert "columns" in refusal(columns=value)
 
@@ -109,8 +110,7 @@ def test_names(value: object) -> None:
 
 def test_names_that_do_not_fit() -> None:
     assert refusal(names=["x", "x"]) == "names holds 'x' more than once"
-    assert refusal(names=["x"]) == "1 names are given, but the first record has 2 fields: a, b"
-    assert refusal(names=[]).startswith("0 names are given")
+    assert refusal(names=[]).startswith("names and schema name no column")
     assert "names and a schema" in refusal(names=["x", "y"], schema={"x": "int8", "y": "int8"})
 
 
@@ -127,7 +127,7 @@ def test_schema_that_does_not_fit() -> None:
 
 
 def test_dtypes() -> None:
-    assert refusal(dtypes={"c": "int8"}) == "unknown column in dtypes 'c'; valid: a, b"
+    assert refusal(dtypes={"c": "int8"}).startswith("unknown column in dtypes 'c'; valid: a, b; the first record")
     assert refusal(dtypes={2: "int8"}) == "dtypes: there is no column 2; there are 2"
     assert refusal(dtypes={-3: "int8"}) == "dtypes: there is no column -3; there are 2"
     assert "unknown column in dtypes" in refusal(dtypes={True: "int8"})
@@ -143,11 +143,13 @@ def test_words(name: str, value: object) -> None:
 
 
 def test_nulls_of_columns() -> None:
-    assert refusal(null_values={"c": "x"}) == "unknown column in null_values 'c'; valid: a, b"
+    assert refusal(null_values={"c": "x"}).startswith(
+        "unknown column in null_values 'c'; valid: a, b; the first record is taken for"
+    )
     assert refusal(null_values={2: "x"}) == "null_values: there is no column 2; there are 2"
     assert refusal(null_values={"a": "x", 0: "y"}) == "null_values names column 'a' twice"
     assert refusal(null_values={"a": 5}) == "null_values of column 'a' must be a text or several, not 5"
-    assert refusal(null_values={True: "x"}).startswith("unknown column in null_values 'True'")
+    assert refusal(null_values={True: "x"}).startswith("unknown column in null_values True")
     assert refusal(true_values={"a": "x"}).startswith("true_values holds for all columns")
 
 
@@ -186,9 +188,12 @@ def test_device() -> None:
     assert "there is one CPU" in refusal(device="cpu:1")
     assert "device must be" in refusal(device=7)
     assert "cards have numbers" in refusal(device="cuda:x")
-    for device in (Device("nonsense"), Device("cpu", 7)):
-        with pytest.raises(OptionError, match="device"):
-            read_csv(TEXT, device=device)
+    with pytest.raises(OptionError, match="unknown kind 'nonsense'; valid: cpu, cuda"):
+        Device("nonsense")
+    with pytest.raises(OptionError, match="index must be an integer from 0"):
+        Device("cuda", -1)
+    with pytest.raises(OptionError, match="device"):
+        read_csv(TEXT, device=Device("cpu", 7))
 
 
 @pytest.mark.skipif(not gpu_is_missing(), reason="there is a GPU")
@@ -242,7 +247,9 @@ def test_number_marks_that_meet() -> None:
 def test_date_formats() -> None:
     assert "no year" in refusal(date_format="%d/%m")
     assert "unknown directive" in refusal(date_format={"a": "%Q"})
-    assert refusal(date_format={"c": "%F"}) == "unknown column in date_format 'c'; valid: a, b"
+    assert refusal(date_format={"c": "%F"}).startswith(
+        "unknown column in date_format 'c'; valid: a, b; the first record is taken for"
+    )
     assert refusal(date_format={2: "%F"}) == "date_format: there is no column 2; there are 2"
     assert refusal(date_format={"a": "%F", -2: "%F"}) == "date_format names column 'a' twice"
     assert "did you mean 'date_format'" in refusal(date_formt="%F")
@@ -279,8 +286,8 @@ def test_quotes_are_no_part_of_numbers(name: str, value: str) -> None:
     assert refusal(**{name: value}).startswith(f"{name} must be no letter, digit or sign")
 
 
-def test_lenient_quotes_need_doubles() -> None:
-    assert refusal(lenient_quotes=True, double_quote=False).startswith("lenient_quotes needs double_quote=True")
+def test_lenient_and_strict_quotes_exclude_each_other() -> None:
+    assert refusal(lenient_quotes=True, strict_quotes=True).startswith("lenient_quotes and strict_quotes exclude each other")
 
 
 def test_what_a_caller_changes_afterwards_changes_nothing():
@@ -295,7 +302,7 @@ def test_what_a_caller_changes_afterwards_changes_nothing():
     assert second.to_pydict() == {"a": [None], "b": ["x"]}
     assert read_csv(b"1,2\n", header=False, names=names).column_names == ["a", "b"]
     names.append("c")
-    with pytest.raises(OptionError):
+    with pytest.raises(ParseError, match="too few fields"):
         read_csv(b"1,2\n", header=False, names=names)
 
 

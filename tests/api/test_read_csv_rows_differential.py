@@ -118,7 +118,8 @@ def lenient_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 def dialect_options(dialect: Dialect) -> dict[str, Any]:
     return {
-        "sep": dialect.sep, "quote_char": dialect.quote, "escape_char": dialect.escape, "comment": dialect.comment,
+        "sep": dialect.sep, "quote_char": dialect.quote, "double_quote": dialect.double_quote,
+        "escape_char": dialect.escape, "comment": dialect.comment, "strict_quotes": dialect.strict,
         "lineterminator": dialect.line_end, "skip_initial_space": dialect.skip_initial_space,
         "skip_blank_lines": dialect.skip_blank_lines, "lenient_quotes": dialect.lenient,
     }  # fmt: skip

@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_unreadable_file(tmp_path: Path) -> None:
 
 
 def test_path_with_nul() -> None:
-    with pytest.raises((ValueError, SourceError), match="null byte"):
+    with pytest.raises((ValueError, SourceError), match="holds a character that no path can hold"):
         read("a\0b")
 
 
@@ -184,7 +185,9 @@ def test_answer_of_a_web_server() -> None:
 @pytest.mark.parametrize("glob", [False, True])
 def test_a_url_says_what_to_pass_instead(url: str, glob: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for source in (url, [url]):
-        with pytest.raises(FileNotFoundError, match="is no local file; pass a file object"):
+        with pytest.raises(
+            FileNotFoundError, match=r"is a URL, and only local files are opened by name; pass fsspec\.open\(url\)"
+        ):
             read(source, glob=glob)
     monkeypatch.chdir(tmp_path)
     path = tmp_path / url
@@ -196,7 +199,7 @@ def test_a_url_says_what_to_pass_instead(url: str, glob: bool, tmp_path: Path, m
 def test_closed_file_object() -> None:
     file = io.BytesIO(SMALL)
     file.close()
-    with pytest.raises(ValueError, match="closed file"):
+    with pytest.raises(ValueError, match="source is a file object that is closed"):
         read(file)
 
 
@@ -250,3 +253,29 @@ def test_strings_do_not_point_into_the_source() -> None:
     source[:] = b"z" * len(source)
     source.clear()  # no export is left
     assert table.to_pydict() == EXPECTED
+
+
+MOUNTS = Path("/proc/self/mounts")
+
+
+@pytest.mark.skipif(not MOUNTS.exists(), reason="there is no /proc")
+@pytest.mark.parametrize("read", ["read_csv", "read_files", "scan_csv", "sniff_csv", "file object"])
+def test_a_file_without_a_size_is_read_to_its_end(read: str) -> None:
+    """`stat` gives 0 for files of /proc."""
+    options: dict[str, Any] = {"sep": " ", "header": False, "quote_char": None}
+    expected = [line.split(" ")[1] for line in MOUNTS.read_text().splitlines()]
+    assert MOUNTS.stat().st_size == 0 and expected
+    if read == "sniff_csv":
+        assert headrace.sniff_csv(MOUNTS) == headrace.sniff_csv(MOUNTS.read_bytes())
+        return
+    if read == "read_files":
+        table = headrace.read_csv([MOUNTS, MOUNTS], **options)
+        expected *= 2
+    elif read == "scan_csv":
+        table = headrace.scan_csv(MOUNTS, batch_bytes=100, **options).read()
+    elif read == "file object":
+        with MOUNTS.open("rb") as file:
+            table = headrace.read_csv(file, **options)
+    else:
+        table = headrace.read_csv(MOUNTS, **options)
+    assert table["column_2"].to_pylist() == expected

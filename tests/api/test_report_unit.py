@@ -62,6 +62,7 @@ def test_report_is_a_page_of_text():
         "faults: 1; passes over the text: 1",
         "device: cpu, avx2; threads: 1",
         "seconds: find 0.500, total 1.250",
+        "the first record is taken for the header: none of its fields is a number, a date or another value",
         "renamed 3: 'b' to 'b_1'",
         "  a: float64 (record 2: '2.5'; 0 null)",
         "  b: string (record 1: 'x'; 1 null)",
@@ -72,3 +73,8 @@ def test_report_is_a_page_of_text():
 def test_report_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         report().rows = 0
+
+
+def test_the_total_of_what_was_skipped_counts_each_kind_once():
+    kinds = ("header", "blank", "comment", "preamble", "rows", "footer")
+    assert Skipped(**{kind: 1 << place for place, kind in enumerate(kinds)}).total == 0b111111

@@ -221,7 +221,7 @@ def test_misuse() -> None:
         headrace.scan_csv(TEXT, batch_bytes=0)
     with pytest.raises(OptionError, match="resume"):
         headrace.scan_csv(TEXT, resume="end")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="limit"):
+    with pytest.raises(OptionError, match="records must be an integer from 0 on, not -1"):
         headrace.scan_csv(TEXT).limit(-1)
     with pytest.raises(OptionError, match="delimiter"):
         headrace.scan_csv(TEXT, delimeter=";")

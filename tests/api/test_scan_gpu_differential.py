@@ -119,6 +119,32 @@ QUOTED = b"a,b\n" + b"".join(b'%d,"line, %d\nnext ""line""\n%s"\n' % (i, i, b"x\
 
 
 @pytest.mark.usefixtures("on_fibers")
+def test_a_value_that_no_unit_of_all_parts_holds() -> None:
+    times = [b"2020-01-01 00:00:00.000000001,PT0.000000001S\n", b"9999-12-31 00:00:00,P200000D\n"]
+    for texts in (times, times[::-1]):
+        assert set(map(str, check(b"a,b\n" + b"".join(texts), 40).schema.values())) == {"string"}
+
+
+@pytest.mark.usefixtures("on_fibers")
+@pytest.mark.parametrize("infer", ["all", "first"])
+def test_one_schema_where_the_first_batch_has_no_rows(infer: Any) -> None:
+    text = b"a,b\nx,1\nx,2\n1,3\n2,4\n"
+    scan = headrace.scan_csv(text, dtypes={"a": "int64"}, on_error="reject", infer=infer, batch_bytes=8)
+    batches = [dict(batch.schema) for batch in scan.batches()]
+    assert len(batches) > 1 and all(schema == dict(scan.schema) for schema in batches)
+    assert {str(kind) for kind in scan.schema.values()} == {"int64"}
+    assert scan.read()["b"].to_pylist() == [3, 4]
+
+
+@pytest.mark.usefixtures("on_fibers")
+def test_tables_without_rows() -> None:
+    given = {"a": "category", "b": "string_view", "c": "int8"}
+    scan = headrace.scan_csv(b"a,b,c\n", dtypes=given, batch_bytes=8)
+    expected = headrace.read_csv(b"a,b,c\n", dtypes=given)
+    assert scan.read().schema == expected.schema and scan.read().rejects.schema == expected.rejects.schema
+
+
+@pytest.mark.usefixtures("on_fibers")
 @pytest.mark.parametrize("batch_bytes", [20, 64, 100, 333])
 def test_cuts_inside_quotes_are_found_out(batch_bytes: int) -> None:
     check(QUOTED, batch_bytes, dtypes={"a": "int32"})

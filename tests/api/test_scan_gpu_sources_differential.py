@@ -181,6 +181,20 @@ def test_lenient_quotes(seed: int) -> None:
         check(data, batch_bytes, lenient_quotes=True, on_error="null", long_records="truncate", short_records="null")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_quotes_that_are_text(seed: int) -> None:
+    """Parts that masks misread are read again by the automaton, and so are those behind them, wherever they are cut."""
+    rng = random.Random(seed)
+    texts = (b"x", b'"y, z"', b'"two\nlines"', b'5" wide', b'p"q"', b'a""', b"", b'x"", y', b'"q""q"')
+    few = texts[:3] + texts[4:5] if seed % 2 else texts
+    lines = [b"n,s,t,u"] + [b"%d,%s,%s,v" % (i, rng.choice(few if i > 25 else texts[:3]), rng.choice(few)) for i in range(60)]
+    data = b"\n".join(lines) + b"\n"
+    for batch_bytes in (rng.randrange(20, 60), 150, 700):
+        check(data, batch_bytes, on_error="reject", long_records="truncate", dtypes={"n": "string"})
+        check(gzip.compress(data), batch_bytes, on_error="null", strict_quotes=True, long_records="truncate")
+        check(data, batch_bytes, lenient_quotes=True, double_quote=False, on_error="null", long_records="truncate")
+
+
 def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
     data = b'a,b\n1,"x\ny"\n2,z\n3,"w",4\n5,"open\n6,7\n'
     found = {}
@@ -289,3 +303,14 @@ def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(headrace.HeadraceError, match="when all its batches have been read"):
         _ = scan.report
     assert not [thread for thread in threading.enumerate() if thread.name == "headrace-sender"]
+
+
+def test_types_of_a_single_batch_that_comes_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first half has integers alone."""
+    run_on_fibers(monkeypatch, LimitedBuffers)
+    monkeypatch.setattr(LimitedBuffers, "most_text", 90_000)
+    monkeypatch.setattr(LimitedBuffers, "sizes", [])
+    data = b"n\n" + b"".join(b"%d\n" % i for i in range(22_000)) + b"x\n"
+    batches = list(headrace.scan_csv(data, batch_bytes=1 << 18).batches())
+    assert len(batches) > 1 and {str(batch["n"].type) for batch in batches} == {"string"}
+    assert [value for batch in batches for value in batch["n"].to_pylist()] == [*map(str, range(22_000)), "x"]

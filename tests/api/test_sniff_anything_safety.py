@@ -49,6 +49,21 @@ def test_nothing_crashes_and_no_row_is_lost(text):
     assert report.rows + report.rejected + report.skipped.total == report.records
 
 
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_a_proposal_reads_its_own_sample_or_says_that_it_does_not(text):
+    try:
+        sniffed = headrace.sniff_csv(text)
+    except (headrace.EmptyInputError, headrace.SourceError):
+        return
+    says_not = any(line.startswith("the proposal does not read its sample") for line in sniffed.evidence)
+    try:
+        refused = headrace.read_csv(text, **sniffed.options, on_error="null").report.rejected > 0
+    except headrace.ParseError:
+        refused = True
+    assert refused == says_not
+
+
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 400))
 def test_any_size_of_sample(text, sample_bytes):

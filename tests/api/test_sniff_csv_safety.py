@@ -112,3 +112,12 @@ def test_missing_file(tmp_path):
 def test_small_sample_says_the_same_of_a_regular_text():
     text = b"a|b\n" + b"1|x y\n" * 5000
     assert headrace.sniff_csv(text, sample_bytes=64).options == headrace.sniff_csv(text).options
+
+
+@pytest.mark.parametrize(
+    "option", [{"quote_char": "'"}, {"quote_char": "'", "escape_char": "\\"}, {"sep": ";", "quote_char": '"'}]
+)
+def test_what_is_given_as_text_is_as_good_as_bytes(option):
+    text = b"a;b\n'1;2';x\n'3';y\n"
+    given = {name: value.encode() for name, value in option.items()}
+    assert headrace.sniff_csv(text, **option) == headrace.sniff_csv(text, **given)

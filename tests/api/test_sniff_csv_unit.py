@@ -17,6 +17,7 @@ def test_everything_about_one_text():
         "quote_char": '"',
         "double_quote": True,
         "lenient_quotes": False,
+        "strict_quotes": False,
         "escape_char": None,
         "comment": "#",
         "lineterminator": None,
@@ -32,11 +33,11 @@ def test_everything_about_one_text():
 
 def test_text_of_a_proposal():
     assert str(headrace.sniff_csv(TEXT)).splitlines() == [
-        "sep=';', quote_char='\"', double_quote=True, lenient_quotes=False, escape_char=None, comment='#', "
-        "lineterminator=None, skip_initial_space=False, header=True, skip_rows=2",
+        "sep=';', quote_char='\"', double_quote=True, lenient_quotes=False, strict_quotes=False, "
+        "escape_char=None, comment='#', lineterminator=None, skip_initial_space=False, header=True, skip_rows=2",
         "3 of 3 records have 3 fields; the whole text, 95 bytes",
         *[line for line in headrace.sniff_csv(TEXT).evidence if line.startswith(("score", "next"))],
-        "header=True: 'height' is text over values such as '21,5'",
+        "header=True: none of its fields is a number, a date or another value",
         "skip_rows=2 leaves out 2 lines",
         "comment='#' leaves out 1 line of the sample",
         "  line 1: 'exported by hand'",

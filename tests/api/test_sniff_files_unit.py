@@ -96,3 +96,28 @@ def test_text_of_a_file_object_that_is_cut():
     stream.read(4)
     sniffed = headrace.sniff_csv(stream, sample_bytes=402)
     assert (sniffed.header, stream.tell(), sniffed.agreement) == (False, 4, 1.0)
+
+
+def test_of_several_files_no_footer_is_left_out():
+    one, other = b"x,y\n1,2\n3,4\n\nend of list\n", b"x,y\n5,6\n7,8\n"
+    assert headrace.sniff_csv([one, other]).skip_footer == 1
+    table = headrace.read_csv([one, other], dialect="auto", infer_schema=False)
+    assert table["x"].to_pylist() == ["1", "3", "end of list", "5", "7"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"x,y\n1,2\n3,4\n\nend of list\n",
+        b"x,y\n" + b"1,2,3\n" * 300_000 + b"1,2,3,4\n",
+        b'x,y\n1,"some "odd" words"\n' + b'2,"x, y"\n' * 200_000 + b'3,"never closed\n4,z\n',
+        b",of,,to,\nn,a,b,c,d\n" + b"x,1,2,3,4\n" * 5,
+    ],
+    ids=["footer", "widen", "lenient", "joined"],
+)
+def test_a_scan_of_a_text_that_comes_in_order_gives_the_table_of_a_read(text):
+    whole = headrace.read_csv(text, dialect="auto")
+    with headrace.scan_csv(gzip.compress(text, 1), dialect="auto", batch_bytes=1 << 16) as scan:
+        assert scan.read().to_pydict() == whole.to_pydict()
+        assert scan.report.skipped.footer == whole.report.skipped.footer
+        assert scan.report.sniffed.options == whole.report.sniffed.options

@@ -16,6 +16,7 @@ from headrace import _native
 from headrace.api.read import prepared
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, prepare, report_later, table_columns
+from headrace.columns.faults.header_faults import with_header_faults
 from headrace.columns.load.decoded_gpu import decoded_place
 from headrace.columns.load.load import native_dialect
 from headrace.columns.load.load_gpu import Place, load_on_gpu
@@ -48,7 +49,8 @@ def read_far(data: bytes, **options) -> headrace.Table:
             place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         report = report_later(source, known, loaded, parsed, {})
-        return headrace.Table(table_columns(known, loaded, parsed), rejects=headrace.Table(loaded.rejects), report=report)
+        rejects = with_header_faults(loaded.rejects, known.beginning, parsed.context)
+        return headrace.Table(table_columns(known, loaded, parsed), rejects=headrace.Table(rejects), report=report)
 
 
 def check(data: bytes, **options) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,50 @@ def test_plans_fit(capability: tuple[int, int]) -> None:
 def test_misuse(keys, options, said: str) -> None:
     with pytest.raises(OptionError, match=said):
         headrace.histogram(keys, **options)
+
+
+FAR_EDGES = [
+    [-np.inf, 0.0, np.inf],
+    [-np.inf, -1.5, -0.0, 1.5, np.inf],
+    [0.0, 1.0, np.inf],
+    [-np.inf, -3.0, -1.0],
+    [-np.inf, -np.inf, 1.0, 1.0, np.inf, np.inf],
+    [-np.inf, np.inf, np.inf],
+]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("edges", FAR_EDGES, ids=str)
+def test_splitters_that_are_infinite(dtype: str, edges: list[float]) -> None:
+    check_far(dtype, np.array(edges, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("buckets", [2, 300, 32767])
+def test_splitters_further_apart_than_their_type_goes(dtype: str, buckets: int) -> None:
+    most = float(np.finfo(dtype).max)
+    inner = np.random.default_rng(buckets).normal(0, 1e3, buckets - 1)
+    check_far(dtype, np.concatenate([[-most], np.sort(inner), [most]]).astype(dtype))
+
+
+def check_far(dtype: str, edges: np.ndarray) -> None:
+    rng = np.random.default_rng(0)
+    random_bits = rng.integers(0, 2**63, 20_000, np.uint64).view("f8" if dtype == "f8" else "u4")[:20_000]
+    with np.errstate(over="ignore"):
+        near = np.concatenate([np.nextafter(edges, -np.inf), edges, np.nextafter(edges, np.inf)])
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0], dtype)
+    signed = np.concatenate([random_bits.view(dtype), -random_bits.view(dtype)])
+    keys = np.concatenate([signed, near, special, rng.normal(0, 2, 5000).astype(dtype)]).astype(dtype)
+    expected = [int(((keys >= low) & (keys < high)).sum()) for low, high in pairwise(edges)]
+    for given in (edges, edges.tolist()):
+        for threads in (1, 3):
+            found = headrace.histogram(keys, splitters=given, context=headrace.Context(threads=threads))
+            assert found.dtype == np.int64 and found.tolist() == expected
+
+
+def test_too_many_splitters_that_reach_far() -> None:
+    edges = np.concatenate([[-np.inf], np.arange(32767), [np.inf]])
+    with pytest.raises(headrace.OptionError, match="32767 buckets at most, not 32768"):
+        headrace.histogram(np.zeros(3), splitters=edges)
+    with pytest.raises(headrace.OptionError, match="must ascend"):
+        headrace.histogram(np.zeros(3), splitters=[-np.inf, np.nan, np.inf])

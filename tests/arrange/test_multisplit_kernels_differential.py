@@ -39,8 +39,8 @@ SMALL = Shapes(
 """For 32 digits at most: a block has a thread for each."""
 
 
-def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0):
-    launcher = FiberLauncher(order, seed)
+def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0, resident=4):
+    launcher = FiberLauncher(order, seed, resident)
     dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
     rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
     given = [launcher.put(array) for array in (keys, *values)]

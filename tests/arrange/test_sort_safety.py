@@ -104,7 +104,7 @@ def test_options() -> None:
     with pytest.raises(OptionError, match="unknown dtype 'int16'"):
         headrace.argsort(KEYS, dtype="int16")
     for k in (-1, 4, 1.0, True):
-        with pytest.raises(OptionError, match="k must be a number from 0 to how many keys there are"):
+        with pytest.raises(OptionError, match="k must be an integer from 0 to the number of keys"):
             headrace.top_k(KEYS, k)  # type: ignore[arg-type]
 
 
@@ -120,7 +120,7 @@ def test_values_of_columns() -> None:
     with pytest.raises(OptionError, match="unknown strategy"):
         headrace.sort(column, strategy="quick")
     for k in (-1, 3, True):
-        with pytest.raises(OptionError, match="k must be a number from 0 to how many keys there are"):
+        with pytest.raises(OptionError, match="k must be an integer from 0 to the number of keys"):
             headrace.top_k(column, k)
 
 

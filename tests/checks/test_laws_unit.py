@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
+from checks import extras, file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
 from checks.__main__ import STATIC
 from checks.tree import without_comments
 
@@ -252,3 +252,38 @@ def test_missing_readme_is_found(tmp_path):
 
 def test_comments_are_blanked_and_texts_are_not():
     assert without_comments('a; // b\n"/* c */" /* d\ne */ f') == 'a; \n"/* c */" \n f'
+
+
+EXTRAS = '[project]\nname = "headrace"\n[project.optional-dependencies]\narrow = ["pyarrow"]\ncli = ["rich"]\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/headrace/a.py", "print(\"pip install 'headrace[torch]'\")"),
+        ("src/headrace/a.py", "raise MissingDependencyError.of('torch', 'torch', 'to_torch()')"),
+        ("src/headrace/a.py", "needed('cudf', 'cudf', 'to_cudf()')"),
+        ("src/headrace/a.py", "_Format(write, 'avro', ('fastavro',))"),
+        ("README.md", "pip install '.[arrow,torch]'"),
+    ],
+)
+def test_extra_that_is_not_there_is_found(write, tmp_path, path, text):
+    write("pyproject.toml", EXTRAS)
+    write(path, text)
+    assert places(extras, tmp_path) == [(path, 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print(\"pip install 'headrace[arrow,cli]'\")",
+        "MissingDependencyError.of('pyarrow', 'arrow', 'to_arrow()')",
+        "needed('torch', None, 'to_torch()')",
+        "cls.of('x', 'y')",
+        "columns[a]",
+    ],
+)
+def test_extra_that_is_there_is_allowed(write, tmp_path, text):
+    write("pyproject.toml", EXTRAS)
+    write("src/headrace/a.py", text)
+    assert places(extras, tmp_path) == []

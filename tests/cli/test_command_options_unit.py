@@ -55,6 +55,7 @@ def test_what_is_not_given_is_left_to_read_csv() -> None:
         (["--quote", "'"], {"quote_char": "'"}),
         (["--no-double-quote"], {"double_quote": False}),
         (["--lenient-quotes"], {"lenient_quotes": True}),
+        (["--strict-quotes"], {"strict_quotes": True}),
         (["--escape", "\\"], {"escape_char": "\\"}),
         (["--comment", "//"], {"comment": "//"}),
         (["--line-end", "\\r\\n"], {"lineterminator": "\r\n"}),

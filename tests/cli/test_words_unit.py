@@ -11,7 +11,7 @@ from headrace.cli.words import in_flags, shown
 @pytest.mark.parametrize(
     ("message", "told"),
     [
-        ("n_rows must be a whole number", "--n-rows must be a whole number"),
+        ("n_rows must be an integer", "--n-rows must be an integer"),
         ("sep must be 1 to 8 bytes long", "--sep must be 1 to 8 bytes long"),
         ("'sep' and sep, columns of a table", "'sep' and sep, columns of a table"),
         ("unknown column 'n_rows'", "unknown column 'n_rows'"),

@@ -13,6 +13,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+import headrace
 from headrace.columns.column import Column
 from headrace.columns.types import parse_type
 from headrace.core.buffer import copy_of
@@ -287,3 +288,12 @@ def test_column_cannot_be_changed():
 def test_import_brings_no_optional_package():
     code = "import sys, headrace; print(sorted({'numpy', 'pyarrow', 'pandas', 'polars', 'duckdb', 'cuda'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_views_hold_up_to_twelve_bytes_and_point_to_longer_texts():
+    texts = ["x" * size for size in (0, 1, 4, 11, 12, 13, 100)]
+    column = headrace.read_csv(("\n".join(f'"{text}"' for text in texts) + "\n").encode(), header=False, strings="view")[
+        "column_1"
+    ]
+    assert column.type.name == "string_view" and column.to_pylist() == texts
+    assert column[4:6].to_pylist() == texts[4:6]

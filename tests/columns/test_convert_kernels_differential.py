@@ -10,7 +10,8 @@ import pytest
 
 import headrace
 from headrace.columns.column import Column
-from headrace.columns.convert.convert_gpu import FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, ConvertShape
+from headrace.columns.convert.convert_gpu import FAULT_DEFERRED, NO_FIELD, ConvertShape
+from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.testing.convert_fibers import Converted, convert
 
 pytestmark = pytest.mark.fibers
@@ -295,8 +296,9 @@ def test_options(given: dict[str, Any], seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_malformed_quotes(seed: int) -> None:
+    """By the automaton's steps: a load that was searched by masks is discarded if quotes are misplaced."""
     rng = random.Random(seed)
-    shape = rng.choice(SHAPES[2:])
+    shape = rng.choice([shape for shape in SHAPES if shape.steps])
     types = ["string", "int32", "string"]
     data = bytearray(table(rng, types, 60, quoted=0.5))
     for _ in range(rng.choice([1, 2, 8])):

@@ -6,6 +6,7 @@ import datetime
 
 import pytest
 
+import headrace
 from headrace import OptionError
 from headrace.columns.date_format import date_options, parse_date_format
 from headrace.columns.types import DataType, parse_type
@@ -140,3 +141,19 @@ def test_types_of_others() -> None:
     assert str(parse_type(pl.Datetime("us", "Asia/Tokyo"))) == "timestamp[us, Asia/Tokyo]"
     assert str(parse_type("timestamp[s, utc]")) == "timestamp[s, UTC]"
     assert str(parse_type("timestamp[s, +05:30]")) == "timestamp[s, +05:30]"
+
+
+def test_a_letter_between_the_digits_is_no_part_of_a_number():
+    assert parse_date_format("%Y%m%d%H%M%S").may_be_number
+    assert not parse_date_format("%Y%m%dT%H%M%S").may_be_number
+
+
+def test_dayfirst_takes_dates_with_and_without_each_part_of_a_time():
+    steps = [form.steps.count(b"?\x00") for form in date_options(None, True).shared.formats]
+    assert steps == [3, 3, 3]
+    table = headrace.read_csv(b"31/01/2024\n31/01/2024 10:30\n31.01.2024 10:30:15.5\n", dayfirst=True, header=False)
+    assert [str(value) for value in table["column_1"].to_pylist()] == [
+        "2024-01-31 00:00:00",
+        "2024-01-31 10:30:00",
+        "2024-01-31 10:30:15.500000",
+    ]

@@ -19,7 +19,6 @@ SAMPLES = {
     Kind.NATURAL: b"9223372036854775807",
     Kind.NEGATIVE: b"-9223372036854775808",
     Kind.UINT64: b"9223372036854775808",
-    Kind.BIG_INT: b"18446744073709551616",
     Kind.FLOAT: b"1.5",
     Kind.DATE: b"2024-02-29",
     Kind.TIMESTAMP_US: b"2024-02-29 12:00:00.123456",
@@ -64,8 +63,15 @@ def test_samples_are_of_their_kinds() -> None:
         ("-0 9223372036854775807", "int64"),
         ("9223372036854775808 0", "uint64"),
         ("9223372036854775808 -1", "string"),
-        ("9223372036854775808 -1 .5", "float64"),
+        ("9223372036854775808 -1 .5", "string"),
+        ("9223372036854775808 .5", "string"),
+        (".5 9223372036854775808", "string"),
+        ("9223372036854775807 .5", "float64"),
         ("18446744073709551616", "string"),
+        ("18446744073709551616 .5", "string"),
+        (".5 18446744073709551616", "string"),
+        ("-9223372036854775809 .5", "string"),
+        ("12345678901234567890123 1.5", "string"),
         ("99999999999999999999999999", "string"),
         ("1 2.5", "float64"),
         ("1e3", "float64"),
@@ -187,7 +193,7 @@ def test_two_changes_behind_the_sample() -> None:
     for tail, expected in (
         ([b"9223372036854775808", b"-1"], "string"),
         ([b"-1", b"9223372036854775808"], "string"),
-        ([b"-1", b"9223372036854775808", b"0.5"], "float64"),
+        ([b"-1", b"9223372036854775808", b"0.5"], "string"),
         ([b"18446744073709551616", b"0.5", b"x"], "string"),
     ):
         seen = set()
@@ -277,6 +283,15 @@ def test_rows_that_are_rejected_do_not_count_for_the_smallest_type() -> None:
     table = read(data, dtypes={"b": "int64"}, on_error="reject", shrink=True)
     assert str(table["a"].type) == "int8"
     assert table["a"].to_pylist() == [1, 2]
+
+
+def test_evidence_of_the_smallest_type_counts_rejected_records() -> None:
+    """The record that settles a type has its number among all records, also directly behind a rejected one."""
+    data = b"a,b\nx,1\n1,300\n2,7\ny,-1\n3,70000\n"
+    for rows, evidence in ((4, (2, b"300")), (None, (5, b"70000"))):
+        table = read_csv(data, dtypes={"a": "int64"}, shrink=True, on_error="reject", n_rows=rows)
+        found = table.report.columns[1].evidence
+        assert found is not None and (found.record, found.text) == evidence
 
 
 def test_no_value_no_evidence() -> None:

@@ -35,7 +35,13 @@ DIALECTS: list[dict[str, Any]] = [
     {"skip_initial_space": True, "comment": "#", "escape_char": "\\"},
     {"sep": "||", "escape_char": "\\", "comment": "##"},
     {"quote_char": "'", "escape_char": "^"},
+    {},
+    {"double_quote": False},
+    {"strict_quotes": True},
+    {"strict_quotes": True, "escape_char": "\\"},
     {"lenient_quotes": True},
+    {"lenient_quotes": True, "double_quote": False},
+    {"lenient_quotes": True, "double_quote": False, "escape_char": "\\", "sep": "||"},
     {"lenient_quotes": True, "skip_initial_space": True},
     {"lenient_quotes": True, "escape_char": "\\"},
     {"lenient_quotes": True, "sep": "||", "comment": "#"},
@@ -76,15 +82,15 @@ def field(rng: random.Random, type_: str, given: dict[str, Any]) -> str:
 
 
 def text_in(rng: random.Random, types: list[str], rows: int, given: dict[str, Any]) -> bytes:
-    """A table in this dialect: comments, blank lines, and with lenient quotes some that cannot stand where they do."""
+    """A table in this dialect: comments, blank lines, and some quotes that cannot stand where they do."""
     sep, end, comment = given.get("sep", ","), given.get("lineterminator", "\n"), given.get("comment")
     out = []
     for _ in range(rows):
         fields = [field(rng, type_, given) for type_ in types]
-        if given.get("lenient_quotes") and rng.random() < 0.2:
-            at = types.index("string") if "string" in types else 0
-            if types[at] == "string":
-                fields[at] = rng.choice(['"', '"a', 'a"', 'a"b', '"a"b', '"a"b"', '"""', '""a', '"a""', '"\n', ' "x'])
+        if rng.random() < 0.2 and given.get("quote_char", '"') == '"' and "string" in types:
+            text = ['a"', 'a"b', 'a""', 'a"b"', 'a " b', '"a"b', '"a"b"']
+            open_or_odd = ['"', '"a', '"""', '""a', '"a""', '"\n', ' "x'] if given.get("lenient_quotes") else []
+            fields[types.index("string")] = rng.choice(text + open_or_odd)
         line = sep.join(fields)
         if comment and line.startswith(comment[0]):
             line = "0" + line

@@ -15,6 +15,7 @@ from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.convert.rows_gpu import RowShape
+from headrace.columns.faults.header_faults import with_header_faults
 from headrace.columns.infer import infer_gpu
 from headrace.columns.load.decoded_gpu import decoded_place
 from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu
@@ -39,14 +40,14 @@ SHAPE = shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threa
 
 
 def read_on_fibers(
-    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, **options: Any
+    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, resident: int = 4, **options: Any
 ) -> tuple[headrace.Table | None, int]:
     """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited.
 
     `far`: as if the text were where the kernels run alone, though the host can read it.
     """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
-    launcher = FiberLauncher("random", seed)
+    launcher = FiberLauncher("random", seed, resident)
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
@@ -57,6 +58,7 @@ def read_on_fibers(
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
+        loaded = replace(loaded, rejects=with_header_faults(loaded.rejects, prepared.beginning, parsed.context))
         report = make_report(source, prepared, loaded, parsed, {})
         rejects = headrace.Table(loaded.rejects)
         return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
@@ -70,7 +72,7 @@ def view_of(room: HostRoom) -> _native.Source:
 def check(data: bytes, **options: Any) -> int:
     """Read on both; how often the host waited."""
     found, waits = read_on_fibers(data, **options)
-    options = {name: value for name, value in options.items() if name not in ("skew", "seed", "shape")}
+    options = {name: value for name, value in options.items() if name not in ("skew", "seed", "shape", "resident")}
     expected = headrace.read_csv(data, **options)
     assert found is not None
     same_table(found, expected)

@@ -68,6 +68,8 @@ def spoiled(rng: random.Random, data: bytes, times: int) -> bytes:
                 line + b",",
                 line.rpartition(b",")[0] or b"1",
                 line[:at] + b'"' + line[at:],
+                line.replace(b",", b',"', 1),
+                b'"1"' + line,
                 line[:at] + b"\xff" + line[at:],
                 b"," * rng.randrange(1, 20),
             ]
@@ -163,6 +165,13 @@ def test_long_texts_that_are_no_utf8(typed, quoted):
     check(data, on_error="raise")
 
 
+def test_a_text_that_the_host_finds_to_be_none_leaves_the_others():
+    lines = [b"%d,text of %d" % (row, row) for row in range(70)]
+    lines[40] = b"40," + "€".encode() * 300 + b"\xff" + b"x" * 300
+    found = check(b"a,b\n" + b"\n".join(lines) + b"\n", on_error="null", dtypes={"b": "string"})
+    assert found is not None and found["b"].null_count == 1 and found["b"][40] is None and found["b"][39] == "text of 39"
+
+
 SEQUENCES = ["C080", "C1BF", "C280", "DFBF", "E09F80", "E0A080", "ED9FBF", "EDA080", "EE8080", "EFBFBF", "F08F8080", "F0908080"]
 SEQUENCES += [
     "F48FBFBF",
@@ -198,6 +207,14 @@ def test_long_fields_that_are_no_text():
         check(data, on_error="null")
         check(data, on_error="reject", dtypes={"a": "int64"})
         check(data, dtypes={"a": "float64"})
+
+
+def test_wide_values_that_a_kernel_leaves():
+    """A decimal of more than 64 bits that is longer than a thread's room for it: the host gives both words."""
+    number = b"000'" * 40 + b"012'345'678'901'234'567'890'123.5"
+    data = b"a,b\n" + b"".join(b"%d,%s\n" % (row, number if row % 3 else b"-" + number) for row in range(40))
+    found = check(data, thousands="'", dtypes={"b": "decimal128(38, 2)"})
+    assert found is not None and str(found["b"].to_pylist()[1]) == "12345678901234567890123.50"
 
 
 def test_bools_that_a_kernel_leaves():
@@ -298,3 +315,29 @@ def test_lines_are_numbered(seed):
     room = Part(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
     found = lines_on_gpu(launcher, room, np.array(positions, np.uint64))
     assert found.tolist() == _native.line_numbers(_native.Source.from_bytes(text), positions, 1)
+
+
+@pytest.mark.parametrize("skew", [0, 3])
+def test_records_with_several_faults_and_short_rows_that_go(skew: int) -> None:
+    options: dict[str, Any] = {"dtypes": "int64", "on_error": "reject", "row_index_name": "i"}
+    text = b"a,b\n1\nx\n2,3\ny,z,4\n5,6,7\nx,1\n" * 5
+    check(text, skew=skew, short_records="null", long_records="truncate", **options)
+    check(text, skew=skew, short_records="null", long_records="collect", **{**options, "dtypes": {0: "int64"}})
+    quoted = b'a\n1\n1,2,"2"3\n"4"5,6\nx"\n7\n' * 5
+    check(quoted, skew=skew, lenient_quotes=True, long_records="reject", **options)
+
+
+@pytest.mark.parametrize("skew", [0, 5])
+def test_lines_of_the_first_and_last_bytes_of_parts(skew):
+    """A position belongs to the part that holds its byte: the first byte of a part is not the last part's."""
+    text = bytes(random.Random(skew).choices(b"ab\r\n", k=40_000))
+    borders = [begin - skew + more for begin in (16 << 10, 32 << 10) for more in (-1, 0, 1)]
+    launcher = FiberLauncher("random", skew)
+    room = Part(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
+    for positions in ([0, *borders], borders[1:2], borders[4:5], [borders[0]], [len(text) - 1]):
+        found = lines_on_gpu(launcher, room, np.array(positions, np.uint64))
+        before = [text[: at + 1] for at in positions]
+        ends = [
+            part[:-1].count(b"\n") + sum(part[i] == 13 and text[i + 1] != 10 for i in range(len(part) - 1)) for part in before
+        ]
+        assert found.tolist() == [count + 1 for count in ends]

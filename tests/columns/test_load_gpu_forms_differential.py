@@ -123,6 +123,28 @@ def test_types_are_shrunk(seed, on_error):
     check(data, seed + 1, dtypes={0: "string"}, **options)
 
 
+LIMITS = {
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "int16": (-32768, 32767),
+    "uint16": (0, 65535),
+    "int32": (-2147483648, 2147483647),
+    "uint32": (0, 4294967295),
+}
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_the_smallest_type_holds_its_limits_and_nothing_beyond(beyond):
+    lows = [low - beyond for low, _ in LIMITS.values()]
+    highs = [high + beyond for _, high in LIMITS.values()]
+    for row in (lows, highs, [0] * len(lows)):
+        data = ",".join(map(str, row)) + "\n" + ",".join(map(str, highs if row is lows else lows)) + "\n"
+        found = check(data.encode(), header=False, shrink=True)
+        assert found is not None
+        if row is lows and not beyond:
+            assert [str(kind) for kind in found.schema.values()] == list(LIMITS)
+
+
 def test_the_field_that_settles_a_type_is_far_behind():
     rows = [b"1,2.5,a"] * 900 + [b"x"] + [b"300,2.5,b"] + [b"1,0.1,c"] * 300
     found = check(b"a,b,c\n" + b"\n\n".join(rows), 5, shrink=True, on_error="reject")

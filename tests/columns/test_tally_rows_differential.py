@@ -22,6 +22,7 @@ from tests.structure.test_find_kernels_differential import (
     Result,
     aligned,
     expected,
+    has_misplaced_quotes,
     plain_cases,
     scanned,
     tile_count,
@@ -62,12 +63,20 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     return found
 
 
+def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:
+    """What is expected is found, or a quote stands where parity may misread it, and that is said."""
+    found = tallied(data, dialect, how, quoted=True)
+    misplaced = has_misplaced_quotes(data, dialect)
+    assert bool(found[1][-1] & Found.STRAY) == misplaced
+    assert misplaced or found == expected(data, dialect, how)
+
+
 @given(plain_cases(), hows)
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_text(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     if dialect.quote is not None:
-        assert tallied(data, dialect, how, quoted=True) == expected(data, dialect, how)
+        check_tallied(data, dialect, how)
         data = without(data, dialect)
     assert tallied(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
@@ -81,7 +90,7 @@ def test_edges(skew: int, shift: int) -> None:
     for tail in (b'\r\n\r\nb,"c\r\n"', b"\n\n,\n", b',"a""b""",\n"', b'"",\r\n', b"", b"," * how.tile, b"\n" * (how.tile + 1)):
         for data in (head + tail, head + b',"' + head + b'"' + tail, b"\n" * (how.tile + shift) + tail, (head + tail) * 3):
             for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(line_end="\n")):
-                assert tallied(data, dialect, how, quoted=True) == expected(data, dialect, how)
+                check_tallied(data, dialect, how)
 
 
 @pytest.mark.parametrize("inside", ["ab,c\n", 'a""b,c\n', ',"",'])

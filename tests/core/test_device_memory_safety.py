@@ -113,7 +113,8 @@ def test_nothing_takes_no_memory():
 @pytest.mark.gpu
 def test_a_buffer_that_another_stream_uses_is_not_given_away_before():
     card, pool = gpu(), device_pool(gpu())
-    other = int(checked(driver().cuStreamCreate(1)))  # which does not wait for the default stream
+    with card.current():
+        other = int(checked(driver().cuStreamCreate(1)))  # which does not wait for the default stream
     fill, copy = fill_kernel(4, card), copy_kernel(4, card)
     count = 32 << 20
     blocks = blocks_of(count * 4, COPY_TILE)

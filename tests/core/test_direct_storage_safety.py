@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -110,7 +111,7 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
     lazy.CUpointer_attribute = SimpleNamespace(CU_POINTER_ATTRIBUTE_MEMORY_TYPE=2)  # type: ignore[attr-defined]
     lazy.CUmemorytype = SimpleNamespace(CU_MEMORYTYPE_HOST=1)  # type: ignore[attr-defined]
     lazy.cuPointerGetAttribute = lambda asked, address: (0, 1) if address in PINNED else (1, 0)  # type: ignore[attr-defined]
-    card: Any = SimpleNamespace(index=0, stream=9, device="cuda", context=1, make_current=lambda: None)
+    card: Any = SimpleNamespace(index=0, stream=9, device="cuda", context=1, current=nullcontext)
     eager = EagerCard()
     monkeypatch.setattr(pinned, "card_calls", lambda: eager.calls)
     for module in (event, pinned):

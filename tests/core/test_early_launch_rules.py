@@ -1,4 +1,4 @@
-"""A kernel that begins before the launch in front of it has ended waits for that first of all; the launches say which do."""
+"""A kernel that begins early waits for the preceding launch first; one whose blocks wait for each other is cooperative."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ pytestmark = pytest.mark.pure
 
 PACKAGE = Path(headrace.__file__).parent
 KERNEL = re.compile(r'extern "C" __global__[^{;]*?(\w+)\([^{;]*\) \{\n\s*([^\n]*)\n')
-ENTRY = re.compile(r'Entry\(\s*f?"([^"]+\.cu)"[^()]*(?:\([^()]*\)[^()]*)*begins_early=True\s*\)')
+ENTRY = re.compile(r'Entry\(\s*f?"([^"]+\.cu)"[^()]*(?:\([^()]*\)[^()]*)*mode=(\w+(?:\.\w+)?)\s*\)')
 WAITS = "tile::wait_for_launch_before();"
+WAITS_FOR_BLOCKS = "Blocks blocks("
 
 
-def early_files() -> set[str]:
-    return {file for path in PACKAGE.rglob("*.py") for file in ENTRY.findall(path.read_text(encoding="utf-8"))}
+def entries() -> set[tuple[str, str]]:
+    """Each file of an entry, and the mode that it is launched with."""
+    return {entry for path in PACKAGE.rglob("*.py") for entry in ENTRY.findall(path.read_text(encoding="utf-8"))}
 
 
 def sources(file: str) -> list[Path]:
@@ -27,11 +29,29 @@ def sources(file: str) -> list[Path]:
 
 
 def test_every_kernel_of_an_early_file_waits_first() -> None:
-    files = early_files()
+    files = {file for file, mode in entries() if mode == "LaunchMode.EARLY"}
     assert "arrange/sort/digits/sort_pass.cu" in files
     for file in files:
         assert sources(file)
         for path in sources(file):
+            if WAITS_FOR_BLOCKS in path.read_text(encoding="utf-8"):
+                continue  # matched by a pattern, but launched cooperatively
             kernels = KERNEL.findall(path.read_text(encoding="utf-8"))
             assert kernels
             assert [name for name, first in kernels if first != WAITS] == []
+
+
+def test_every_kernel_whose_blocks_wait_for_each_other_is_launched_cooperatively() -> None:
+    waiting = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.cu")
+        if WAITS_FOR_BLOCKS in path.read_text(encoding="utf-8")
+    }
+    assert waiting == {
+        "arrange/sort/few/sort_rank.cu",  # where it sorts in place
+        "arrange/sort/few/sort_small.cu",
+        "arrange/sort/parts/parts_rest.cu",
+        "arrange/sort/parts/parts_rest_alone.cu",
+    }
+    cooperative = {file for file, mode in entries() if mode == "LaunchMode.COOPERATIVE"}
+    assert waiting - cooperative == {"arrange/sort/few/sort_rank.cu"}  # whose mode depends on the arrays

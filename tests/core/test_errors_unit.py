@@ -8,7 +8,16 @@ import pytest
 
 import headrace
 from headrace.core import errors
-from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, ParseError
+from headrace.core.errors import (
+    HeadraceError,
+    MissingDependencyError,
+    OptionError,
+    OutOfRangeError,
+    ParseError,
+    UnknownColumnError,
+    nearest,
+    shown,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +30,8 @@ from headrace.core.errors import HeadraceError, MissingDependencyError, OptionEr
         ("MemoryLimitError", MemoryError),
         ("UnsupportedDeviceError", RuntimeError),
         ("MissingDependencyError", ImportError),
+        ("UnknownColumnError", KeyError),
+        ("OutOfRangeError", IndexError),
     ],
 )
 def test_each_error_is_also_a_builtin(name, builtin):
@@ -50,6 +61,65 @@ def test_unknown_value_may_be_no_text():
 def test_missing_dependency_names_the_extra():
     error = MissingDependencyError.of("pyarrow", "arrow", "to_arrow()")
     assert str(error) == "to_arrow() needs pyarrow; install it with: pip install 'headrace[arrow]'"
+    error = MissingDependencyError.of("torch", None, "to_torch()")
+    assert str(error) == "to_torch() needs torch; install it as the documentation of torch says"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("True", "unknown header 'True': pass True without quotes"),
+        ("false", "unknown header 'false'; pass False without quotes"),
+        ("infr", "unknown header 'infr'; did you mean 'infer'?"),
+        ("INFER", "unknown header 'INFER'; did you mean 'infer'?"),
+        ("batch_rows", "unknown header 'batch_rows'; valid: infer, True, False"),
+        ("x" * 1000, f"unknown header '{'x' * 100}'...; valid: infer, True, False"),
+        (None, "unknown header None; valid: infer, True, False"),
+        ([], "unknown header []; valid: infer, True, False"),
+    ],
+)
+def test_the_nearest_is_named_only_where_it_is_near(value, said):
+    assert str(OptionError.unknown("header", value, ["infer", "True", "False"])) == said
+
+
+def test_a_number_for_a_text_of_digits():
+    assert str(OptionError.unknown("column", 1, ["0", "1"])) == "unknown column 1; pass the text '1'"
+
+
+@pytest.mark.parametrize(
+    ("value", "names", "expected"),
+    [
+        ("int46", ["int16", "int64"], "int64"),
+        ("ab", ["ba", "zz"], "ba"),
+        ("a", ["b"], None),
+        ("header", ["header"], None),
+        ("n_rows", ["batch_rows", "nrows"], "nrows"),
+        ("", ["a"], None),
+    ],
+)
+def test_nearest(value, names, expected):
+    assert nearest(value, names) == expected
+
+
+def test_shown():
+    looped: list[object] = []
+    looped.append(looped)
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert shown(looped) == "[[...]]"
+    assert shown(deep) == "<list>"
+    assert shown("a\nb") == r"'a\nb'"
+    assert shown(b"x" * 500) == f"{b'x' * 100!r}..."
+    assert shown([1] * 500) == "[" + "1, " * 33 + "..."
+    assert shown(10**5000) == "<int>"
+
+
+def test_errors_of_tables_are_pythons_too():
+    error = UnknownColumnError.unknown("column", "x", ["a"])
+    assert isinstance(error, KeyError) and isinstance(error, OptionError)
+    assert str(error) == "unknown column 'x'; valid: a"
+    assert issubclass(OutOfRangeError, IndexError)
 
 
 def fault(**changes):
@@ -71,8 +141,15 @@ def test_parse_error_says_where_what_and_what_to_do():
         ({"kind": "encoding", "text": "\\xFF"}, ", column 'age': the text is not UTF-8, or not what encoding= names: '\\\\xFF';"),
         ({"kind": "too_few_fields", "column": None, "text": "1,2"}, "byte 912): too few fields: '1,2';"),
         ({"kind": "too_many_fields", "column": None, "text": "1,2"}, "byte 912): too many fields: '1,2';"),
-        ({"kind": "unclosed_quote", "column": None, "text": '"x'}, "the input ends inside quotes that begin here: '\"x';"),
-        ({"kind": "quote", "column": None, "text": '"x"y'}, "text behind a closing quote: '\"x\"y';"),
+        (
+            {"kind": "unclosed_quote", "column": None, "expected": "a closing quote in line 23", "text": '"x'},
+            "the input ends inside quotes that begin here: expected a closing quote in line 23, got '\"x'; "
+            "pass lenient_quotes=True if this quote is text, or quote_char=None if no field is quoted; or pass on_error=",
+        ),
+        (
+            {"kind": "quote", "column": None, "text": '"x"y'},
+            "text after a closing quote, or a quote in an unquoted field (strict_quotes=True): '\"x\"y'; pass lenient_",
+        ),
     ],
 )
 def test_parse_error_has_words_for_each_kind(changes, said):

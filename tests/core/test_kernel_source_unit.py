@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,8 +104,18 @@ def test_nothing_compiles_but_what_takes_a_listed_variant():
             if name in {"compile_source", "ProgramOptions", "nvrtc", "cuLibraryLoadData"}:
                 callers.add((path.relative_to(PACKAGE).as_posix(), name))
     assert callers == {
-        ("core/gpu/kernels.py", "compile_source"),
-        ("core/gpu/kernels.py", "ProgramOptions"),
+        ("core/gpu/kernel_compile.py", "compile_source"),
+        ("core/gpu/kernel_compile.py", "ProgramOptions"),
         ("core/gpu/kernels.py", "cuLibraryLoadData"),
         ("core/gpu/kernel_build.py", "compile_source"),
     }
+
+
+def test_programs_are_compiled_without_the_native_part(tmp_path):
+    # A build that sees NVRTC compiles them before the extension is there.
+    pytest.importorskip("cuda.core", exc_type=ImportError)
+    tool = Path(__file__).parents[2] / "tools" / "build_cubins.py"
+    script = f"import runpy, sys; sys.modules['headrace._native'] = None; runpy.run_path({str(tool)!r})['main'](sys.argv[1], 1)"
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith("4 programs, "), done.stderr

@@ -19,7 +19,7 @@ from tests.core.some_programs import first_of_each_file, with_each_value
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
-from headrace.core.gpu import kernels
+from headrace.core.gpu import kernel_compile as kernels
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +79,8 @@ def test_an_unknown_architecture_is_refused(tmp_path):
 def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
     # Two processes: the first compiles, the second could not.
     variant = "Variant.of('core/primitives/copy.cu', {'HR_WIDTH': 4})"
-    take = f"from headrace.core.gpu.kernels import *; print(len(cubin_of({variant}, 'sm_90')))"
-    forbid = "import headrace.core.gpu.kernels as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
+    take = f"from headrace.core.gpu.kernel_compile import *; print(len(cubin_of({variant}, 'sm_90')))"
+    forbid = "import headrace.core.gpu.kernel_compile as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
     environment = os.environ | {"HEADRACE_KERNEL_CACHE": str(tmp_path)}
     sizes = []
     for code in (take, forbid + take):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -76,7 +77,7 @@ class Statuses(IntEnum):
 def several(driver, monkeypatch, answers):
     """Three launches told together, of which the driver answers with these; what was launched, and contexts made current."""
     current = []
-    card = SimpleNamespace(index=0, stream=7, make_current=lambda: current.append(len(driver.native.launched)))
+    card = SimpleNamespace(index=0, stream=7, current=lambda: nullcontext(current.append(len(driver.native.launched))))
     driver.CUresult, driver.cuGetErrorString = Statuses, lambda status: (0, b"refused")
     monkeypatch.setattr(gpu, "driver", lambda: driver)
     driver.native.answers = answers

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
+from headrace.core.gpu.kernels import LaunchMode
 from tests.core.noting_driver import NotingDriver
 
 # A pointer, 32 bits, a gap, 64 bits with a sign, a double, a float, a structure of 12 bytes.
@@ -31,13 +32,25 @@ def test_arguments_lie_where_the_kernels_parameters_do():
     assert driver.arguments == [[*packed, struct.pack("=IQ", 1, 2), struct.pack("=i", -(2**31))]]
 
 
-def test_a_kernel_that_begins_early_says_so_to_the_driver():
+@pytest.mark.parametrize(
+    ("mode", "attribute"),
+    [
+        (LaunchMode.EARLY, 6),  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        (LaunchMode.COOPERATIVE, 2),  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    ],
+)
+def test_the_driver_gets_the_launch_mode_as_an_attribute(mode, attribute):
     driver = NotingDriver((8, 4))
-    early = _native.KernelCall(driver.calls, 77, [(0, 8, "Q"), (8, 4, "I")], begins_early=True)
-    assert early.launch((3, 1, 2), 5, 128, 9, [7, 8]) == 0
+    kernel = _native.KernelCall(driver.calls, 77, [(0, 8, "Q"), (8, 4, "I")], mode=int(mode))
+    assert kernel.launch((3, 1, 2), 5, 128, 9, [7, 8]) == 0
     assert driver.launched == [(77, (3, 1, 2, 5, 1, 1), 128, 9)]
     assert driver.arguments == [[struct.pack("=Q", 7), struct.pack("=I", 8)]]
-    assert driver.attributes == [[(6, 0, 1)]]  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    assert driver.attributes == [[(attribute, 0, 1)]]
+
+
+def test_an_unknown_launch_mode_is_refused():
+    with pytest.raises(ValueError, match="unknown launch mode"):
+        _native.KernelCall(NotingDriver(()).calls, 77, [], mode=3)
 
 
 def test_nothing_is_the_null_pointer_and_whole_numbers_of_others_count():
@@ -161,13 +174,13 @@ def test_memory_that_cannot_be_filled_is_given_back():
     assert [what for what, *_ in driver.told] == ["take", "fill", "give back"]
 
 
-@pytest.mark.parametrize(("current", "told"), [(7, []), (0, [7]), (8, [7, 8])], ids=["ours", "none", "another card's"])
+@pytest.mark.parametrize(("current", "told"), [(7, []), (0, [7, 0]), (8, [7, 8])], ids=["ours", "none", "another card's"])
 def test_memory_is_given_back_in_its_own_context_and_the_threads_is_what_it_was(current, told):
     driver = NotingDriver()
     driver.context = current
     assert driver.calls.give_back(4096, 5, 7) == 0
     assert [what[1] for what in driver.told if what[0] == "current"] == told
-    assert ("give back", 4096, 5) in driver.told and driver.context == (current or 7)
+    assert ("give back", 4096, 5) in driver.told and driver.context == current
 
 
 def test_launches_are_made_in_order_up_to_one_that_fails():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -29,7 +30,7 @@ class Memory:
 @pytest.fixture
 def driver(monkeypatch):
     made = NotingDriver((8,))
-    card = SimpleNamespace(index=0, stream=9, make_current=lambda: None)
+    card = SimpleNamespace(index=0, stream=9, current=nullcontext)
     pool = SimpleNamespace(take=lambda nbytes, *given: made.told.append(("take", nbytes)) or Memory(4096))
     put = lambda address, *given, **how: made.told.append(("put", address))  # noqa: E731
     fetch = lambda address, *given, **how: made.told.append(("fetch", address)) or b"answer"  # noqa: E731

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 import headrace
 from headrace.core.errors import OptionError
-from headrace.core.options import Given, resolve_aliases
+from headrace.core.options import Given, frozen, integer, number, renamed, resolve_aliases
 
 ALIASES = {"delimiter": "sep", "delim": "sep", "na_values": "null_values"}
 DEFAULTS = {"sep": ",", "null_values": ("",), "names": None}
@@ -59,10 +60,17 @@ def test_array_is_compared_with_no_default():
         headrace.read_csv(b"1,2\n", names=np.array(["a", "b"]), column_names=["x", "y"])
 
 
-@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_])
+@pytest.mark.parametrize("value", [1, 0, None, "yes", 1.0])
 def test_flag_is_a_bool_and_nothing_else(value):
     assert Given({"shrink": True}).flag("shrink") is True
+    assert Given({"shrink": np.True_}).flag("shrink") is True
     with refused(f"shrink must be True or False, not {value!r}"):
+        Given({"shrink": value}).flag("shrink")
+
+
+@pytest.mark.parametrize(("value", "meant"), [("True", True), ("true", True), ("FALSE", False)])
+def test_a_text_for_a_flag_is_told_from_the_flag(value, meant):
+    with refused(f"shrink must be True or False, not {value!r}; pass shrink={meant} without quotes"):
         Given({"shrink": value}).flag("shrink")
 
 
@@ -92,7 +100,7 @@ def test_texts_are_one_or_several(value, expected):
     [
         (None, "null_values must be a text or several, not None"),
         (3, "null_values must be a text or several, not 3"),
-        (["NA", 3], "null_values holds 3, which is no text"),
+        (["NA", 3], "null_values holds 3, which is not a text"),
         ("\ud800", r"null_values holds '\ud800', which UTF-8 cannot write"),
         # Texts by column: to take only the names of the columns would null the wrong fields, and quietly.
         ({"a": ["NA"]}, "null_values holds for all columns, so it must be a text or several, not {'a': ['NA']}"),
@@ -103,12 +111,58 @@ def test_texts_of_another_kind_are_refused(value, message):
         Given({"null_values": value}).texts("null_values")
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.0, True, "2"])
-def test_count_is_positive_and_whole_or_none(value):
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0"),
+        (-1, "-1"),
+        (1.0, "1.0; pass threads=1"),
+        (1.5, "1.5"),
+        (float("nan"), "nan"),
+        (True, "True"),
+        ("2", "'2'; pass threads=2 without quotes"),
+        ("0", "'0'"),
+        (np.array([2]), "array([2])"),
+        (np.True_, "np.True_"),
+    ],
+)
+def test_count_is_positive_and_whole_or_none(value, said):
     assert Given({"threads": None}).count("threads") is None
     assert Given({"threads": 2}).count("threads") == 2
-    with refused(f"threads must be a positive whole number or None, not {value!r}"):
+    with refused(f"threads must be a positive integer or None, not {said}"):
         Given({"threads": value}).count("threads")
+
+
+@pytest.mark.parametrize("value", [np.int8(3), np.uint64(3), 3])
+def test_integers_of_numpy_are_integers(value):
+    found = integer("k", value, "an integer", 0, 3)
+    assert found == 3 and type(found) is int
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(2, 2), (np.int16(2), 2), (0.5, 0.5), (np.float32(0.5), 0.5), (np.float64(2), 2.0)]
+)
+def test_numbers(value, expected):
+    assert number("low", value, "a number") == expected
+
+
+@pytest.mark.parametrize("value", [True, "1", None, 1j, np.array(1.5), [1], Decimal(1)])
+def test_what_is_no_number(value):
+    with pytest.raises(OptionError, match=r"^low must be a number, not "):
+        number("low", value, "a number")
+
+
+def test_a_list_in_itself_is_refused_and_not_followed():
+    value: list[object] = []
+    value.append(value)
+    assert frozen(value) is None
+    with refused("null_values holds [[...]], which is not a text"):
+        Given({"null_values": value}).texts("null_values")
+
+
+def test_options_are_renamed_in_messages():
+    with refused("quote_char must be one byte, not the quote_char"), renamed({"quote": "quote_char"}):
+        raise OptionError("quote must be one byte, not the quote")
 
 
 def test_instance_is_of_its_class():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,7 +104,7 @@ def lazy(monkeypatch: pytest.MonkeyPatch) -> LazyDriver:
     return made
 
 
-CARD: Any = SimpleNamespace(index=0, stream=9, device="cuda", make_current=lambda: None)
+CARD: Any = SimpleNamespace(index=0, stream=9, device="cuda", current=nullcontext, make_current=lambda: None)
 
 
 def columns_of(seed: int, rows: int = 5000) -> tuple[dict[str, Column], list[Any]]:

@@ -113,6 +113,20 @@ def test_reduce(operator: str, item: str, blocks: int) -> None:
         assert finished[0] == 0
 
 
+@pytest.mark.parametrize("item", ["u32", "i32"])
+@pytest.mark.parametrize("blocks", [1, 3, 70])
+def test_reduce_to_wider_sums(item: str, blocks: int) -> None:
+    defines = {"HR_OPERATOR": "Sum", "HR_ITEM": "u64", "HR_SOURCE": item, **SHAPE}
+    program = fibers.program(source="core/primitives/reduce.cu", defines=defines)
+    finished = np.zeros(1, "u4")
+    for count in [0, *sizes(tile_of(items_of("Sum", item, 1)))]:
+        items = items_of("Sum", item, count)
+        parts, result = np.empty(blocks, "u8"), np.empty(1, "u8")
+        program.launch("reduce", blocks, THREADS, [items, count, parts, finished, result], order="random", seed=count)
+        assert int(result[0]) == sum(items.tolist()) % 2**64
+        assert finished[0] == 0
+
+
 def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
     program = fibers.program(source="core/primitives/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", **SHAPE})
     nans = np.array([3, 0x7FC00001, 0, 0x7FC00002, 5], "u4").view("f4")

@@ -189,6 +189,17 @@ def test_histogram_between(dtype, kind):
             np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_histogram_between_infinite_edges(dtype):
+    most = float(np.finfo(dtype).max)
+    for edges in ([-np.inf, 0, np.inf], [-np.inf, -2, -0.0, 2], [-most, -1, 1, most]):
+        given = np.array(edges, dtype)
+        for count in SIZES:
+            keys = np.concatenate([keys_of(dtype, "uniform", count, -10, 10), given, np.array([np.nan, -0.0], dtype)])
+            result = headrace.histogram(on_gpu(keys), splitters=given).to_numpy()
+            np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=given))
+
+
 def test_splitters_on_the_gpu():
     keys = np.random.default_rng(2).integers(0, 2**32, 100_003, dtype="u4")
     edges, context = np.sort(keys[:257]), headrace.Context()

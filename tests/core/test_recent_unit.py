@@ -21,6 +21,14 @@ def test_results_are_found_by_identity_and_key():
     assert made.of(lambda: [9], one, key="other") == [3]
 
 
+def test_a_result_belongs_to_all_of_its_values_in_their_order():
+    made = Recent[int]()
+    one, other, third = [1], [2], [3]
+    assert [made.of(lambda: 0, one, other), made.of(lambda: 1, one, third), made.of(lambda: 2, other, one)] == [0, 1, 2]
+    assert [made.of(lambda: 3, one), made.of(lambda: 4, one, other, third), made.of(lambda: 5, third, other)] == [3, 4, 5]
+    assert [made.of(lambda: 9, one, other), made.of(lambda: 9, one, third), made.of(lambda: 9, other, one)] == [0, 1, 2]
+
+
 def test_the_oldest_result_goes_and_what_it_was_made_of_is_held_until_then():
     made = Recent[int](2)
     parts = [[n] for n in range(3)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -34,10 +35,11 @@ def driver(monkeypatch):
     made = NotingDriver((8, 4, 12))
     made.made_current = 0
 
-    def make_current():
+    def current():
         made.made_current += 1
+        return nullcontext()
 
-    card = SimpleNamespace(index=0, stream=9, make_current=make_current, context=7)
+    card = SimpleNamespace(index=0, stream=9, current=current, context=7)
 
     def take(nbytes, stream, budget, *, is_current, ones_and_zeros):
         made.told.append(("take", nbytes, ones_and_zeros))

@@ -24,7 +24,8 @@ def test_scan_and_reduce(join: str, item: str, threads: int) -> None:
         np.testing.assert_array_equal(headrace.scan(items, join.lower(), context=context), expected)
         shifted = headrace.scan(items, join.lower(), exclusive=True, context=context)
         np.testing.assert_array_equal(shifted[1:], expected[:-1])
-        assert headrace.reduce(items, join.lower(), context=context).tolist() == [expected[-1]]
+        whole = sum(items.tolist()) if join == "Sum" and items.itemsize == 4 else expected[-1]  # sums are 64 bits wide
+        assert headrace.reduce(items, join.lower(), context=context).tolist() == [whole]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -59,7 +60,7 @@ def test_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: headrace.scan(np.zeros(3)), "sums of floating point depend on how they are grouped"),
+        (lambda: headrace.scan(np.zeros(3)), "items are floats, whose sums depend on how they are grouped"),
         (lambda: headrace.scan(np.zeros(3, "i2")), "of type '<i2'"),
         (lambda: headrace.scan(np.zeros(3, "i4"), "mean"), "unknown operator 'mean'"),
         (lambda: headrace.scan([1, 2]), "items must be an array"),

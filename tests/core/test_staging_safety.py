@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,7 +26,7 @@ class Slow(Staging):
     """Pieces that take a while, and leave their number."""
 
     def __init__(self, gpu=None):
-        super().__init__(gpu or SimpleNamespace(make_current=lambda: None), threads=2)
+        super().__init__(gpu or SimpleNamespace(make_current=lambda: None, current=nullcontext), threads=2)
         self.touched = []
 
     def _with_chunk(self, copy, piece, stream):
@@ -55,7 +56,7 @@ def test_a_process_without_the_parents_threads_is_an_error_and_no_wait():
     def refused():
         raise GpuError("CUDA_ERROR_NOT_INITIALIZED")
 
-    slow = Slow(SimpleNamespace(make_current=refused))
+    slow = Slow(SimpleNamespace(make_current=refused, current=refused))
     slow._workers = SimpleNamespace(submit=lambda *given: pytest.fail("nobody would do it"))
     with pytest.raises(GpuError):
         slow._run(None, PIECES, 7)
@@ -74,7 +75,7 @@ def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_tr
     made = SimpleNamespace(CUresult=results, CU_MEMHOSTALLOC_PORTABLE=1, cuMemHostAlloc=lambda *given: answers.pop(0))
     monkeypatch.setattr(staged, "driver", lambda: made)
     monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(wait=lambda: None))
-    copies = Staging(SimpleNamespace(make_current=lambda: None, device="cuda"), threads=1, chunk_bytes=4096)
+    copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=4096)
     with pytest.raises(MemoryLimitError, match="4_096 bytes of the host cannot be pinned"):
         copies._take_chunk()
     assert copies._take_chunk().address == 4096
@@ -92,7 +93,7 @@ def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_ot
 
     monkeypatch.setattr(staged, "driver", lambda: made)
     monkeypatch.setattr(staged, "Event", event)
-    copies = Staging(SimpleNamespace(make_current=lambda: None, device="cuda"), threads=1, chunk_bytes=4096)
+    copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=4096)
     first = copies._take_chunk()
     first.under_way = True
     copies._chunks.put(first)
@@ -132,6 +133,8 @@ def test_little_is_copied_by_whom_the_caller_names(monkeypatch, given):
 def test_a_kernel_copies_little_to_the_card_and_back(nbytes):
     card, text = gpu(), np.random.default_rng(nbytes).bytes(nbytes)
     launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings(), copier=copier(card))
-    room = launcher.put(b"\xee" * (nbytes + 64))
-    launcher.put(text, Part(room, 3, nbytes))
-    assert bytes(launcher.fetch(room)) == b"\xee" * 3 + text + b"\xee" * 61
+    with launcher.current():
+        room = launcher.put(b"\xee" * (nbytes + 64))
+        launcher.put(text, Part(room, 3, nbytes))
+        found = bytes(launcher.fetch(room))
+    assert found == b"\xee" * 3 + text + b"\xee" * 61

@@ -47,8 +47,7 @@ def notes(monkeypatch):
         stream=9,
         context=77,
         device=Device("cuda"),
-        make_current=lambda: made.told.append(("current",)),
-        current=nullcontext,
+        current=lambda: nullcontext(made.told.append(("current",))),
         synchronize=lambda: made.told.append(("synchronize",)),
     )
     for module in (gpu, event, device_memory):
@@ -87,7 +86,7 @@ def test_a_copy_between_streams_waits_for_the_source_and_the_source_for_it(notes
     ]
     notes.told.clear()
     device_copy.copy(array_on(7), array_on(7))
-    assert notes.told == [("launch", 7)]
+    assert notes.told == [("current",), ("launch", 7)]
 
 
 def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_record_a_context(notes):
@@ -105,13 +104,3 @@ def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_rec
 def test_memory_of_a_threads_own_stream_is_given_back_behind_all_since_any_thread_may_do_it(notes, stream, behind_all):
     DeviceBuffer(256, 64, notes.card, stream, None).close()
     assert len(notes.said("cuCtxRecordEvent")) == behind_all and notes.told[-1] == ("give back", 256, stream)
-
-
-@pytest.mark.parametrize(("before", "after"), [(0, [5]), (5, []), (7, [5, 7])], ids=["none", "ours", "another card's"])
-def test_behind_our_work_a_threads_device_is_what_it_was(notes, monkeypatch, before, after):
-    card = gpu.Gpu.__new__(gpu.Gpu)
-    card._context = 5
-    notes.cuCtxGetCurrent = lambda: (0, before)
-    with pytest.raises(KeyError), card.current():
-        raise KeyError
-    assert [call[1] for call in notes.said("cuCtxSetCurrent")] == after

@@ -113,6 +113,28 @@ def test_arrays_anywhere_and_results_past_the_cache(join: str, item: str) -> Non
             check(join, item, items, (2,) if past[0] else (1,), past)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u4"])
+def test_sums_of_32_bit_integers_have_64(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    for count in (0, 1, 7, 1000, 2 * PIECE_BYTES // 4 + 3):
+        for value in (limits.max, limits.min, -1 if dtype == "i4" else 1):
+            items = np.full(count, value, dtype)
+            items[: count // 3] = 5
+            expected = sum(items.tolist())
+            for isa in ISAS:
+                for threads in THREADS:
+                    found = headrace.reduce(items, context=headrace.Context(isa=isa, threads=threads))
+                    assert (found.dtype, found.tolist()) == (np.sum(items).dtype, [expected])
+    shifted = np.frombuffer(b"x" + np.full(99, limits.max, dtype).tobytes(), dtype, offset=1)
+    assert headrace.reduce(shifted).tolist() == [99 * int(limits.max)]
+
+
+def test_sums_of_64_bit_integers_are_modulo() -> None:
+    items = np.full(2, 2**63 - 1, "i8")
+    assert (headrace.reduce(items).dtype, headrace.reduce(items).tolist()) == (items.dtype, np.sum(items, keepdims=True).tolist())
+    assert headrace.reduce(np.array([3, -4], "i4"), "min").dtype == np.dtype("i4")
+
+
 def test_every_operator_has_its_items() -> None:
     one = np.zeros(1, "f4")
     with pytest.raises(ValueError, match="does not join such items"):

@@ -7,6 +7,7 @@ import io
 import math
 import random
 import struct
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
@@ -45,6 +46,17 @@ def column(kind: str) -> tuple[pa.DataType, st.SearchStrategy[Any]]:
     if kind.startswith("timestamp"):
         unit, _, zone = kind[10:-1].partition(", ")
         return pa.timestamp(unit, zone or None), ticks(unit)
+    if kind.startswith("duration"):
+        unit = kind[9:-1]
+        return pa.duration(unit), integers("int64") | st.integers(-3, 3).map(lambda days: days * 86400 * TICKS[unit])
+    if kind.startswith("time"):
+        unit = kind[7:-1]
+        made = pa.time32 if kind.startswith("time32") else pa.time64
+        return made(unit), st.integers(0, 86400 * TICKS[unit] - 1)
+    if kind.startswith("decimal"):
+        precision, scale = map(int, kind[11:-1].split(", "))
+        most = 10**precision - 1
+        return pa.decimal128(precision, scale), st.integers(-most, most).map(lambda digits: exact(digits, scale))
     return {
         "bool": (pa.bool_(), st.booleans()),
         "float32": (pa.float32(), st.floats(width=32)),
@@ -52,11 +64,20 @@ def column(kind: str) -> tuple[pa.DataType, st.SearchStrategy[Any]]:
         "date32": (pa.date32(), st.integers(FIRST_SECOND // 86400, LAST_SECOND // 86400)),
         "string": (pa.string(), TEXTS),
         "large_string": (pa.large_string(), TEXTS),
+        "binary": (pa.binary(), st.binary(max_size=20)),
+        "large_binary": (pa.large_binary(), st.binary(max_size=20)),
     }[kind]
+
+
+def exact(digits: int, scale: int) -> Decimal:
+    with localcontext(prec=80):
+        return Decimal(digits).scaleb(-scale)
 
 
 KINDS = [*INTEGERS, "bool", "float32", "float64", "date32", "string", "large_string"]
 KINDS += [f"timestamp[{unit}{zone}]" for unit in TICKS for zone in ("", ", UTC")]
+OTHER_KINDS = [*(f"duration[{unit}]" for unit in TICKS), "time32[s]", "time32[ms]", "time64[us]", "time64[ns]"]
+OTHER_KINDS += ["decimal128(38, 0)", "decimal128(38, 38)", "decimal128(7, 2)", "binary", "large_binary"]
 WRITINGS = st.fixed_dictionaries(
     {},
     optional={
@@ -72,8 +93,8 @@ WRITINGS = st.fixed_dictionaries(
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[list[str], pa.Table]:
-    kinds = draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=5))
+def tables(draw: st.DrawFn, of: Sequence[str] = KINDS) -> tuple[list[str], pa.Table]:
+    kinds = draw(st.lists(st.sampled_from(of), min_size=2, max_size=5))
     rows = draw(st.integers(0, 8))
     arrays = []
     for kind in kinds:
@@ -86,14 +107,21 @@ def tables(draw: st.DrawFn) -> tuple[list[str], pa.Table]:
 def bits(array: pa.ChunkedArray) -> list[object]:
     """Values that are equal only if their bits are; every NaN is one."""
     if pa.types.is_temporal(array.type):  # Python has no year 0, and no nanoseconds
-        return array.cast(pa.int32() if pa.types.is_date(array.type) else pa.int64()).to_pylist()
+        return array.cast(
+            pa.int32() if pa.types.is_date(array.type) or pa.types.is_time32(array.type) else pa.int64()
+        ).to_pylist()
     if not pa.types.is_floating(array.type):
         return array.to_pylist()
     return [None if value is None else "NaN" if math.isnan(value) else struct.pack("d", value) for value in array.to_pylist()]
 
 
-@settings(SETTINGS, max_examples=200)
-@given(tables(), WRITINGS)
+ENDS = pa.array([-(2**63), -86400], pa.duration("s"))
+
+
+@settings(SETTINGS, max_examples=300)
+@given(tables(KINDS + OTHER_KINDS), WRITINGS)
+@example((["duration[s]"] * 2, pa.table({"a": pa.array([-86401, 2**63 - 1], pa.duration("s")), "b": ENDS})), {})
+@example((["duration[s]"] * 2, pa.table({"a": pa.array([-1, 0], pa.duration("s")), "b": ENDS})), {"sep": "-"})
 def test_headrace_reads_back_the_same_bits(made: tuple[list[str], pa.Table], writing: dict[str, Any]) -> None:
     kinds, table = made
     try:

@@ -69,7 +69,7 @@ def test_types_without_a_text(tmp_path: Path, column: pa.Array, what: str) -> No
 
 
 def test_no_tables() -> None:
-    with pytest.raises(OptionError, match="__arrow_c_stream__, as Arrow tables have, which dict has not"):
+    with pytest.raises(OptionError, match=r"must be an Arrow table \(an object with __arrow_c_stream__\), not dict"):
         write_csv({"a": [1]})  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="not a stream of single arrays"):
         write_csv(pa.chunked_array([[1]]))

@@ -9,8 +9,11 @@ import lzma
 import os
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -49,22 +52,23 @@ def text_of(values: list, kind: pa.DataType, **options) -> list[str]:
         ),
         (
             pa.date32(),
-            [0, -719528, 2932896, -719529, 2932897],
-            ["1970-01-01", "0000-01-01", "9999-12-31", "-0001-12-31", "+10000-01-01"],
+            [0, -719528, 2932896],
+            ["1970-01-01", "0000-01-01", "9999-12-31"],
         ),
         (pa.date64(), [86_400_000, None], ["1970-01-02", ""]),
         (pa.time32("s"), [0, 86399], ["00:00:00", "23:59:59"]),
         (pa.time32("ms"), [1, 1000], ["00:00:00.001", "00:00:01"]),
-        (pa.time64("us"), [3_600_000_001], ["01:00:00.000001"]),
+        (pa.time64("us"), [3_600_000_001, 86400 * 10**6, -1], ["01:00:00.000001", "1 days 00:00:00", "-1 days +23:59:59.999999"]),
         (pa.time64("ns"), [86_399_999_999_999, 1], ["23:59:59.999999999", "00:00:00.000000001"]),
         (pa.timestamp("s"), [0, -1, 951782400], ["1970-01-01 00:00:00", "1969-12-31 23:59:59", "2000-02-29 00:00:00"]),
         (pa.timestamp("ms"), [-1, 500], ["1969-12-31 23:59:59.999", "1970-01-01 00:00:00.500"]),
         (pa.timestamp("ns"), [1, -(2**63)], ["1970-01-01 00:00:00.000000001", "1677-09-21 00:12:43.145224192"]),
         (pa.timestamp("us", "UTC"), [1_000_000], ["1970-01-01 00:00:01Z"]),
         (pa.timestamp("s", "Europe/Berlin"), [0], ["1970-01-01 00:00:00Z"]),
-        (pa.timestamp("s"), [2**63 - 1, -(2**63)], ["+292277026596-12-04 15:30:07", "-292277022657-01-27 08:29:52"]),
-        (pa.duration("s"), [0, 90061, -1], ["0 days 00:00:00", "1 days 01:01:01", "-0 days 00:00:01"]),
-        (pa.duration("ns"), [-(2**63), 1], ["-106751 days 23:47:16.854775808", "0 days 00:00:00.000000001"]),
+        (pa.timestamp("s"), [-62167219200, 253402300799], ["0000-01-01 00:00:00", "9999-12-31 23:59:59"]),
+        (pa.duration("s"), [0, 90061, -1], ["0 days 00:00:00", "1 days 01:01:01", "-1 days +23:59:59"]),
+        (pa.duration("s"), [-86400, -86401], ["-1 days +00:00:00", "-2 days +23:59:59"]),
+        (pa.duration("ns"), [-(2**63), 1], ["-106752 days +00:12:43.145224192", "0 days 00:00:00.000000001"]),
         (pa.decimal128(5, 2), [Decimal("-0.05"), Decimal("123.45"), Decimal(0), None], ["-0.05", "123.45", "0.00", ""]),
         (pa.decimal128(38, 0), [Decimal(10**38 - 1), Decimal(-(10**38) + 1)], ["9" * 38, "-" + "9" * 38]),
         (pa.decimal128(3, -2), [Decimal("12E2"), Decimal(0)], ["1200", "0"]),
@@ -76,6 +80,36 @@ def text_of(values: list, kind: pa.DataType, **options) -> list[str]:
 )
 def test_values_of_every_type(kind: pa.DataType, values: list, texts: list[str]) -> None:
     assert text_of(values, kind) == texts
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (pa.date32(), -719529, "outside the years 0000 to 9999"),
+        (pa.date32(), 2932897, "row 1 of column 'a' has the value 2932897"),
+        (pa.date64(), 2932897 * 86_400_000, "outside the years"),
+        (pa.timestamp("s"), 253402300800, "253402300800"),
+        (pa.timestamp("us", "UTC"), -62167219200 * 10**6 - 1, "-62167219200000001"),
+        (pa.timestamp("s"), -(2**63), "-9223372036854775808"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"sep": "-"}, {"quoting": "all"}])
+def test_dates_that_no_text_reads_back_as(kind: pa.DataType, value: int, message: str, options: dict[str, Any]) -> None:
+    values = pa.array([0, value], pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind, safe=False)
+    for column in (values, values.dictionary_encode()):
+        with pytest.raises(headrace.OptionError, match=message):
+            write_csv(pa.table({"a": column}), **options)
+
+
+def test_pandas_reads_durations_alike() -> None:
+    nanoseconds = [0, 1, -1, -86_400 * 10**9, -86_401 * 10**9, 90_061 * 10**9, 2**63 - 1, -106_751 * 86_400 * 10**9]
+    texts = text_of(nanoseconds, pa.duration("ns"))
+    assert [int(pd.Timedelta(text).value) for text in texts] == nanoseconds
+
+
+def test_every_nan_is_one() -> None:
+    bits = np.array([0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001], np.uint64)
+    assert text_of(list(bits.view(float)), pa.float64()) == ["NaN"] * 4
 
 
 def test_dictionaries_of_any_value() -> None:

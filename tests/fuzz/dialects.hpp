@@ -20,7 +20,7 @@ struct DialectText {
     u32 separator_length, line_end_length, unreal_group;
     i32 quote, escape;
     u8 separator, line_end;
-    bool double_quote, lenient, skip_initial_space, skip_blank_lines, plain, universal_line_end;
+    bool double_quote, lenient, strict, skip_initial_space, skip_blank_lines, plain, universal_line_end;
     const char *separator_text, *line_end_text, *comment_text;
     const char *classes, *next, *emit;
 };
@@ -63,6 +63,7 @@ inline Dialect made(const DialectText& text) {
     dialect.separator_length = text.separator_length;
     dialect.line_end_length = text.line_end_length;
     dialect.lenient = text.lenient;
+    dialect.strict = text.strict;
     dialect.unreal_group = text.unreal_group;
     const std::string separator = hex_text(text.separator_text), line_end = hex_text(text.line_end_text);
     std::copy(separator.begin(), separator.end(), dialect.separator_text);

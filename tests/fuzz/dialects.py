@@ -33,6 +33,11 @@ DIALECTS = [
     Dialect(lenient=True, skip_initial_space=True, comment="#"),
     Dialect(lenient=True, sep="||", line_end="\r\n"),
     Dialect(lenient=True, sep="aab", quote="'", line_end=";;", escape="\\"),
+    Dialect(lenient=True, double_quote=False),
+    Dialect(lenient=True, double_quote=False, sep="||", escape="\\"),
+    Dialect(strict=True),
+    Dialect(strict=True, double_quote=False, line_end="\n"),
+    Dialect(strict=True, sep="||", escape="\\"),
 ]
 """What one of them has and another has not: each option, delimiters of several bytes that overlap themselves, no quotes, lenient
 quotes found by masks and by steps.
@@ -74,6 +79,7 @@ def initialiser(dialect: Dialect) -> str:
     flags = (
         dialect.double_quote,
         dialect.lenient,
+        dialect.strict,
         dialect.skip_initial_space,
         dialect.skip_blank_lines,
         plain,

@@ -66,13 +66,13 @@ void check_kind(const u8* p, usize n, Wide number) {
     } else if (p[0] == '+' || zero_first) {
         REQUIRE(kind == Kind::text);
     } else if (number < static_cast<Wide>(std::numeric_limits<i64>::min())) {
-        REQUIRE(kind == Kind::big_int);
+        REQUIRE(kind == Kind::text);
     } else if (p[0] == '-') {
         REQUIRE(kind == Kind::negative);
     } else if (number <= static_cast<Wide>(std::numeric_limits<i64>::max())) {
         REQUIRE(kind == Kind::natural);
     } else {
-        REQUIRE(kind == (number <= static_cast<Wide>(std::numeric_limits<u64>::max()) ? Kind::uint64 : Kind::big_int));
+        REQUIRE(kind == (number <= static_cast<Wide>(std::numeric_limits<u64>::max()) ? Kind::uint64 : Kind::text));
     }
 }
 

@@ -21,10 +21,12 @@ public:
     }
 
     // Whether the quote at `at`, the first byte of a field, opens it: quotes alone do if they are even and a delimiter
-    // follows, an odd run if the next run that says anything may close.
+    // follows, an odd run if the next run that says anything may close. Where two quotes do not stand for one, "even"
+    // is two or more, and every run is as an odd one.
     bool opens(usize at) const {
         const usize end = run_end(at);
-        if ((end - at) % 2 == 0) return delimiter_at(end);
+        if (dialect_.double_quote && (end - at) % 2 == 0) return delimiter_at(end);
+        if (!dialect_.double_quote && end - at > 1 && delimiter_at(end)) return true;
         const auto next = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) { return run.begin >= end; });
         return next != runs_.end() && next->may_close;
     }
@@ -47,7 +49,8 @@ private:
 
     void add_run(usize begin, usize end) {
         const bool first_is_text = escaped(begin);
-        if ((end - begin - first_is_text) % 2 == 0) return;
+        const usize quotes = end - begin - first_is_text;
+        if (quotes == 0 || (dialect_.double_quote && quotes % 2 == 0)) return;
         if (delimiter_at(end)) {
             runs_.push_back({begin, true});
         } else if (!first_is_text && delimiter_before(begin)) {

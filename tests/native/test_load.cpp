@@ -2,6 +2,7 @@
 // result, and no byte outside the text is touched (the text lies at the very end of its allocation, for the
 // sanitizers).
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -21,11 +22,11 @@ namespace {
 Dialect csv(bool plain) {
     constexpr u8 STRAY = EMIT_STRAY, OPEN = EMIT_OPEN, BLANK = EMIT_BLANK, FIELD = EMIT_FIELD, RECORD = EMIT_RECORD;
     const u8 next[5][6] = {
-        {0, 0, 0, 0, 4, 0}, {1, 1, 1, 1, 4, 1}, {2, 2, 2, 2, 4, 2}, {4, 4, 4, 4, 5, 4}, {3, 3, 3, 3, 4, 3}};
+        {0, 0, 0, 0, 4, 0}, {1, 1, 1, 1, 4, 1}, {2, 2, 2, 2, 4, 2}, {4, 4, 4, 3, 5, 4}, {3, 3, 3, 3, 4, 3}};
     const u8 emit[5][6] = {{BLANK, 0, RECORD, RECORD, 0, RECORD},
                            {BLANK, BLANK, RECORD, RECORD, 0, RECORD},
                            {OPEN | FIELD, OPEN | FIELD, FIELD, FIELD, 0, FIELD},
-                           {OPEN, OPEN, 0, STRAY, 0, 0},
+                           {OPEN, OPEN, 0, 0, 0, 0},
                            {OPEN, OPEN, 0, 0, 0, STRAY}};
     Dialect dialect{};
     Automaton& a = dialect.automaton;
@@ -241,9 +242,11 @@ void check_memory_limit() {
 
 }  // namespace
 
-int main() {
+// The first argument: texts, fewer than usual where a sanitizer is slow.
+int main(int count, char** arguments) {
     std::mt19937 random(20260101);
-    for (int i = 0; i < 600; ++i) check_one(random);
+    const int texts = count > 1 ? std::atoi(arguments[1]) : 600;
+    for (int i = 0; i < texts; ++i) check_one(random);
     check_memory_limit();
     return check::finish();
 }

@@ -21,7 +21,6 @@ NOT_FOUND = {
     "comments/mid_line.csv",
     "comments/mid_line_header.csv",
     "comments/mid_line_invalid.csv",
-    "comments/midline_big.csv",
     "comments/only_midline.csv",
     "comments/simple_comma.csv",  # , for comments, where ; separates
     "multidelimiter/aa_delim.csv",  # letters as separators: 1aa2

@@ -130,12 +130,13 @@ def test_emits_that_exclude_each_other(dialect: Dialect) -> None:
 
 @many
 @given(dialects().filter(lambda d: d.quote is not None))
-def test_quotes_always_toggle(dialect: Dialect) -> None:
-    """Outside comments and escapes, the parity of quotes says whether a byte is inside them."""
+def test_a_quote_opens_a_field_at_its_start_alone(dialect: Dialect) -> None:
+    """Elsewhere outside of quotes a quote is text, but where it doubles a closing one; inside of them it closes."""
     table = dialect.automaton
     quote = table.next[table.class_of[(dialect.quote or b"")[0]]]
-    outside = set(range(len(table.states))) - table.comment - table.quoted
-    assert all(quote[s] in table.quoted for s in outside if table.states[s] != "ESC_U")
+    opening = {"START", "CR", "FIELD_START"} | ({"QUOTE_END"} if dialect.double_quote else set())
+    for state in set(range(len(table.states))) - table.comment - table.quoted:
+        assert (quote[state] in table.quoted) == (table.states[state] in opening)
     assert all(quote[s] not in table.quoted for s in table.quoted if table.states[s] != "ESC_Q")
 
 

@@ -124,14 +124,20 @@ def test_blank_lines_of_a_long_line_end() -> None:
 @pytest.mark.parametrize(
     ("data", "options", "strays"),
     [
-        (b'a"b",c', {}, [1]),
-        (b'a"b"c,d', {}, [1, 4]),
+        (b'a"b",c', {}, []),
+        (b'a"b"c,d', {}, []),
+        (b'a"b",c', {"strict": True}, [1, 3]),
+        (b'a"b"c,"d"', {"strict": True}, [1, 3]),
         (b'"a"b,c', {}, [3]),
+        (b'"a"b"c,d', {}, [3]),
+        (b'"a"b"c,d', {"strict": True}, [3, 4]),
         (b'"a" ,c', {}, [3]),
         (b'"a""b"', {"double_quote": False}, [3]),
-        (b'|"x"||y', {"sep": "||"}, [1]),
-        (b'/"x"', {"comment": "//"}, [1]),
-        (b'\r"x"', {"line_end": "\r\n"}, [1]),
+        (b'"a""b"', {"double_quote": False, "lenient": True}, [3, 4]),
+        (b'|"x"||y', {"sep": "||"}, []),
+        (b'|"x"||y', {"sep": "||", "strict": True}, [1, 3]),
+        (b'/"x"', {"comment": "//", "strict": True}, [1, 3]),
+        (b'\r"x"', {"line_end": "\r\n", "strict": True}, [1, 3]),
         (b'"x"|y||z', {"sep": "||"}, [4]),
         (b'"x"|"y"||z', {"sep": "||"}, [4]),
         (b'"x"|\n', {"sep": "||"}, [4]),
@@ -190,8 +196,9 @@ def test_the_table_of_csv() -> None:
     assert csv.states == ("START", "CR", "FIELD_START", "UNQUOTED", "QUOTED", "QUOTE_END")
     assert csv.groups == (r"\n", r"\r", ",", '"', "other")
     assert (csv.idle, csv.quoted, csv.comment) == ({0, 1}, {4}, set())
-    assert csv.next == (b"\0\0\0\0\4\0", b"\1\1\1\1\4\1", b"\2\2\2\2\4\2", b"\4\4\4\4\5\4", b"\3\3\3\3\4\3")
-    assert csv.emit == (b"\x10\0\1\1\0\1", b"\x10\x10\1\1\0\1", b"\6\6\2\2\0\2", b"\4\4\0\x08\0\0", b"\4\4\0\0\0\x08")
+    assert csv.next == (b"\0\0\0\0\4\0", b"\1\1\1\1\4\1", b"\2\2\2\2\4\2", b"\4\4\4\3\5\4", b"\3\3\3\3\4\3")
+    assert csv.emit == (b"\x10\0\1\1\0\1", b"\x10\x10\1\1\0\1", b"\6\6\2\2\0\2", b"\4\4\0\0\0\0", b"\4\4\0\0\0\x08")
+    assert Dialect(strict=True).automaton.next == csv.next
     assert csv.class_of[ord(",")] == 2
     assert csv.class_of[ord("x")] == csv.class_of[255] == 4
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,8 +22,9 @@ SMALL = FindShape(threads=32, rows=2, blocks=1, scan_threads=32)
 
 def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
     """(text, dialect, the form that reads it); texts of a few times `size` bytes."""
-    plain = b"a,bc,\r\n\r\n1,22,333\n" * (size // 19)
-    quoted = plain[: size // 2] + b'"x,""y""\n' + b"long " * (size // 9) + b'",z\n' + plain
+    line = b"a,bc,\r\n\r\n1,22,333\n"
+    plain = line * (size // 19)
+    quoted = line * (size // 38) + b'"x,""y""\n' + b"long " * (size // 9) + b'",z\n' + plain
     return [
         (plain, Dialect(), "bare"),
         (plain, Dialect(quote=None, skip_blank_lines=False), "bare"),
@@ -55,6 +58,18 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: F
     assert got == expected_entries(data, dialect, shape.tile, text.address % 16)
 
 
+@pytest.mark.parametrize("place", [0, 500, 1999])
+def test_text_that_masks_misread(place: int) -> None:
+    """A quote that is text makes the quoted form say so, wherever it is; the automaton reads the text."""
+    text, dialect = b"a,bc,\n1,22,333\n" * 200, Dialect()
+    data = text[:place] + b'x"y' + text[place:]
+    launcher = FiberLauncher("random")
+    found = find_tiles(launcher, launcher.put(np.frombuffer(data, np.uint8)), dialect, SMALL, has_quotes=bool(place % 2))
+    answer, form = found.answer(launcher.fetch(found.totals))
+    assert found.misread(answer, form)
+    check(FiberLauncher("random"), data, dialect, "steps", replace(SMALL, only_steps=True))
+
+
 @pytest.mark.parametrize(("data", "dialect", "form"), cases(2000))
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_entries_under_the_harness(data: bytes, dialect: Dialect, form: str, order: str) -> None:
@@ -69,4 +84,5 @@ def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
     from headrace.core.gpu.launcher import GpuLauncher
 
     launcher = GpuLauncher(gpu(), stream=None, budget=Context().new_budget(), crossings=Context().crossings)
-    check(launcher, data, dialect, form, FindShape())
+    with launcher.current():
+        check(launcher, data, dialect, form, FindShape())

@@ -46,6 +46,9 @@ def test_malformed_records():
         (b"a,b,c\n1,2,3\n4,5\n", 3, 0, 2 / 3),
         (b"a\nb\n", 1, 0, 1.0),
         (b"a\nb\nc,d\n", 1, 0, 2 / 3),
+        (b"a,b\n1,2\n3,4\nnote\nmore\n", 2, 0, 1.0),
+        (b"a,b\n1,2\n3,4\n5\n", 2, 0, 3 / 4),
+        (b"1,2\n1,2,3\n4,5,6\n1\n", 3, 0, 2 / 4),
     ],
 )
 def test_regularity(text, width, first, agreement):
@@ -61,9 +64,22 @@ def test_malformed_quotes_and_preamble_cost():
 
 def test_agreement_of_a_window_that_begins_in_quotes():
     rows = b'1,"a,\nb"\n' * 20
-    assert agreement_of(rows, Dialect(), 2) == 1.0
-    assert agreement_of(rows[5:], Dialect(), 2) == 1.0
-    assert agreement_of(b"1,2\n", Dialect(), 2) is None
+    assert agreement_of(rows, Dialect(), 2, ends=True) == (1.0, False)
+    assert agreement_of(rows[5:], Dialect(), 2, ends=False) == (1.0, False)
+    assert agreement_of(b"1,2\n", Dialect(), 2, ends=True) is None
+
+
+@pytest.mark.parametrize("cell", [b'"x"y', b'"never closed'])
+@pytest.mark.parametrize("place", [5, 1000, 3999])
+def test_malformed_quotes_of_a_window(cell, place):
+    rows = [b"1,2\n"] * 4000
+    rows[place] = b"1," + cell + b"\n"
+    assert agreement_of(b"".join(rows), Dialect(), 2, ends=True)[1]
+    assert agreement_of(b"".join(rows), Dialect(), 2, ends=False)[1] == (place < 3999), "the last record is cut"
+
+
+def test_a_window_that_ends_in_a_quoted_field():
+    assert agreement_of(b"1,2\n" * 2000 + b'3,"x\ny', Dialect(), 2, ends=False) == (1.0, False)
 
 
 def test_candidates_are_what_occurs():

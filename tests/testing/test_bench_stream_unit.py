@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,12 +37,49 @@ def table_of(path: Path) -> list[list[str]]:
 def test_on_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     small(monkeypatch, tmp_path)
-    stream.main(["--bytes", "4000", "--cases", "taxi,quoted", "--batches", "1", "--turns", "1", "--out", str(tmp_path / "table")])
+    arguments = ["--bytes", "4000", "--cases", "taxi,quoted", "--batches", "1", "--turns", "1", "--peers", "pyarrow"]
+    stream.main([*arguments, "--out", str(tmp_path / "table")])
     rows = table_of(tmp_path / "table")
     ways = [row[1] for row in rows if row[0] == "quoted"]
-    assert ways[:3] == ["`read_csv`, CPU", "PyArrow `read_csv`", "`scan_csv`"]
+    assert ways[:3] == ["`read_csv`, CPU", "peer: pyarrow", "`scan_csv`"]
     assert [row[4][-1:] for row in rows if row[0] == "quoted"][:3] == ["", "", "%"]
     assert [row[-1].split(":")[0] for row in rows[-2:]] == ["taxi", "yelp"]
+    kept = json.loads((tmp_path / "table.json").read_text())
+    assert [(row["case"], row["way"]) for row in kept["rows"]] == [(case, way) for case in ("taxi", "quoted") for way in ways[:3]]
+    assert {"commit", "date", "processor", "cores"} <= set(kept["machine"])
+
+
+class Peer:
+    """A table of a peer, of some rows."""
+
+    def __init__(self, rows: int) -> None:
+        self.shape = (rows, 2)
+
+
+def test_a_scan_is_beside_the_best_peer_whose_rows_are_right(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys) -> None:
+    small(monkeypatch, tmp_path)
+
+    def peer(rows: int, seconds: float) -> Any:
+        def read() -> Peer:
+            time.sleep(seconds)
+            return Peer(rows)
+
+        return lambda *_: read
+
+    def missing(*_: object) -> Any:
+        raise ModuleNotFoundError("No module named 'gone'")
+
+    rows = headrace.read_csv(stream.file_of("taxi", stream.CASES["taxi"], 4000)).num_rows
+    peers = {"slow": peer(rows, 0.2), "fast": peer(rows, 0.02), "wrong": peer(rows + 1, 0), "gone": missing}
+    monkeypatch.setattr(stream.contenders, "CONTENDERS", peers)
+    arguments = ["--bytes", "4000", "--cases", "taxi", "--batches", "1", "--turns", "1", "--peers", ",".join(peers)]
+    stream.main([*arguments, "--out", str(tmp_path / "table")])
+    found = table_of(tmp_path / "table")
+    assert [row[1] for row in found if row[0] == "taxi"][1:3] == ["peer: slow", "peer: fast"]
+    assert found[-1][6].startswith("fast, ")
+    said = capsys.readouterr().out
+    assert f"wrong left out: {rows + 1} rows, not {rows}" in said
+    assert "gone left out: ModuleNotFoundError" in said
 
 
 @pytest.mark.fibers

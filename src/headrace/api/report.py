@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.sniff.sniffed import Sniffed
+from headrace.columns.infer.header import HeaderDecision
 from headrace.columns.load.load import Evidence
 from headrace.columns.types import DataType
 from headrace.core.gpu.crossings import Crossings
+from headrace.core.options import integer
 
-__all__ = ["ColumnReport", "Evidence", "FileReport", "Position", "Report", "Skipped"]
+__all__ = ["ColumnReport", "Evidence", "FileReport", "HeaderDecision", "Position", "Report", "Skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,21 @@ class ColumnReport:
     evidence: Evidence | None
     nulls: int
 
+    @property
+    def rounded(self) -> Evidence | None:
+        """The first integer that the column, which other values make float64, does not hold exactly; None if there is none."""
+        return None if self.evidence is None else self.evidence.rounded
+
     def __str__(self) -> str:
         if not self.inferred:
             why = "given"
         elif self.evidence is None:
             why = "no value"
         else:
-            file = "" if self.evidence.file is None else f"{self.evidence.file}, "
-            why = f"{file}record {self.evidence.record}: {self.evidence.text.decode('utf-8', 'backslashreplace')!r}"
+            why = str(self.evidence)
         name = self.name if self.name.isprintable() else repr(self.name)
-        return f"{name}: {self.type} ({why}; {self.nulls:_} null)"
+        rounded = "" if self.rounded is None else f"; integers are rounded from {self.rounded} on"
+        return f"{name}: {self.type} ({why}; {self.nulls:_} null{rounded})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,10 @@ class Position:
     record: int = 0
     file: int = 0
     earlier: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("byte", "record", "file", "earlier"):
+            object.__setattr__(self, name, integer(name, getattr(self, name), "an integer from 0 on", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,8 @@ class Report:
         Strings in which U+FFFD stands for what could not be decoded (``encoding_errors="replace"``).
     passes
         How often the text was read: a second time if a type that the first records suggested did not hold to the end.
+    header
+        Whether the first record was taken for the header, and the reason; None if there is no record.
     sniffed
         With ``dialect="auto"``: what was proposed, and why.
     device, threads, isa
@@ -193,6 +206,7 @@ class Report:
     passes: int = 1
     filled: int = 0
     unread_bytes: int = 0
+    header: HeaderDecision | None = None
     sniffed: Sniffed | None = None
     device: str = "cpu"
     threads: int = 1
@@ -235,6 +249,8 @@ class Report:
             lines.append(f"text copied to the GPU by {self.copied_by}")
         if self.inferred_from == "first":
             lines.append("types are those of the first batch")
+        if self.header is not None and self.header.inferred:
+            lines.append(str(self.header))
         if self.filled:
             lines.append(f"short records filled with nulls: {self.filled:_}")
         if self.unread_bytes:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace.api.optional import needed
+from headrace.api.optional import duckdb_connection, needed
 from headrace.api.report import Report
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.types import DataType
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
 from headrace.core.later import Named
+from headrace.core.options import flag, index_of, instance
 from headrace.encode.texts import as_plain
 from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
 
@@ -55,10 +57,15 @@ class Table:
         if isinstance(columns, Named):  # a read's, which makes each when it is asked for
             self._columns, self._names = columns, columns.names
         else:
+            _check_columns(columns)
             lengths = {len(column) for column in columns.values()}
             if len(lengths) > 1:
                 raise OptionError(f"columns of a table have one length, not {sorted(lengths)}")
             self._columns, self._names = dict(columns), tuple(columns)
+        if rejects is not None:
+            instance("rejects", rejects, Table)
+        if report is not None and not isinstance(report, Report) and (isinstance(report, type) or not callable(report)):
+            raise OptionError.wrong("report", "a Report or None", report)
         # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
         self._rejects = rejects
         self._report = report
@@ -114,6 +121,19 @@ class Table:
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        """Refuse: an array has one type, and what makes one of a sequence would take the names for data.
+
+        Raises
+        ------
+        OptionError
+            Always.
+        """
+        raise OptionError(
+            "a table is no array: to_pandas() makes a data frame of it, to_numpy() an array of each column, and "
+            "table['name'] is a single column"
+        )
+
     @overload
     def __getitem__(self, key: str | int) -> Column: ...
     @overload
@@ -124,13 +144,16 @@ class Table:
             return Table({name: column[key] for name, column in self._columns.items()})
         if isinstance(key, str):
             if key not in self._columns:
-                raise KeyError(str(OptionError.unknown("column", key, self._columns)))
+                header = None if self._report is None else self.report.header
+                error = UnknownColumnError.unknown("column", key, self._columns)
+                raise error if header is None else UnknownColumnError(f"{error}{header.advice}")
             return self._columns[key]
-        if isinstance(key, bool) or not hasattr(key, "__index__"):
-            raise TypeError(f"a table takes a column's name, its position or a slice of rows, not {key!r}")
-        if not -self.num_columns <= key < self.num_columns:
-            raise IndexError(f"column {key} of a table with {self.num_columns} columns")
-        return self._columns[self._names[key]]
+        position = index_of(key)
+        if position is None:
+            raise TypeError(f"key must be a column's name, its position or a slice of rows, not {shown(key)}")
+        if not -self.num_columns <= position < self.num_columns:
+            raise OutOfRangeError(f"column {shown(position)} of a table with {self.num_columns} columns")
+        return self._columns[self._names[position]]
 
     @property
     def device(self) -> Device:
@@ -166,12 +189,12 @@ class Table:
         BufferError
             A column is no array of numbers, or has nulls. Choose columns first.
         """
-        torch = needed("torch", "torch", "to_torch()")
+        torch = needed("torch", None, "to_torch()")
         return {name: torch.from_dlpack(column) for name, column in self._columns.items()}
 
     def to_cudf(self) -> Any:
         """cuDF data frame; a table on the host is copied to the GPU by cuDF."""
-        module = needed("cudf", "cudf", "to_cudf()")
+        module = needed("cudf", None, "to_cudf()")
         if self.device.kind == "cpu":
             return module.DataFrame.from_arrow(self.to_arrow())
         plc = __import__("pylibcudf").Table.from_arrow(self)
@@ -188,7 +211,7 @@ class Table:
             PyArrow cannot filter, sort or take them.
         """
         columns = moved_all(self._columns, "cpu")
-        if not views:
+        if not flag("views", views):
             columns = {name: as_plain(column) for name, column in columns.items()}
         return needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
@@ -204,8 +227,7 @@ class Table:
 
     def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
         """DuckDB relation that reads this table's memory, in `connection` or in DuckDB's default one."""
-        module = needed("duckdb", "duckdb", "to_duckdb()")
-        return (connection or module).from_arrow(self.to_arrow())
+        return duckdb_connection(connection).from_arrow(self.to_arrow())
 
     def partition(
         self, by: str, buckets: BucketFunction, *, context: Context | None = None
@@ -230,15 +252,15 @@ class Table:
 
         Raises
         ------
-        KeyError
-            There is no such column.
+        UnknownColumnError
+            There is no such column. The error is a `KeyError` too.
         OptionError
             It holds no such values, some of them are in no bucket, or columns lie on several devices.
         """
         from headrace.arrange.rows.rows import partition_rows  # not needed to read
 
-        self[by]
-        columns, offsets = partition_rows(self._columns, by, buckets, context or Context())
+        _name_of("by", by, self._columns)
+        columns, offsets = partition_rows(self._columns, by, buckets, context_of(context))
         return Table(columns), offsets
 
     def partition_by_hash(
@@ -265,8 +287,8 @@ class Table:
 
         Raises
         ------
-        KeyError
-            There is no such column.
+        UnknownColumnError
+            There is no such column. The error is a `KeyError` too.
         OptionError
             `n` is no number of buckets, or columns lie on several devices.
 
@@ -280,10 +302,13 @@ class Table:
         """
         from headrace.arrange.rows.rows import partition_rows_by_hash  # not needed to read
 
-        by = [columns] if isinstance(columns, str) else list(columns)
-        for name in by:
-            self[name]
-        found, offsets = partition_rows_by_hash(self._columns, by, n, context or Context())
+        several = [columns] if isinstance(columns, str) else columns
+        if isinstance(several, bytes | bytearray | Mapping) or not isinstance(several, Sequence | AbstractSet):
+            raise OptionError.wrong("columns", "the name of a column or several", columns)
+        by = [_name_of("columns", name, self._columns) for name in several]
+        if not by:
+            raise OptionError("columns is empty; name one column or several")
+        found, offsets = partition_rows_by_hash(self._columns, by, n, context_of(context))
         return Table(found), offsets
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -304,3 +329,19 @@ class Table:
         from headrace.api.html import table_html  # not needed to read
 
         return table_html(self._columns, self.num_rows)
+
+
+def _name_of(option: str, name: object, columns: Mapping[str, Column]) -> str:
+    """The name of a column that an option holds."""
+    if not isinstance(name, str) or name not in columns:
+        raise UnknownColumnError.unknown(f"column in {option}", name, columns)
+    return name
+
+
+def _check_columns(columns: object) -> None:
+    """Raise OptionError unless `columns` maps names to columns."""
+    if not isinstance(columns, Mapping):
+        raise OptionError.wrong("columns", "a mapping of names to columns", columns)
+    for name, column in columns.items():
+        if not isinstance(name, str) or not isinstance(column, Column):
+            raise OptionError(f"columns must map names to columns, not {shown(name)} to {shown(column)}")

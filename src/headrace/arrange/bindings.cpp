@@ -29,7 +29,7 @@ void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buck
                            reinterpret_cast<const void*>(edges),
                            computed,
                            reinterpret_cast<u64*>(result)};
-    const nb::gil_scoped_release release;
+    const LongCall call;
     histogram({key, reinterpret_cast<const void*>(keys), count}, how, chosen, threads);
 }
 
@@ -51,7 +51,7 @@ u64 multisplit_at(const SplitRule& rule, std::uintptr_t keys, u64 count,
         moved.push_back({reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width});
     }
     const SplitBy by = split_by(rule);
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return multisplit(by, reinterpret_cast<const void*>(keys), count, moved, reinterpret_cast<u64*>(starts), chosen,
                       threads);
 }
@@ -60,7 +60,7 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
                      std::string_view isa) {
     const Isa chosen = choose_isa(isa);
     const SplitBy by = split_by(rule);
-    const nb::gil_scoped_release release;
+    const LongCall call;
     find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
 }
 
@@ -79,7 +79,7 @@ void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bo
                               first,
                               width,
                               is_float};
-    const nb::gil_scoped_release release;
+    const LongCall call;
     (alone ? hash_words : hash_rows)(hashed, count, reinterpret_cast<u64*>(hashes), threads);
 }
 
@@ -89,12 +89,12 @@ using RowsAt = std::pair<std::uintptr_t, u64>;
 RowNumbers row_numbers(const RowsAt& rows) { return {reinterpret_cast<const u64*>(rows.first), rows.second}; }
 
 void take_items_at(const RowsAt& rows, std::uintptr_t from, std::uintptr_t to, unsigned width, unsigned threads) {
-    const nb::gil_scoped_release release;
+    const LongCall call;
     take_items(row_numbers(rows), reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width, threads);
 }
 
 u64 take_bits_at(const RowsAt& rows, std::uintptr_t bits, u64 first, std::uintptr_t to, unsigned threads) {
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return take_bits(row_numbers(rows), reinterpret_cast<const u8*>(bits), first, reinterpret_cast<u8*>(to), threads);
 }
 
@@ -107,13 +107,13 @@ Texts texts_at(const TextsAt& texts) {
 }
 
 u64 place_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, unsigned threads) {
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return place_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<void*>(offsets), threads);
 }
 
 void take_texts_at(const RowsAt& rows, const TextsAt& texts, std::uintptr_t offsets, std::uintptr_t to,
                    unsigned threads) {
-    const nb::gil_scoped_release release;
+    const LongCall call;
     take_texts(row_numbers(rows), texts_at(texts), reinterpret_cast<const void*>(offsets), reinterpret_cast<u8*>(to),
                threads);
 }
@@ -128,10 +128,10 @@ SortedKeys sorted_keys(const KeysGiven& given) {
 }
 
 void sort_keys_at(const KeysGiven& keys, std::uintptr_t to, std::uintptr_t spare, unsigned threads,
-                  std::string_view isa) {
+                  std::string_view isa, bool interruptible) {
     const SortedKeys by = sorted_keys(keys);
     const SortWith how{choose_isa(isa), threads};
-    const nb::gil_scoped_release release;
+    const LongCall call(interruptible);
     sort_keys(by, reinterpret_cast<void*>(to), reinterpret_cast<void*>(spare), how);
 }
 
@@ -139,29 +139,30 @@ unsigned sort_order_at(const KeysGiven& keys, std::uintptr_t order, std::uintptr
                        std::string_view isa) {
     const SortedKeys by = sorted_keys(keys);
     const SortWith how{choose_isa(isa), threads};
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return sort_order(by, reinterpret_cast<u64*>(order), reinterpret_cast<u64*>(spare), how);
 }
 
 bool is_in_order_at(const KeysGiven& keys, unsigned threads, std::string_view isa) {
     const SortedKeys by = sorted_keys(keys);
     const SortWith how{choose_isa(isa), threads};
-    const nb::gil_scoped_release release;
+    const LongCall call;
     return is_in_order(by, how);
 }
 
 void find_first_at(const KeysGiven& keys, u64 k, std::uintptr_t found, unsigned threads, std::string_view isa) {
     const SortedKeys by = sorted_keys(keys);
     const SortWith how{choose_isa(isa), threads};
-    const nb::gil_scoped_release release;
+    const LongCall call;
     find_first(by, k, reinterpret_cast<u64*>(found), how);
 }
 
 void take_in_order_at(std::uintptr_t order, unsigned index_bits, u64 count,
-                      const std::tuple<std::uintptr_t, std::uintptr_t, unsigned>& items, unsigned threads) {
+                      const std::tuple<std::uintptr_t, std::uintptr_t, unsigned>& items, unsigned threads,
+                      bool interruptible) {
     const auto& [from, to, width] = items;
     const MovedItems moved{reinterpret_cast<const void*>(from), reinterpret_cast<void*>(to), width};
-    const nb::gil_scoped_release release;
+    const LongCall call(interruptible);
     take_in_order(reinterpret_cast<const u64*>(order), index_bits, count, moved, threads);
 }
 
@@ -221,7 +222,7 @@ bool sort_few(nb::handle array, const nb::bytes& rule) {
     const SortedKeys by = keys.by(rule);
     const SortWith how{choose_isa(""), 1};
     const Spare spare(spare_for(by.width, by.count, how));
-    std::optional<nb::gil_scoped_release> release;
+    std::optional<GilRelease> release;
     if (by.count > locked_up_to) release.emplace();
     sort_keys(by, keys.data(), spare.words(), how);
     return true;
@@ -234,7 +235,7 @@ bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule) {
     const SortedKeys by = keys.by(rule);
     const SortWith how{choose_isa(""), 1};
     const Spare order(by.count * sizeof(u64)), spare(spare_for(sizeof(u64), by.count, how));
-    std::optional<nb::gil_scoped_release> release;
+    std::optional<GilRelease> release;
     if (by.count > locked_up_to) release.emplace();
     const unsigned index_bits = sort_order(by, order.words(), spare.words(), how);
     take_in_order(order.words(), index_bits, by.count, {nullptr, target.data(), sizeof(u64)}, 1);
@@ -260,13 +261,14 @@ void bind_arrange(nb::module_& m) {
             return spare_for(width, count, {choose_isa(isa), threads});
         },
         "width"_a, "count"_a, "threads"_a, "isa"_a = "");
-    m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "");
+    m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "", "interruptible"_a = true);
     m.def("sort_few", &sort_few, "array"_a, "rule"_a);
     m.def("order_few", &order_few, "array"_a, "places"_a, "rule"_a);
     m.def("sort_order", &sort_order_at, "keys"_a, "order"_a, "spare"_a, "threads"_a, "isa"_a = "");
     m.def("is_in_order", &is_in_order_at, "keys"_a, "threads"_a, "isa"_a = "");
     m.def("find_first", &find_first_at, "keys"_a, "k"_a, "found"_a, "threads"_a, "isa"_a = "");
-    m.def("take_in_order", &take_in_order_at, "order"_a, "index_bits"_a, "count"_a, "items"_a, "threads"_a);
+    m.def("take_in_order", &take_in_order_at, "order"_a, "index_bits"_a, "count"_a, "items"_a, "threads"_a,
+          "interruptible"_a = true);
 }
 
 }  // namespace headrace

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from headrace import Table
-from headrace.api.files import check_target, suffixes, write_table
+from headrace.api.files import check_target, checked_path, suffixes, write_table
 from headrace.cli import options
 from headrace.cli.words import printable, records, tell_faults
 from headrace.core.errors import OptionError
@@ -67,7 +67,8 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _check_paths(given: argparse.Namespace) -> None:
     """Refuse what cannot be written, or would overwrite what is read, before the read."""
-    files = [path for file in given.file if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
+    named = [checked_path(file, "FILE") for file in given.file]
+    files = [path for file in named if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
     taken = {os.path.realpath(file): file for file in files}
     for option, path in (("--to", given.to), ("--rejects", given.rejects)):
         if path is None:

@@ -112,7 +112,8 @@ def _message_of(error: Exception) -> str:
     if isinstance(error, EmptyInputError):
         return "the input holds no record; --names A,B,... makes it an empty table"
     if isinstance(error, OptionError):
-        return in_flags(str(error), options.flags())
+        message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
+        return in_flags(message, options.flags())
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r}: {error.strerror}"
     if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):

@@ -64,6 +64,7 @@ def add_dialect_options(parser: argparse.ArgumentParser) -> Any:
     )
     add("--no-double-quote", dest="double_quote", action="store_false", help="two quotes in a field do not stand for one")
     add("--lenient-quotes", action="store_true", help="a quote that cannot stand where it does is text")
+    add("--strict-quotes", action="store_true", help="a quote inside an unquoted field makes its record malformed")
     add(
         "--escape",
         dest="escape_char",

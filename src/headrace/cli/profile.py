@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from headrace import OptionError, scan_csv
+from headrace.api.files import checked_path
 from headrace.api.profile import Timeline, profile
 from headrace.cli import options, values
+from headrace.core.errors import shown
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -35,9 +37,11 @@ def add_parser(commands: Any, epilog: str) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Scan, write, tell; 0."""
-    trace = Path(given.trace)
+    trace = Path(checked_path(given.trace, "--trace"))
+    if not trace.name:
+        raise OptionError(f"--trace must be the path of a file without its suffix, not {given.trace!r}")
     if not trace.parent.is_dir():
-        raise OptionError(f"--trace {given.trace!r} is in no folder that is there")
+        raise OptionError(f"--trace {shown(given.trace)} is in no folder that is there")
     timeline, report = profile(scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)))
     name = os.path.basename(given.file[0])
     page, events = trace.with_name(trace.name + ".html"), trace.with_name(trace.name + ".json")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.core.buffer import Buffer
-from headrace.core.errors import MissingDependencyError
+from headrace.core.errors import MissingDependencyError, OptionError, shown
+from headrace.core.options import flag
 
 try:
     import numpy as np
@@ -35,16 +36,31 @@ def as_numpy(column: Column) -> np.ndarray[Any, Any]:
 
 def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
     """What `Column.__array__` promises."""
-    if dtype is not None and column.null_count and np.dtype(dtype).kind in "iub":
-        raise ValueError(f"the column holds {column.null_count} nulls, which {np.dtype(dtype)} does not; see to_numpy()")
+    given = None if dtype is None else _dtype_of(dtype)
+    copy = None if copy is None else flag("copy", copy)
+    if given is not None and column.null_count and given.kind in "iub":
+        raise OptionError(f"dtype {given}: the column holds {column.null_count} nulls, which {given} does not; see to_numpy()")
     array = as_numpy(column)
     if isinstance(array, np.ma.MaskedArray):
         array = np.where(np.ma.getmaskarray(array), None, array.data.astype(object))
     shared = column.null_count == 0 and column.type.numpy_name is not None and column.type.name not in ("date32", "time32")
-    target = array.dtype if dtype is None else np.dtype(dtype)
+    target = array.dtype if given is None else given
     if copy is False and not (shared and array.dtype == target):
-        raise ValueError("a copy is needed, but copy=False is given")
-    return array.astype(target, copy=bool(copy))
+        raise OptionError("a copy is needed, but copy=False is given")
+    try:
+        return array.astype(target, copy=bool(copy))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"dtype {target} cannot hold values of {column.type}: {error}") from None
+
+
+def _dtype_of(given: object) -> np.dtype[Any]:
+    try:
+        found = np.dtype(given)
+    except Exception:  # noqa: BLE001  NumPy raises many kinds for what is not a type
+        found = None
+    if found is None or found.kind == "V":
+        raise TypeError(f"dtype must be a type of NumPy for single values, not {shown(given)}")
+    return found
 
 
 def _values(column: Column) -> np.ndarray[Any, Any]:

@@ -69,11 +69,12 @@ inline nanobind::list columns_list(std::vector<NamedColumn>& columns) {
     return made;
 }
 
-// (record, byte, text, number of the file) or None
-inline nanobind::object evidence_or_none(const std::optional<Evidence>& found) {
+// (record, byte, text, number of the file, the same of a rounded integer or None) or None
+inline nanobind::object evidence_or_none(const std::optional<Evidence>& found,
+                                         const std::optional<Evidence>& rounded = std::nullopt) {
     if (!found) return nanobind::none();
     return nanobind::make_tuple(found->record, found->at, nanobind::bytes(found->text.data(), found->text.size()),
-                                found->file);
+                                found->file, rounded ? evidence_or_none(rounded) : nanobind::none());
 }
 
 }  // namespace headrace

@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import index
 from struct import Struct
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,6 +14,9 @@ from headrace.columns.placement import Placed
 from headrace.columns.types import UNITS, DataType
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
+from headrace.core.errors import OptionError, OutOfRangeError, shown
+from headrace.core.options import index_of, instance, integer
+from headrace.core.quick import quick
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +62,9 @@ class Column(Placed):
     data: tuple[Buffer, ...] = ()
     dictionary: Column | None = None
 
+    def __post_init__(self) -> None:
+        check_column(self)
+
     def __len__(self) -> int:
         return self.length
 
@@ -75,16 +80,27 @@ class Column(Placed):
         if isinstance(key, slice):
             start, stop, step = key.indices(self.length)
             if step != 1:
-                raise ValueError(f"a slice of a column has step 1, not {step}")
+                raise OptionError(f"a slice of a column must have step 1, not {step}")
             return self.slice(start, max(stop - start, 0))
-        row = index(key)
-        row = row + self.length if row < 0 else row
+        number = index_of(key)
+        if number is None:
+            raise TypeError(f"key must be the number of a row or a slice, not {shown(key)}")
+        row = number + self.length if number < 0 else number
         if not 0 <= row < self.length:
-            raise IndexError(f"row {key} of a column with {self.length} rows")
+            raise OutOfRangeError(f"row {shown(number)} of a column with {self.length} rows")
         return self.slice(row, 1).to_pylist()[0]
 
     def slice(self, start: int, length: int) -> Column:
-        """`length` rows from `start` on; nothing is copied."""
+        """`length` rows from `start` on; nothing is copied.
+
+        Raises
+        ------
+        OptionError
+            The column has no such rows.
+        """
+        start = integer("start", start, f"the number of a row, from 0 to {self.length}", 0, self.length)
+        rest = self.length - start
+        length = integer("length", length, f"a number of rows, from 0 to {rest}", 0, rest)
         nulls = length if self.type.name == "null" else 0
         if self.validity is not None:
             on_host = self.device.kind == "cpu"
@@ -169,6 +185,7 @@ class Column(Placed):
 
         A part of a column shares the whole column's memory; this lets go of the rest.
         """
+        threads = integer("threads", threads, "an integer from 1 to 1024", 1, 1024)
         if self.type.name != "string_view" or self.device.kind != "cpu":
             return self
         return column_of_texts(_native.string_views(self, threads, MOST_VIEWED_BYTES) or (), self)
@@ -235,13 +252,47 @@ class Column(Placed):
 MOST_VIEWED_BYTES = 0x7FFFFFFF
 """Bytes of one buffer of string views, and so of one text."""
 _VIEW = Struct("<IIII")
+_MOST_ROWS = 2**62
+
+
+def check_column(column: Column) -> None:
+    """Raise OptionError unless a column's parts are of the right kinds, and its values lie inside of their buffer."""
+    instance("type", column.type, DataType)
+    integer("length", column.length, "a number of rows", 0, _MOST_ROWS)
+    integer("null_count", column.null_count, "a number of rows, or -1", -1, _MOST_ROWS)
+    integer("offset", column.offset, "a number of rows", 0, _MOST_ROWS)
+    instance("data", column.data, tuple, "a tuple of buffers")
+    if column.dictionary is not None:
+        instance("dictionary", column.dictionary, Column, "a Column or None")
+    optional = ("validity", column.validity), ("offsets", column.offsets)
+    for name, part in (("values", column.values), *(pair for pair in optional if pair[1] is not None)):
+        if not (hasattr(part, "address") and hasattr(part, "nbytes")):
+            raise OptionError.wrong(name, "a buffer of this package", part)
+    for part in column.data:
+        if not (hasattr(part, "address") and hasattr(part, "nbytes")):
+            raise OptionError.wrong("data", "buffers of this package", part)
+    end = column.offset + column.length
+    has_offsets = column.type.name in _WITH_OFFSETS
+    if has_offsets and column.offsets is None:
+        raise OptionError(f"offsets must be given for {column.type}")
+    bits = 0 if column.type.name == "null" else column.type.bits
+    sized = ("offsets", column.offsets, (end + 1) * bits) if has_offsets else ("values", column.values, end * bits)
+    for name, part, needed in (sized, ("validity", column.validity, end)):
+        # Of no rows there may be no offsets: a buffer of nothing.
+        if part is not None and column.length and part.nbytes * 8 < needed:
+            raise OptionError(
+                f"{name} has {part.nbytes} bytes, and {column.length} rows behind an offset of {column.offset} need more"
+            )
+
+
 _CODES = DataType("int32")
+_WITH_OFFSETS = {"string", "large_string", "binary", "large_binary"}
 
 
 def column_of_texts(parts: tuple[Any, ...], source: Column) -> Column:
     """What the native part made of a column of texts."""
     type_name, values, validity, offsets, data = parts
-    return Column(
+    return new_column(
         type=DataType(type_name),
         length=source.length,
         null_count=source.null_count,
@@ -300,3 +351,7 @@ def _time(count: int, units: int) -> datetime.time:
     minutes, rest = divmod(count, 60 * units)
     second, part = divmod(rest, units)
     return datetime.time(minutes // 60, minutes % 60, second, part * (1_000_000 // units))
+
+
+new_column = quick(Column)
+"""A column of parts that are known to be right: `Column` without its checks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
 
 DateFormatLike = str | Sequence[str] | Mapping[str | int, str | Sequence[str]] | None
 """One format, several in the order in which they are tried, or those of some columns by name or position."""
@@ -88,8 +88,8 @@ class DateOptions:
     @property
     def any_of_them(self) -> DateForms:
         """Every format that some column has: what in a first record speaks against a header."""
-        own = tuple(each for forms in self.of_columns.values() for each in forms.formats)
-        return DateForms((*self.shared.formats, *own), iso_first=True)
+        own = [each for forms in self.of_columns.values() for each in forms.formats]
+        return DateForms(tuple(dict.fromkeys((*self.shared.formats, *own))), iso_first=True)
 
 
 def date_options(formats: object, dayfirst: bool) -> DateOptions:
@@ -107,7 +107,7 @@ def date_options(formats: object, dayfirst: bool) -> DateOptions:
         return DateOptions(
             shared,
             {
-                key: DateForms(_compile_all(each, f"date_format of column {key!r}"), iso_first=False, before_numbers=True)
+                key: DateForms(_compile_all(each, f"date_format of column {shown(key)}"), iso_first=False, before_numbers=True)
                 for key, each in formats.items()
             },
         )
@@ -117,7 +117,7 @@ def date_options(formats: object, dayfirst: bool) -> DateOptions:
 def _compile_all(formats: object, what: str) -> tuple[DateFormat, ...]:
     several = [formats] if isinstance(formats, str) else formats
     if not isinstance(several, Sequence) or isinstance(several, bytes) or not all(isinstance(each, str) for each in several):
-        raise OptionError(f"{what} must be a format such as '%d.%m.%Y', or several, not {formats!r}")
+        raise OptionError.wrong(what, "a format such as '%d.%m.%Y', or several", formats)
     if not several:
         raise OptionError(f"{what} is empty; pass None for ISO 8601")
     return tuple(parse_date_format(each) for each in several)
@@ -150,7 +150,7 @@ def _steps(form: str) -> Iterator[tuple[str, int]]:
             try:
                 yield from (("%", byte) for byte in character.encode())
             except UnicodeEncodeError:
-                raise OptionError(f"date_format {form!r} holds what UTF-8 cannot write") from None
+                raise OptionError(f"date_format {shown(form)} holds what UTF-8 cannot write") from None
             continue
         letter = next(characters, "")
         if letter == "%":
@@ -163,7 +163,7 @@ def _steps(form: str) -> Iterator[tuple[str, int]]:
             yield letter, 0
         else:
             raise OptionError.unknown(
-                f"directive of date_format {form!r}", f"%{letter}", [f"%{each}" for each in (*_MEANINGS, *_SHORT, "%")]
+                f"directive of date_format {shown(form)}", f"%{letter}", [f"%{each}" for each in (*_MEANINGS, *_SHORT, "%")]
             )
 
 
@@ -172,25 +172,25 @@ def _check_meanings(form: str, letters: list[str]) -> None:
     for letter in letters:
         meaning = _MEANINGS.get(letter)
         if meaning in known:
-            raise OptionError(f"date_format {form!r} gives the {meaning} twice: %{known[meaning]} and %{letter}")
+            raise OptionError(f"date_format {shown(form)} gives the {meaning} twice: %{known[meaning]} and %{letter}")
         if meaning is not None:
             known[meaning] = letter
     if "seconds since 1970" in known:
         if others := [letter for meaning, letter in known.items() if meaning not in ("seconds since 1970", "fraction")]:
-            raise OptionError(f"date_format {form!r}: %s is a whole date and time, so %{others[0]} has no place beside it")
+            raise OptionError(f"date_format {shown(form)}: %s is a whole date and time, so %{others[0]} has no place beside it")
         return
     if "year" not in known:
-        raise OptionError(f"date_format {form!r} has no year; %Y or %y gives it")
+        raise OptionError(f"date_format {shown(form)} has no year; %Y or %y gives it")
     if "day of year" in known and (other := known.get("month") or known.get("day")):
-        raise OptionError(f"date_format {form!r}: %j is month and day, so %{other} has no place beside it")
+        raise OptionError(f"date_format {shown(form)}: %j is month and day, so %{other} has no place beside it")
     if "day of year" not in known and "month" not in known and "day" not in known:
-        raise OptionError(f"date_format {form!r} has no month and day; %m and %d give them")
+        raise OptionError(f"date_format {shown(form)} has no month and day; %m and %d give them")
     for meaning, letter in known.items():
         needed = _NEEDS.get(meaning)
         if needed is not None and needed not in known:
-            raise OptionError(f"date_format {form!r} has %{letter}, but no {needed}")
+            raise OptionError(f"date_format {shown(form)} has %{letter}, but no {needed}")
     if ("half of the day" in known) != (known.get("hour") == "I"):
-        raise OptionError(f"date_format {form!r}: %I and %p go together")
+        raise OptionError(f"date_format {shown(form)}: %I and %p go together")
 
 
 def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -199,7 +199,7 @@ def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[st
     for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], ("", 0)], strict=True):
         digits_follow = next_letter in {*_NUMBERS, "f", "s", "_"} or (next_letter == "%" and chr(next_byte).isdigit())
         if letter in ("f", "s", "z") and digits_follow:
-            raise OptionError(f"date_format {form!r}: digits follow %{letter}, which takes as many as there are")
+            raise OptionError(f"date_format {shown(form)}: digits follow %{letter}, which takes as many as there are")
         if letter in _NUMBERS:
             made.append((letter, _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1))
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from headrace import _native
-from headrace.columns.column import Column
+from headrace.columns.column import Column, new_column
 from headrace.columns.types import parse_type
 
 type_named = cache(parse_type)
@@ -15,6 +15,6 @@ type_named = cache(parse_type)
 def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
     """What the native part calls a column, of so many rows."""
     type_name, null_count, values, validity, offsets = parts
-    return Column(
+    return new_column(
         type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
     )

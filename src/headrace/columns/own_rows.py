@@ -26,11 +26,11 @@ class RowParts:
 
     def column(self) -> Column:
         """The column whose buffers are the parts."""
-        from headrace.columns.column import Column
+        from headrace.columns.column import new_column
 
         kind, length, null_count, offset, dictionary = self.shape
         values, validity, offsets, *data = self.parts
-        return Column(kind, length, null_count, values, validity, offsets, offset, tuple(data), dictionary)
+        return new_column(kind, length, null_count, values, validity, offsets, offset, tuple(data), dictionary)
 
 
 def with_own_rows(column: Column, read: ReadPart) -> RowParts:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from headrace.columns.own_rows import RowParts, part_of_host, with_own_rows
 from headrace.core.buffer import copy_of, empty_buffer
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.gpu.crossings import Crossings
@@ -95,7 +95,7 @@ class Placed:
 
 def moved_all(columns: Mapping[str, Column], device: Device | str, context: Context | None = None) -> dict[str, Column]:
     """The columns on a device, within one memory limit; see `Placed.to`."""
-    target, context = Device.parse(device), context or Context()
+    target, context = Device.parse(device), context_of(context)
     budget = context.new_budget()
     return {name: _to(column, target, context.crossings, budget) for name, column in columns.items()}
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
 
-from headrace import _native
-from headrace.columns.date_format import DateForms
+from headrace.columns.infer.header import FieldKinds, HeaderDecision, decide_header
 from headrace.columns.types import DataType, parse_type
-from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.errors import EmptyInputError, OptionError, UnknownColumnError, shown
+from headrace.core.options import index_of
 from headrace.core.recent import Recent
+
+ItemT = TypeVar("ItemT")
 
 SchemaLike = Mapping[str, object] | Sequence[object]
 """Name to type for all columns, or the types in order."""
@@ -33,12 +37,18 @@ class FirstRecord:
         Where its quoting is malformed; None if it is not.
     text
         Its raw bytes.
+    undecodable
+        The first byte in the source that is not text; None if all is.
+    below
+        Fields of the records below it, as far as they decide whether it is a header; None if they were not looked at.
     """
 
     begin: int
     fields: tuple[bytes, ...]
     malformed: int | None = None
     text: bytes = b""
+    undecodable: int | None = None
+    below: tuple[tuple[bytes, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +76,10 @@ class PlannedColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaOptions:
-    """The reader's options that say what the columns are; `marks` and `dates` are those of values, by which a first record is
-    told from a header.
+    """The reader's options that say what the columns are.
+
+    `kinds` tells names from values in the first record. `reason` says why `header` is what it is, if the caller did not say it.
+    With `replace_invalid` U+FFFD stands in names for what cannot be decoded, else an escape.
     """
 
     header: bool | str = "infer"
@@ -76,19 +88,34 @@ class SchemaOptions:
     dtypes: DTypesLike | None = None
     infer_schema: bool = True
     columns: Sequence[str | int] | None = None
-    marks: tuple[int, int | None] = (ord("."), None)
-    dates: DateForms = field(default_factory=DateForms)
+    kinds: FieldKinds = field(default_factory=FieldKinds)
+    reason: str | None = None
+    replace_invalid: bool = False
 
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
     """First byte of the record that holds the names; None if no record does."""
-    if first is None:
-        return None
-    holds = _headers.of(lambda: _is_header(first, _given_names(options), options), options, key=first.fields)
-    return first.begin if holds else None
+    return first.begin if first is not None and header_decision(first, options).is_header else None
 
 
-_headers: Recent[bool] = Recent()
+def header_decision(first: FirstRecord, options: SchemaOptions) -> HeaderDecision:
+    """Whether the first record holds the names, and the reason."""
+    key = first.fields, first.below
+    return _headers.of(lambda: _decide(first, _given_names(options), options), options, key=key)
+
+
+_headers: Recent[HeaderDecision] = Recent()
+
+
+def records_to_compare(first: FirstRecord, options: SchemaOptions) -> int:
+    """Number of records below the first one that decide whether it is a header; none if it or an option decides."""
+    is_inferred = isinstance(options.header, str) and options.header == "infer"
+    if not is_inferred or options.names is not None or isinstance(options.schema, Mapping):
+        return 0
+    return _compared.of(lambda: options.kinds.records_to_compare(first.fields), options, key=first.fields)
+
+
+_compared: Recent[int] = Recent()
 
 
 def plan_columns(
@@ -114,13 +141,31 @@ def plan_columns(
     OptionError
         The options contradict each other or the text.
     """
-    has_header = header_begin(first, options) is not None
+    decision = None if first is None else header_decision(first, options)
+    has_header = decision is not None and decision.is_header
     # Without a header nothing but their number is asked of the first record's fields.
     fields = None if first is None else first.fields if has_header else len(first.fields)
-    return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
+    with explained_by(decision):
+        return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
 
 
 _planned: Recent[PlannedColumns] = Recent()
+
+
+class explained_by:  # noqa: N801  # used as a block
+    """Adds to an error about an unknown column whether the first record was taken for the header, and why."""
+
+    __slots__ = ("_decision",)
+
+    def __init__(self, decision: HeaderDecision | None) -> None:
+        self._decision = decision
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, UnknownColumnError):
+            raise UnknownColumnError(f"{error}{self._decision.advice if self._decision else ''}") from None
 
 
 def _plan(
@@ -145,11 +190,7 @@ def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple
     given = _given_names(options)
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
-    if first is not None and given is not None and len(given) != len(first.fields):
-        raise OptionError(
-            f"{len(given)} names are given, but the first record has {len(first.fields)} fields: {', '.join(_texts(first)[:20])}"
-        )
-    found = _texts(first) if first is not None and _is_header(first, given, options) else None
+    found = name_texts(first, options) if first is not None and header_decision(first, options).is_header else None
     names, renamed = _settle_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
@@ -167,57 +208,67 @@ def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ..
     columns = options.columns
     if columns is None:
         return tuple(range(len(names)))
-    if isinstance(columns, str | bytes) or not isinstance(columns, Sequence):
-        raise OptionError(f"columns must be names or positions, not {columns!r}")
-    wanted = tuple(position_of("columns", key, names) for key in columns)
-    if twice := [names[position] for position in wanted if wanted.count(position) > 1]:
-        raise OptionError(f"columns has {twice[0]!r} more than once")
+    if isinstance(columns, str):
+        columns = [columns]
+    if isinstance(columns, bytes) or not isinstance(columns, Sequence):
+        raise OptionError.wrong("columns", "names or positions", columns)
+    wanted = tuple(positions_of("columns", columns, names))
+    if twice := _repeated(wanted):
+        raise OptionError(f"columns has {names[twice[0]]!r} more than once")
     return wanted
 
 
-def _texts(record: FirstRecord) -> list[str]:
-    return [field.decode("utf-8", "backslashreplace") for field in record.fields]
+def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:
+    """The fields of a record as names."""
+    errors = "replace" if options.replace_invalid else "backslashreplace"
+    return [field.decode("utf-8", errors) for field in record.fields]
 
 
 def _given_names(options: SchemaOptions) -> list[str] | None:
     if options.names is not None and isinstance(options.schema, Mapping):
         raise OptionError("names and a schema with names are both given; pass one of them")
     if isinstance(options.schema, Mapping):
-        if wrong := [name for name in options.schema if not _is_name(name)]:
-            raise OptionError(f"schema has the name {wrong[0]!r}, which is no text")
+        if wrong := [name for name in options.schema if not is_name(name)]:
+            raise OptionError(f"schema has the name {shown(wrong[0])}, which is not a text")
         return list(options.schema)
     if isinstance(options.schema, str | bytes) or not isinstance(options.schema, Sequence | None):
-        raise OptionError(f"schema must map names to types or hold the types in order, not {options.schema!r}; see also dtypes=")
+        raise OptionError.wrong("schema", "a mapping of names to types, or the types in order", options.schema)
     if options.names is None:
         return None
     names = [options.names] if isinstance(options.names, str) else options.names
-    if not isinstance(names, Sequence) or not all(_is_name(name) for name in names):
-        raise OptionError(f"names must be texts, one for each column, not {options.names!r}")
+    if not isinstance(names, Sequence) or not all(is_name(name) for name in names):
+        raise OptionError.wrong("names", "texts, one for each column", options.names)
     names = list(names)
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    if repeated := sorted(_repeated(names)):
         raise OptionError(f"names holds {repeated[0]!r} more than once")
     return names
 
 
-def _is_name(name: object) -> bool:
+def is_name(name: object) -> bool:
+    """Whether a column can be called that: a text that UTF-8 can write."""
     try:
         return isinstance(name, str) and name.encode() is not None
     except UnicodeEncodeError:
         return False
 
 
-def _is_header(first: FirstRecord | None, given: list[str] | None, options: SchemaOptions) -> bool:
-    """A first record of text alone is a header; with names given it is one if it holds them, or if the schema has no texts."""
-    if first is None or isinstance(options.header, bool):
-        return first is not None and options.header is True
-    if options.header != "infer":
+def _decide(first: FirstRecord, given: list[str] | None, options: SchemaOptions) -> HeaderDecision:
+    """If names are given, the first record is a header if it holds them. In place of a schema's, other texts are one too."""
+    if isinstance(options.header, bool):
+        return HeaderDecision(options.header, options.reason or f"header={options.header}", inferred=options.reason is not None)
+    if not isinstance(options.header, str) or options.header != "infer":
         raise OptionError.unknown("header", options.header, ("infer", "True", "False"))
-    if given is not None and set(_texts(first)) == set(given):
-        return True
+    if given is None:
+        return decide_header(first.fields, first.below or (), options.kinds)
+    texts = set(name_texts(first, options))
+    if texts == set(given):
+        return HeaderDecision(True, "it holds the given names")
     if options.names is not None:
-        return False
-    kinds = {_native.kind_of(field, options.marks, options.dates) for field in first.fields if field}
-    return kinds == {"text"}
+        return HeaderDecision(False, "it does not hold the given names")
+    if known := sorted(texts.intersection(given)):
+        return HeaderDecision(True, f"it holds the name {known[0]!r} of the schema")
+    is_text = options.kinds.records_to_compare(first.fields) == 0 and any(first.fields)
+    return HeaderDecision(is_text, "it holds text alone" if is_text else "it holds values, and no name of the schema")
 
 
 def _settle_names(
@@ -242,14 +293,14 @@ def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Names as in the header, but none empty and none twice: ``a,,a`` becomes ``a, column_2, a_1``."""
     taken = set(found)
     used: set[str] = set()
+    suffixes: dict[str, int] = {}  # the last one tried of each name: all up to it are taken
     names: list[str] = []
     renamed: dict[str, str] = {}
     for position, name in enumerate(found):
-        settled = name or f"column_{position + 1}"
-        suffix = 0
+        base = settled = name or f"column_{position + 1}"
         while settled in used or (settled != name and settled in taken):
-            suffix += 1
-            settled = f"{name or f'column_{position + 1}'}_{suffix}"
+            suffixes[base] = suffixes.get(base, 0) + 1
+            settled = f"{base}_{suffixes[base]}"
         if settled != name:
             renamed[f"{position + 1}: {name!r}"] = settled
         used.add(settled)
@@ -270,20 +321,28 @@ def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions)
     if isinstance(options.schema, Mapping):
         if has_header:
             _check_same_names(names, options.schema)
-        types = [parse_type(options.schema[name]) for name in names]
+        types = [_type_of("schema", name, options.schema[name]) for name in names]
     elif options.schema is not None:
         types = _positional_types(names, options.schema)
     if options.dtypes is None:
         return tuple(types)
     if not isinstance(options.dtypes, Mapping):
-        return (parse_type(options.dtypes),) * len(names)
-    for key, value in options.dtypes.items():
-        types[position_of("dtypes", key, names)] = parse_type(value)
+        return (_type_of("dtypes", None, options.dtypes),) * len(names)
+    for position, (key, value) in zip(positions_of("dtypes", options.dtypes, names), options.dtypes.items(), strict=True):
+        types[position] = _type_of("dtypes", key, value)
     return tuple(types)
 
 
+def _type_of(option: str, key: object, value: object) -> DataType:
+    """The type that an option gives a column, or all columns if `key` is None."""
+    try:
+        return parse_type(value)
+    except OptionError as error:
+        raise OptionError(f"{option}{'' if key is None else f' of column {shown(key)}'}: {error}") from None
+
+
 def _positional_types(names: tuple[str, ...], types: Iterable[object]) -> list[DataType | None]:
-    parsed: list[DataType | None] = [parse_type(value) for value in types]
+    parsed: list[DataType | None] = [_type_of("schema", number, value) for number, value in enumerate(types)]
     if len(parsed) != len(names):
         raise OptionError(f"schema has {len(parsed)} types, but the text has {len(names)} columns: {', '.join(names[:20])}")
     return parsed
@@ -291,28 +350,40 @@ def _positional_types(names: tuple[str, ...], types: Iterable[object]) -> list[D
 
 def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> None:
     """A schema goes by the header's names, so that a changed order cannot put values under a wrong name."""
-    unknown = [name for name in schema if name not in names]
+    own = set(names)
+    unknown = [name for name in schema if name not in own]
     missing = [name for name in names if name not in schema]
     if unknown:
-        raise OptionError.unknown("column in schema", unknown[0], names)
+        raise UnknownColumnError.unknown("column in schema", unknown[0], names)
     if missing:
-        raise OptionError(
+        raise UnknownColumnError(
             f"schema lacks column {missing[0]!r} of the header; pass dtypes= to give the types of some columns only"
         )
 
 
-def position_of(option: str, key: object, names: tuple[str, ...]) -> int:
-    """Position of the column that an option names, or counts from either end.
+def positions_of(option: str, keys: Iterable[object], names: tuple[str, ...]) -> list[int]:
+    """Positions of the columns that an option names, or counts from either end.
 
     Raises
     ------
     OptionError
-        There is none.
+        There is no such column.
     """
-    if isinstance(key, int) and not isinstance(key, bool):
-        if not -len(names) <= key < len(names):
-            raise OptionError(f"{option}: there is no column {key}; there are {len(names)}")
-        return key % len(names)
-    if key not in names:
-        raise OptionError.unknown(f"column in {option}", str(key), names)
-    return names.index(str(key))
+    places = {name: place for place, name in enumerate(names)}
+    return [_position_of(option, key, places) for key in keys]
+
+
+def _position_of(option: str, key: object, places: Mapping[str, int]) -> int:
+    position = index_of(key)
+    if position is not None:
+        if not -len(places) <= position < len(places):
+            raise OptionError(f"{option}: there is no column {shown(position)}; there are {len(places)}")
+        return position % len(places)
+    if not isinstance(key, str) or key not in places:
+        raise UnknownColumnError.unknown(f"column in {option}", key, places)
+    return places[key]
+
+
+def _repeated(items: Iterable[ItemT]) -> list[ItemT]:
+    """Items that stand more than once, in their order."""
+    return [item for item, count in Counter(items).items() if count > 1]

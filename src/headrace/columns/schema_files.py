@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headrace.columns.schema import FirstRecord, SchemaOptions, header_begin, plan_names, plan_types, plan_wanted, widen_names
+from headrace.columns.infer.header import HeaderDecision
+from headrace.columns.schema import (
+    FirstRecord,
+    SchemaOptions,
+    header_begin,
+    header_decision,
+    name_texts,
+    plan_names,
+    plan_types,
+    plan_wanted,
+    widen_names,
+)
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import EmptyInputError, OptionError
 
@@ -24,12 +35,15 @@ class FileNames:
         First byte of the record that holds the names; None if no record does.
     renamed
         As in `PlannedColumns`.
+    decision
+        Whether its first record holds the names; None if it has no record.
     """
 
     file: str
     names: tuple[str, ...]
     header: int | None
     renamed: Mapping[str, str]
+    decision: HeaderDecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,8 @@ def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaO
     header = header_begin(record, for_leader)
     for_others = for_leader
     if options.names is None:
-        for_others = replace(for_leader, header=header is not None, schema=None if header is not None else options.schema)
+        schema = None if header is not None else options.schema
+        for_others = replace(for_leader, header=header is not None, schema=schema, reason=f"as in {files[leader][0]}")
     found = []
     for number, (name, first) in enumerate(files):
         if first is None and number != leader:
@@ -86,16 +101,19 @@ def _for_part(record: FirstRecord | None, options: SchemaOptions) -> SchemaOptio
     """A file may have some columns of a schema only, so its header need not name all."""
     if record is None or options.header is False or not isinstance(options.schema, Mapping):
         return options
-    named = {field.decode("utf-8", "backslashreplace") for field in record.fields}
+    named = set(name_texts(record, options))
     if options.header is True or named <= options.schema.keys():
-        return replace(options, header=True, schema=None)
+        return replace(
+            options, header=True, schema=None, reason=None if options.header is True else "it holds names of the schema"
+        )
     return options
 
 
 def _name_file(name: str, first: FirstRecord | None, options: SchemaOptions) -> FileNames:
     try:
         names, renamed = plan_names(first, options)
-        return FileNames(name, names, header_begin(first, options), renamed)
+        decision = None if first is None else header_decision(first, options)
+        return FileNames(name, names, header_begin(first, options), renamed, decision)
     except EmptyInputError:
         raise
     except OptionError as error:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from headrace.columns.zone import zone_named
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 """Units of timestamps, times and durations, and how many make a second."""
@@ -148,29 +148,32 @@ class DataType:
     scale: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in _TYPES:
+        if not isinstance(self.name, str) or self.name not in _TYPES:
             raise OptionError.unknown("type", self.name, _TYPES)
         is_timestamp = self.name == "timestamp"
         units = _UNITS_OF.get(self.name)
-        if units is not None and self.unit not in units:
+        if units is not None and not (isinstance(self.unit, str) and self.unit in units):
             raise OptionError.unknown(f"unit of {self.name}", self.unit, units)
         if units is None and self.unit is not None:
-            raise OptionError(f"{self.name} has no unit, but {self.unit!r} is given")
+            raise OptionError(f"{self.name} has no unit, but {shown(self.unit)} is given")
         self._check_digits()
         if self.tz is not None and not is_timestamp:
-            raise OptionError(f"tz of {self.name} must be None, not {self.tz!r}")
+            raise OptionError.wrong(f"tz of {self.name}", "None", self.tz)
         if self.tz is not None:
+            if not isinstance(self.tz, str):
+                raise OptionError.wrong("tz", "the name of a time zone", self.tz)
             zone_named(self.tz)
 
     def _check_digits(self) -> None:
         if self.name != "decimal128":
-            if (self.precision, self.scale) != (None, None):
-                raise OptionError(f"{self.name} has no precision and scale, but {self.precision!r} and {self.scale!r} are given")
+            if self.precision is not None or self.scale is not None:
+                given = f"{shown(self.precision)} and {shown(self.scale)}"
+                raise OptionError(f"{self.name} has no precision and scale, but {given} are given")
             return
         if not _is_in(self.precision, 1, _MAX_PRECISION):
-            raise OptionError(f"precision of decimal128 must be 1 to {_MAX_PRECISION} digits, not {self.precision!r}")
+            raise OptionError.wrong("precision of decimal128", f"1 to {_MAX_PRECISION} digits", self.precision)
         if not _is_in(self.scale, 0, self.precision):
-            raise OptionError(f"scale of decimal128 must be 0 to the precision {self.precision}, not {self.scale!r}")
+            raise OptionError.wrong("scale of decimal128", f"0 to the precision {self.precision}", self.scale)
 
     def __str__(self) -> str:
         if self.name == "decimal128":
@@ -267,7 +270,7 @@ def parse_type(value: object) -> DataType:
     if isinstance(value, DataType):
         return value
     text = _CLASSES.get(value, "") if isinstance(value, type) else ""
-    text = text or (value.__name__ if isinstance(value, type) else str(value))
+    text = text or _text_of(value)
     key = text.strip().lower()
     if key == "float" and not isinstance(value, str | type):
         return DataType("float32")  # so Arrow writes its float32; its float64 is "double"
@@ -286,6 +289,18 @@ def parse_type(value: object) -> DataType:
     if key in _TYPES:
         return DataType(key)
     raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))
+
+
+def _text_of(value: object) -> str:
+    """What a type calls itself."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type):
+        return value.__name__
+    try:
+        return " ".join(str(value).split())
+    except Exception:  # noqa: BLE001  of anything at all
+        return shown(value)
 
 
 def _decimal(text: str, precision: str | None, scale: str | None) -> DataType:

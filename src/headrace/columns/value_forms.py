@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from headrace.columns.date_format import DateForms, DateOptions
-from headrace.columns.schema import position_of
+from headrace.columns.schema import positions_of
 from headrace.core.errors import OptionError
 
 OwnT = TypeVar("OwnT")
@@ -21,6 +21,11 @@ class ValueForms:
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
     dates: DateForms = field(default_factory=DateForms)
+
+    @property
+    def empty_is_text(self) -> bool:
+        """Whether an empty field is null in columns of values, but not in columns of text."""
+        return bool(self.null_texts) and b"" not in self.null_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,10 @@ class PlannedForms:
 
     several: tuple[ValueForms, ...] = (ValueForms(),)
     of_columns: Mapping[int, int] = field(default_factory=dict)
+
+    def of(self, position: int) -> ValueForms:
+        """Of the column at this position."""
+        return self.several[self.of_columns.get(position, 0)]
 
     def at(self, places: Sequence[int]) -> PlannedForms:
         """Of a table that has the columns at these places.
@@ -75,8 +84,8 @@ class FormOptions:
         OptionError
             There is no such column, or it is named twice.
         """
-        nulls = _by_position("null_values", self.null_texts_of.items(), names)
-        dates = _by_position("date_format", self.dates.of_columns.items(), names)
+        nulls = _by_position("null_values", self.null_texts_of, names)
+        dates = _by_position("date_format", self.dates.of_columns, names)
         several = {ValueForms(self.null_texts, self.dates.shared): 0}
         chosen: dict[int, int] = {}
         for position in sorted({*nulls, *dates}):
@@ -85,10 +94,9 @@ class FormOptions:
         return PlannedForms(tuple(several), chosen)
 
 
-def _by_position(option: str, given: Iterable[tuple[str | int, OwnT]], names: tuple[str, ...]) -> dict[int, OwnT]:
+def _by_position(option: str, given: Mapping[str | int, OwnT], names: tuple[str, ...]) -> dict[int, OwnT]:
     found: dict[int, OwnT] = {}
-    for key, own in given:
-        position = position_of(option, key, names)
+    for position, own in zip(positions_of(option, given, names), given.values(), strict=True):
         if position in found:
             raise OptionError(f"{option} names column {names[position]!r} twice")
         found[position] = own

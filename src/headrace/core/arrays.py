@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from headrace.core.device import Device
-from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.core.gpu.card import checked, driver, gpu, start_driver
+from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
+from headrace.core.gpu.card import checked, driver, gpu, memory_views, start_driver
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.quick import quick
 
@@ -23,6 +23,21 @@ _KINDS = "biufmM"
 """Kinds of NumPy's types that are values of fixed width: bool, integers, floats, durations, instants."""
 _TEXTS = "US"
 """Of texts and bytes."""
+
+
+def needed_numpy(what: str) -> Any:
+    """NumPy, which is optional in this package, for `what`.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed.
+    """
+    try:
+        import numpy as np
+    except ImportError:
+        raise MissingDependencyError.of("numpy", "numpy", what) from None
+    return np
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +85,7 @@ class Array:
 
     def as_numpy(self) -> Any:
         """An array of the host as NumPy's, without a copy."""
-        import numpy as np
-
+        np = needed_numpy("an array of the host")
         if not self.length:
             return np.empty(0, self.typestr)
         return np.asarray(_Described(self))
@@ -275,8 +289,7 @@ def _take_dlpack(value: Any, name: str) -> Array:
     kind, index = (int(part) for part in value.__dlpack_device__())
     try:
         if kind == _DLPACK_CPU:
-            import numpy as np
-
+            np = needed_numpy(f"{name}, an array of DLPack's protocol,")
             view = np.from_dlpack(value)
             return _described(view.__array_interface__, name, device=CPU, library="other", stream=None, owner=view)
         if kind == _DLPACK_CUDA:
@@ -287,10 +300,8 @@ def _take_dlpack(value: Any, name: str) -> Array:
 
 
 def _take_dlpack_on(device: Device, value: Any, name: str) -> Array:
-    from cuda.core.utils import StridedMemoryView
-
     stream = gpu(device).stream
-    view = StridedMemoryView.from_dlpack(value, stream)  # our stream waits for the producer's
+    view = memory_views().StridedMemoryView.from_dlpack(value, stream)  # our stream waits for the producer's
     strides = None if view.strides is None else tuple(step * view.dtype.itemsize for step in view.strides)
     described = {"shape": view.shape, "typestr": view.dtype.str, "data": (view.ptr, view.readonly), "strides": strides}
     return _described(described, name, device=device, library="other", stream=stream, owner=view)

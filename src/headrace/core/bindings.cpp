@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <tuple>
 
 #include "core/cpu.hpp"
+#include "core/limits.hpp"
 #include "core/pool.hpp"
 #include "core/primitives/scan.hpp"
 #include "core/primitives/select.hpp"
@@ -35,6 +37,19 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+
+// Errors derived from std::bad_alloc say what was refused; std::bad_alloc itself says "std::bad_alloc".
+void translate_bad_alloc(const std::exception_ptr& error, void*) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const MemoryLimitExceeded&) {
+        throw;
+    } catch (const OutOfMemory&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(PyExc_MemoryError, "the system refused memory");
+    }
+}
 
 // Its bytes are anything.
 Region new_region(usize bytes) {
@@ -71,7 +86,7 @@ void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usi
         for (usize at = 0; at < bytes; at += PIECE)
             pieces.emplace_back(from + at, to + at, std::min(PIECE, bytes - at));
     }
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     std::atomic<usize> next{0};
     run_parallel(static_cast<unsigned>(std::min<usize>(threads, pieces.size())), [&](unsigned) {
         for (usize i = next++; i < pieces.size(); i = next++) {
@@ -103,7 +118,7 @@ std::vector<std::string> isas() {
 void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
              bool exclusive, unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
     scan({join, item}, arrays, exclusive, chosen, threads);
 }
@@ -111,13 +126,20 @@ void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, st
 void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
                unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
     reduce({join, item}, arrays, chosen, threads);
 }
 
-void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+void sum_widened_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads,
+                    std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
     const nb::gil_scoped_release release;
+    sum_widened(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, chosen, threads);
+}
+
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const GilRelease release;
     float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
@@ -126,10 +148,9 @@ void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned w
                unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
     const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const auto address = [&](u64 selected) {
-        const nb::gil_scoped_acquire acquire;
-        return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected)));
+        return with_gil([&] { return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected))); });
     };
     select(input, address, chosen, threads);
 }
@@ -149,6 +170,24 @@ nb::dict changed_items(const nb::dict& values, const nb::dict& usual) {
 
 }  // namespace
 
+void block_forever() noexcept {
+    while (true) pause();
+}
+
+// The finalizing thread keeps its Python state to the end.
+bool is_interpreter_gone() noexcept { return Py_IsInitialized() == 0 && PyGILState_GetThisThreadState() == nullptr; }
+
+GilAcquire::GilAcquire() {
+    if (is_interpreter_gone()) block_forever();
+    state_ = call_python([] { return PyGILState_Ensure(); });
+}
+
+void check_signals() {
+    with_gil([] {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    });
+}
+
 nb::object make_buffer(Region&& region) {
     return nb::cast(HostBuffer{std::make_shared<const Region>(std::move(region))});
 }
@@ -160,6 +199,7 @@ BorrowedBytes::BorrowedBytes(nb::handle object) {
 BorrowedBytes::~BorrowedBytes() { PyBuffer_Release(&view_); }
 
 void bind_core(nb::module_& m) {
+    nb::register_exception_translator(&translate_bad_alloc);
     nb::class_<HostBuffer>(m, "Buffer", nb::type_slots(buffer_slots))
         .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region->data()); })
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
@@ -179,14 +219,19 @@ void bind_core(nb::module_& m) {
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
     m.def("release_unused_memory", &release_unused_memory,
           "Give memory that waits for the next table back to the system.\n\n"
-          "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of the "
-          "machine's: the\n"
-          "next table saves its first touch, which costs more than parsing does.");
+          "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of what the\n"
+          "process may use: the next table saves its first touch, which costs more than parsing does.");
     m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
-    m.def("hardware_threads", &hardware_threads);
+    m.def("hardware_threads", [] { return hardware_threads(); });
+    m.def("usable_memory", [] { return usable_memory(); });
+    m.def("limits_below", [](const std::string& root) {
+        const GroupLimits limits = group_limits(root);
+        return std::make_tuple(hardware_threads(limits), usable_memory(limits));
+    });
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
           "isa"_a = "");
+    m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("float_sum", &float_sum_at);
     m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");

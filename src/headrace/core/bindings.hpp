@@ -1,14 +1,87 @@
 // What the stages' bindings share.
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
+#include "core/interrupt.hpp"
 #include "core/memory.hpp"
 
 namespace headrace {
+
+// Blocks the calling thread until the process ends.
+[[noreturn]] void block_forever() noexcept;
+
+// Runs `call`, which waits for the GIL or runs Python code. When the interpreter finalizes, CPython before 3.14 ends a
+// daemon thread there by pthread_exit, which unwinds its frames. C++ then calls std::terminate at the first noexcept
+// function, and workers still use these frames. So the thread blocks here instead, as it does in CPython 3.14.
+template <class Call>
+auto call_python(const Call& call) {
+    try {
+        return call();
+    } catch (const abi::__forced_unwind&) {
+        block_forever();
+    }
+}
+
+// Releases the GIL for the life of this object.
+class GilRelease {
+public:
+    GilRelease() : state_(PyEval_SaveThread()) {}
+    ~GilRelease() {
+        call_python([this] { PyEval_RestoreThread(state_); });
+    }
+    GilRelease(const GilRelease&) = delete;
+    GilRelease& operator=(const GilRelease&) = delete;
+
+private:
+    PyThreadState* state_;
+};
+
+// Holds the GIL for the life of this object, on any thread. Code that runs Python code meanwhile goes through
+// `call_python` as well: with_gil does both.
+class GilAcquire {
+public:
+    GilAcquire();
+    ~GilAcquire() {
+        call_python([this] { PyGILState_Release(state_); });
+    }
+    GilAcquire(const GilAcquire&) = delete;
+    GilAcquire& operator=(const GilAcquire&) = delete;
+
+private:
+    PyGILState_STATE state_;
+};
+
+// Calls `call`, which runs Python code, with the GIL.
+template <class Call>
+auto with_gil(const Call& call) {
+    const GilAcquire acquire;
+    return call_python(call);
+}
+
+// Whether the interpreter is gone for the calling thread, which then must not ask for the GIL.
+bool is_interpreter_gone() noexcept;
+
+// Runs the Python signal handlers of signals that have come (Ctrl-C). An exception of theirs is thrown.
+void check_signals();
+
+// Releases the GIL for a long call. Ctrl-C ends a call that is `interruptible`, which one that changes its input is
+// not.
+class LongCall {
+public:
+    explicit LongCall(bool interruptible = true) {
+        if (interruptible) interruptible_.emplace(check_signals);
+    }
+
+private:
+    GilRelease release_;
+    std::optional<Interruptible> interruptible_;
+};
 
 // A result's memory as Python holds it. What is handed over through Arrow shares the region, not this object, so that
 // its receiver may let go on any thread without the GIL, and after the interpreter has ended.

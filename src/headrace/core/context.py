@@ -9,9 +9,10 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget
-from headrace.core.options import positive
+from headrace.core.options import instance, positive
 
 _MOST_THREADS = 1024
+_LONGEST_ISA = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +53,14 @@ class Context:
     def __post_init__(self) -> None:
         object.__setattr__(self, "device", Device.parse(self.device))
         if not isinstance(self.isa, str):
-            raise OptionError(f"isa must be a text, not {self.isa!r}")
+            raise OptionError.wrong("isa", "a text", self.isa)
+        if not self.isa.isascii() or len(self.isa) > _LONGEST_ISA:
+            raise OptionError.unknown("isa", self.isa, _native.isas())
         if self.threads is not None:
-            positive("threads", self.threads)
+            object.__setattr__(self, "threads", positive("threads", self.threads))
         if self.memory_limit is not None:
-            positive("memory_limit", self.memory_limit)
+            object.__setattr__(self, "memory_limit", positive("memory_limit", self.memory_limit))
+        instance("crossings", self.crossings, Crossings)
         try:
             _native.choose_isa(self.isa)
         except ValueError as error:
@@ -75,3 +79,14 @@ class Context:
     def isa_name(self) -> str:
         """Instruction set that is used."""
         return _native.choose_isa(self.isa)
+
+
+def context_of(given: object) -> Context:
+    """The context of a call: the one given, or a new one with the defaults for None.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+    """
+    return Context() if given is None else instance("context", given, Context)

@@ -5,7 +5,61 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _LISTED = 30
-"""So many valid values are named where none is near."""
+"""Valid values that a message lists if none is near."""
+_LONGEST_NEAR = 60
+"""Characters of a value for which the nearest valid one is looked for."""
+
+
+def shown(value: object, most: int = 100) -> str:
+    """`value` for a message: its repr on one line, cut after `most` characters.
+
+    Examples
+    --------
+    >>> shown("abc"), shown([1] * 1000, 10)
+    ("'abc'", '[1, 1, 1, ...')
+    """
+    if isinstance(value, str | bytes) and len(value) > most:
+        return f"{value[:most]!r}..."
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001  a repr may raise anything, such as RecursionError for a list in itself
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def nearest(value: str, names: Iterable[str]) -> str | None:
+    """The name that `value` is a slip of: it differs in capitals, or in at most one character of three.
+
+    Examples
+    --------
+    >>> nearest("delimeter", ["delimiter", "header"]), nearest("batch_rows", ["n_rows"])
+    ('delimiter', None)
+    """
+    if not 1 < len(value) <= _LONGEST_NEAR:
+        return None
+    most = (len(value) + 1) // 3
+    found = [(0 if name.lower() == value.lower() else _distance(value, name, most), name) for name in names if name != value]
+    letters = sorted(value)  # of equal distances, swapped letters are likelier than others
+    distance, name = min(found, key=lambda one: (one[0], sorted(one[1]) != letters), default=(most + 1, None))
+    return name if distance <= most else None
+
+
+def _distance(one: str, other: str, most: int) -> int:
+    """Characters to add, drop, change or swap with their neighbour; `most` + 1 if there are more than `most`."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        earlier, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                cost = min(cost, earlier[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
 
 
 class HeadraceError(Exception):
@@ -17,20 +71,51 @@ class OptionError(HeadraceError, ValueError):
 
     @classmethod
     def unknown(cls, what: str, value: object, valid: Iterable[str]) -> OptionError:
-        """An error that names the nearest of the valid values.
+        """An error for a value that is not among the valid ones. It names the nearest, if one is near.
 
         Examples
         --------
         >>> print(OptionError.unknown("option", "delimeter", ["delimiter", "header"]))
         unknown option 'delimeter'; did you mean 'delimiter'?
+        >>> print(OptionError.unknown("header", "True", ["infer", "True", "False"]))
+        unknown header 'True': pass True without quotes
         """
-        import difflib  # seldom needed, and slow to import
-
         names = list(valid)
-        near = difflib.get_close_matches(str(value), names, 1)
-        listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
-        hint = f"did you mean {near[0]!r}?" if near else f"valid: {listed}"
-        return cls(f"unknown {what} {value!r}; {hint}")
+        listed = ", ".join(shown(name)[1:-1] for name in names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+        if not isinstance(value, str):
+            as_text = str(value) if isinstance(value, int | None) and not isinstance(value, bool) else ""
+            hint = f"pass the text {as_text!r}" if as_text in names else f"valid: {listed}"
+        elif value in names:
+            return cls(f"unknown {what} {value!r}: pass {value} without quotes")
+        elif value.title() in names and value.title() in ("True", "False", "None"):
+            hint = f"pass {value.title()} without quotes"
+        else:
+            near = nearest(value, names)
+            hint = f"valid: {listed}" if near is None else f"did you mean {near!r}?"
+        return cls(f"unknown {what} {shown(value)}; {hint}")
+
+    @classmethod
+    def wrong(cls, name: str, expected: str, value: object, instead: object = None) -> OptionError:
+        """An error for an argument of the wrong kind or out of range; `instead` is what the caller may have meant.
+
+        Examples
+        --------
+        >>> print(OptionError.wrong("glob", "True or False", "True", True))
+        glob must be True or False, not 'True'; pass glob=True without quotes
+        """
+        quotes = " without quotes" if isinstance(value, str) else ""
+        hint = "" if instead is None else f"; pass {name}={instead!r}{quotes}"
+        return cls(f"{name} must be {expected}, not {shown(value)}{hint}")
+
+
+class UnknownColumnError(OptionError, KeyError):
+    """No column of the table has this name."""
+
+    __str__ = Exception.__str__  # a KeyError shows its message in quotes
+
+
+class OutOfRangeError(OptionError, IndexError):
+    """No column or row has this position."""
 
 
 class SourceError(HeadraceError, OSError):
@@ -57,24 +142,35 @@ class MissingDependencyError(HeadraceError, ImportError):
     """An optional package is needed."""
 
     @classmethod
-    def of(cls, package: str, extra: str, what: str) -> MissingDependencyError:
-        """An error that says how to get `package`."""
-        return cls(f"{what} needs {package}; install it with: pip install 'headrace[{extra}]'")
+    def of(cls, package: str, extra: str | None, what: str) -> MissingDependencyError:
+        """An error that says how to get `package`: by an extra of this one, or as its own project says if there is none."""
+        way = (
+            f"install it with: pip install 'headrace[{extra}]'" if extra else f"install it as the documentation of {package} says"
+        )
+        return cls(f"{what} needs {package}; {way}")
 
 
 _MEANINGS = {
     "type": "expected {expected}, got {text}",
     "overflow": "{text} does not fit {expected}",
     "encoding": "the text is not UTF-8, or not what encoding= names: {text}",
-    "quote": "a quote where none may stand, or text behind a closing quote: {text}",
-    "unclosed_quote": "the input ends inside quotes that begin here: {text}",
+    "quote": "text after a closing quote, or a quote in an unquoted field (strict_quotes=True): {text}",
+    "unclosed_quote": "the input ends inside quotes that begin here: expected {expected}, got {text}",
     "too_few_fields": "too few fields: {text}",
     "too_many_fields": "too many fields: {text}",
 }
 _GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
 _WAYS = {
+    "unclosed_quote": "pass lenient_quotes=True if this quote is text, or quote_char=None if no field is quoted; or " + _GO_ON,
+    "quote": "pass lenient_quotes=True to take such quotes for text; or " + _GO_ON,
     "too_few_fields": "pass short_records='null' to fill them with nulls, or 'reject' to find them in .rejects",
     "too_many_fields": "pass long_records='truncate', 'collect' or 'widen' to keep them, or 'reject' to find them in .rejects",
+}
+_HEADER_WAY = "pass on_error='null' or 'reject' to take the names as they stand, with the fault in .rejects; "
+_HEADER_WAYS = {
+    "encoding": f"{_HEADER_WAY}encoding= names another encoding, encoding_errors='replace' mends names, and names= gives others",
+    "quote": f"{_HEADER_WAY}lenient_quotes=True takes such quotes for text",
+    "unclosed_quote": f"{_HEADER_WAY}lenient_quotes=True takes such quotes for text",
 }
 _SHOWN = 80
 
@@ -96,9 +192,9 @@ class ParseError(HeadraceError, ValueError):
         ``"type"``, ``"overflow"``, ``"encoding"``, ``"quote"``, ``"unclosed_quote"``, ``"too_few_fields"`` or
         ``"too_many_fields"``.
     expected
-        Type of the column.
+        Type of the column; of a quoted field that never ends, a closing quote and the lines that it may be in.
     text
-        The field, or the record where it is at fault.
+        The field, or the record where it is at fault; of a quoted field that never ends, its first line.
     source
         Where several files are read: the path of the one at fault.
     """
@@ -126,8 +222,8 @@ class ParseError(HeadraceError, ValueError):
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
         what = "header" if record == 0 else f"record {record}"
         where = f"{what} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
-        fault = _MEANINGS[kind].format(expected=expected, text=repr(shown))
-        way_on = "pass names= and header=False to read on without it" if record == 0 else _WAYS.get(kind, _GO_ON)
+        fault = _MEANINGS[kind].format(expected=expected or "a closing quote", text=repr(shown))
+        way_on = _HEADER_WAYS[kind] if record == 0 else _WAYS.get(kind, _GO_ON)
         file = "" if source is None else f"{source}: "
         super().__init__(f"{file}{where}: {fault}; {way_on}")
 

@@ -1,5 +1,6 @@
 #include "core/memory.hpp"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "core/limits.hpp"
 
 namespace headrace {
 namespace {
@@ -33,19 +36,10 @@ void unmap(const Mapping& mapping) {
 
 bool are_many() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPINGS; }
 
-std::size_t physical_memory() {
-    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
-}
-
-// Mappings that wait for their next use, the latest last. At most a quarter of the machine's memory waits.
+// Mappings that wait for their next use, the latest last. At most a quarter of the memory waits that the process may
+// use.
 class WaitingMappings {
 public:
-    // One for the process, never destroyed: buffers may outlive any static.
-    static WaitingMappings& instance() {
-        static WaitingMappings* const waiting = new WaitingMappings;
-        return *waiting;
-    }
-
     // One that has room, or one with reserved = 0: the latest of the same use, whose pages are there as far as this one
     // will go. Else the tightest, and of equal ones that which waits longest.
     Mapping take(std::size_t length, std::uint32_t use) {
@@ -58,18 +52,18 @@ public:
         return best == waiting_.size() ? Mapping{} : remove(best);
     }
 
-    void give(const Mapping& mapping) {
+    // What cannot wait goes back to the system: the list of those that do may find no memory to grow.
+    void give(const Mapping& mapping) noexcept {
         if (mapping.dirty == 0 || are_many()) {
             unmap(mapping);
             return;
         }
         std::unique_lock lock(mutex_);
-        waiting_.push_back(mapping);
+        if (!insert(waiting_.end(), mapping)) return;
         waiting_.back().is_kept = true;
-        bytes_ += mapping.dirty;
         kept_ += mapping.dirty;
-        while (bytes_ > limit_) unmap(remove(0));
-        while (kept_ > most_kept_) free_oldest(lock);
+        while (bytes_ > usable_memory() / 4) unmap(remove(0));
+        while (kept_ > usable_memory() / 64) free_oldest(lock);
     }
 
     void clear() {
@@ -77,7 +71,21 @@ public:
         while (!waiting_.empty()) unmap(remove(0));
     }
 
+    // For a fork: a child's copy is never locked by a thread that the child does not have.
+    std::mutex& mutex() { return mutex_; }
+
 private:
+    bool insert(std::vector<Mapping>::const_iterator place, const Mapping& mapping) noexcept {
+        try {
+            waiting_.insert(place, mapping);
+        } catch (const std::bad_alloc&) {
+            unmap(mapping);
+            return false;
+        }
+        bytes_ += mapping.dirty;
+        return true;
+    }
+
     Mapping remove(std::size_t i) {
         const Mapping mapping = waiting_[i];
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -93,7 +101,7 @@ private:
 
     // Lets the kernel have the pages of what has waited longest. To mark them as free takes as long as it saves where
     // the next table is made at once, as a stream of batches does: so what came last stays as it is.
-    void free_oldest(std::unique_lock<std::mutex>& lock) {
+    void free_oldest(std::unique_lock<std::mutex>& lock) noexcept {
         const auto kept =
             std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
         Mapping mapping = remove(static_cast<std::size_t>(kept - waiting_.begin()));
@@ -103,21 +111,35 @@ private:
         lock.lock();
         if (!is_free) return;
         mapping.is_kept = false;
-        waiting_.insert(waiting_.begin(), mapping);
-        bytes_ += mapping.dirty;
+        insert(waiting_.begin(), mapping);
     }
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
     std::size_t kept_ = 0;  // bytes that the kernel may not take
-    const std::size_t most_kept_ = physical_memory() / 64;
     std::size_t bytes_ = 0;
-    const std::size_t limit_ = physical_memory() / 4;
 };
 
+// One for the process, never destroyed: buffers may outlive any static. Its limits are asked for when they are needed,
+// so that loading this module reads no file.
+WaitingMappings& waiting_mappings = *new WaitingMappings;
+
+[[maybe_unused]] const int fork_handlers =
+    pthread_atfork([] { waiting_mappings.mutex().lock(); }, [] { waiting_mappings.mutex().unlock(); },
+                   [] { waiting_mappings.mutex().unlock(); });
+
+void* reserve(std::size_t length) {
+    return mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+// Mappings that wait for reuse keep address space. Where it is limited (ulimit -v), they are released first.
 Mapping map_anew(std::size_t length, bool huge) {
-    void* mapped = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    void* mapped = reserve(length);
+    if (mapped == MAP_FAILED) {
+        release_unused_memory();
+        mapped = reserve(length);
+    }
+    if (mapped == MAP_FAILED) throw OutOfMemory(length);
     mappings.fetch_add(1, std::memory_order_relaxed);
     if (huge) madvise(mapped, length, MADV_HUGEPAGE);
     return {static_cast<std::byte*>(mapped), length};
@@ -125,7 +147,10 @@ Mapping map_anew(std::size_t length, bool huge) {
 
 }  // namespace
 
-void release_unused_memory() { WaitingMappings::instance().clear(); }
+void release_unused_memory() { waiting_mappings.clear(); }
+
+OutOfMemory::OutOfMemory(std::size_t bytes)
+    : message_("the system refused " + std::to_string(bytes) + " bytes of memory") {}
 
 void Budget::charge(std::size_t bytes) {
     const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
@@ -143,7 +168,7 @@ Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content conten
         return;
     }
     const std::size_t length = round_up(size, HUGE_PAGE);
-    mapping_ = WaitingMappings::instance().take(length, use);
+    mapping_ = waiting_mappings.take(length, use);
     if (!is_mapped()) mapping_ = map_anew(length, bound >= HUGE_FROM);
     mapping_.use = use;
     data_ = mapping_.data;
@@ -153,13 +178,13 @@ void Region::take_heap(std::size_t size) {
     charge_to(size);
     heap_size_ = round_up(size, 64);
     data_ = static_cast<std::byte*>(std::aligned_alloc(64, heap_size_));
-    if (data_ == nullptr) throw std::bad_alloc();
+    if (data_ == nullptr) throw OutOfMemory(heap_size_);
 }
 
 Region::~Region() {
     if (is_mapped()) {
         mapping_.dirty = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
-        WaitingMappings::instance().give(mapping_);
+        waiting_mappings.give(mapping_);
     } else if (!lender_) {
         std::free(data_);
     }
@@ -216,7 +241,7 @@ void Region::ensure(std::size_t used) {
         const std::size_t step = std::max(needed, mapping_.committed + COMMIT_STEP);
         const std::size_t target = std::min(mapping_.reserved, round_up(step, HUGE_PAGE));
         if (mprotect(data_ + mapping_.committed, target - mapping_.committed, PROT_READ | PROT_WRITE) != 0) {
-            throw std::bad_alloc();
+            throw OutOfMemory(target - mapping_.committed);
         }
         mapping_.committed = target;
     }

@@ -22,6 +22,16 @@ private:
     std::string message_;
 };
 
+// The system refused memory or address space.
+class OutOfMemory : public std::bad_alloc {
+public:
+    explicit OutOfMemory(std::size_t bytes);
+    const char* what() const noexcept override { return message_.c_str(); }
+
+private:
+    std::string message_;
+};
+
 // Bytes that the results of one call may take; 0 means no limit. Outlives the regions it is charged for.
 class Budget {
 public:

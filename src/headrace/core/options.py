@@ -1,12 +1,16 @@
-"""Keyword options: the names that other libraries use for them, and what to say of names that nobody knows."""
+"""Checks the arguments of calls: one parser for each kind (flag, choice, integer, text), and the names of other libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import IOBase
+from operator import index
 from typing import TypeVar
 
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
 
 ValueT = TypeVar("ValueT")
 
@@ -60,21 +64,127 @@ def _same(value: object, default: object) -> bool:
 
 
 MOST = 2**62
-"""No count may be larger."""
+"""The largest count that an option takes."""
+_BOOLS = {"true": True, "false": False}
 
 
-def positive(name: str, value: object) -> int:
-    """A whole number from 1 on.
+def flag(name: str, value: object) -> bool:
+    """A bool, Python's or NumPy's; nothing else that counts as true or false.
 
     Raises
     ------
     OptionError
-        It is none.
+        It is something else.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise OptionError(f"{name} must be a positive whole number or None, not {value!r}")
-    if value > MOST:
-        raise OptionError(f"{name} must be at most {MOST}, not {value}")
+    if isinstance(value, bool):
+        return value
+    if is_bool(value):
+        return bool(value)
+    meant = _BOOLS.get(value.lower()) if isinstance(value, str) else None
+    raise OptionError.wrong(name, "True or False", value, meant)
+
+
+def integer(name: str, value: object, expected: str, least: int, most: int = MOST) -> int:
+    """An integer of a range, Python's or NumPy's; no bool. `expected` describes the range in a message.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+
+    Examples
+    --------
+    >>> integer("skip_rows", 3, "an integer from 0 on", 0)
+    3
+    """
+    if type(value) is int and least <= value <= most:
+        return value
+    number = index_of(value)
+    if number is None:
+        raise OptionError.wrong(name, expected, value, _meant(value, least, most))
+    if number > most and most == MOST:
+        raise OptionError(f"{name} must be at most {MOST}, not {shown(value)}")
+    if not least <= number <= most:
+        raise OptionError.wrong(name, expected, value)
+    return number
+
+
+def _meant(value: object, least: int, most: int) -> int | None:
+    """The integer that a text of digits or a float stands for, if an option takes it."""
+    digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
+    if not digits and not (isinstance(value, float) and value.is_integer()):
+        return None
+    found = int(value)  # type: ignore[call-overload]
+    return found if least <= found <= most else None
+
+
+def index_of(value: object) -> int | None:
+    """The integer that `value` is, Python's or NumPy's; None for all else, bools and arrays included."""
+    if isinstance(value, int):
+        return None if isinstance(value, bool) else int(value)
+    if not hasattr(type(value), "__index__") or hasattr(type(value), "__len__") or is_bool(value):
+        return None
+    try:
+        return index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def is_bool(value: object) -> bool:
+    """Whether `value` is a bool of Python or NumPy."""
+    return isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
+
+
+def positive(name: str, value: object) -> int:
+    """An integer from 1 on.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+    """
+    return integer(name, value, "a positive integer or None", 1)
+
+
+def choice(name: str, value: object, valid: Iterable[str]) -> str:
+    """One of a few texts.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+    """
+    if isinstance(value, str) and value in valid:
+        return str(value)
+    raise OptionError.unknown(name, value, valid)
+
+
+def number(name: str, value: object, expected: str) -> int | float:
+    """A real number, Python's or NumPy's; no bool.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+    """
+    whole = index_of(value)
+    if whole is not None:
+        return whole
+    if isinstance(value, float) or (hasattr(type(value), "__float__") and hasattr(type(value), "is_integer")):
+        return float(value)  # type: ignore[arg-type]
+    raise OptionError.wrong(name, expected, value)
+
+
+def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -> ValueT:
+    """A value of a class.
+
+    Raises
+    ------
+    OptionError
+        It is something else.
+    """
+    if not isinstance(value, kind):
+        raise OptionError.wrong(name, expected or f"a {kind.__name__}", value)
     return value
 
 
@@ -92,70 +202,74 @@ class Given:
 
     def flag(self, name: str) -> bool:
         """A bool, and nothing that merely counts as one."""
-        value = self.values[name]
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} must be True or False, not {value!r}")
-        return value
+        return flag(name, self.values[name])
 
     def choice(self, name: str, valid: tuple[str, ...]) -> str:
         """One of a few texts."""
-        value = self.values[name]
-        if value not in valid:
-            raise OptionError.unknown(name, value, valid)
-        return str(value)
+        return choice(name, self.values[name], valid)
 
     def texts(self, name: str) -> tuple[bytes, ...]:
         """One text or several, as UTF-8, each once."""
         value = self.values[name]
         if isinstance(value, Mapping):
-            raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {value!r}")
+            raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {shown(value)}")
         several = (value,) if isinstance(value, str | bytes) else value
+        if isinstance(several, bytearray | memoryview | IOBase):
+            raise OptionError.wrong(name, "a text or several", value)
         try:
-            listed = list(several)  # type: ignore[call-overload]
+            items = iter(several)  # type: ignore[call-overload]
         except TypeError:
-            raise OptionError(f"{name} must be a text or several, not {value!r}") from None
-        for text in listed:
+            raise OptionError.wrong(name, "a text or several", value) from None
+        listed: list[str | bytes] = []
+        for text in items:
             if not isinstance(text, str | bytes):
-                raise OptionError(f"{name} holds {text!r}, which is no text")
+                raise OptionError(f"{name} holds {shown(text)}, which is not a text")
+            listed.append(text)
         try:
             return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
         except UnicodeEncodeError as error:
-            raise OptionError(f"{name} holds {error.object!r}, which UTF-8 cannot write") from None
+            raise OptionError(f"{name} holds {shown(error.object)}, which UTF-8 cannot write") from None
 
     def text(self, name: str) -> bytes:
         """One text, as UTF-8."""
         value = self.values[name]
         if not isinstance(value, str | bytes):
-            raise OptionError(f"{name} must be a text, not {value!r}")
+            raise OptionError.wrong(name, "a text", value)
         return self.texts(name)[0]
 
     def instance(self, name: str, kind: type[ValueT]) -> ValueT:
         """A value of a class."""
-        value = self.values[name]
-        if not isinstance(value, kind):
-            raise OptionError(f"{name} must be a {kind.__name__}, not {value!r}")
-        return value
+        return instance(name, self.values[name], kind)
 
     def whole(self, name: str) -> int:
-        """A whole number from 0 on."""
-        value = self.values[name]
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
-            raise OptionError(f"{name} must be a whole number from 0 on, not {value!r}")
-        return value
+        """An integer from 0 on."""
+        return integer(name, self.values[name], "an integer from 0 on", 0)
 
     def count(self, name: str) -> int | None:
-        """A positive whole number, or None."""
+        """A positive integer, or None."""
         value = self.values[name]
-        if value is None:
-            return None
-        return positive(name, value)
+        return None if value is None else positive(name, value)
 
 
 PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})
 """Classes of values that nobody can change."""
 
 
-def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
+@contextmanager
+def renamed(names: Mapping[str, str]) -> Iterator[None]:
+    """A block whose `OptionError` names options as the caller knows them: `names` maps inner names to the caller's."""
+    try:
+        yield
+    except OptionError as error:
+        pattern = rf"\b({'|'.join(names)})\b"
+        raise OptionError(re.sub(pattern, lambda found: names[found[0]], str(error))) from None
+
+
+_DEEPEST = 8
+"""Levels of lists that are compared; deeper ones, such as a list in itself, count as anything."""
+
+
+def frozen(value: object, plain: frozenset[type] = PLAIN, levels: int = _DEEPEST) -> Hashable | None:
     """What is equal for values that say the same, and for no others; None for what may be anything.
 
     Parameters
@@ -164,6 +278,8 @@ def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
         A plain value, or a list, tuple or dictionary of such.
     plain
         Classes of values that nobody can change, and that are equal only to what says the same.
+    levels
+        Levels of lists and dictionaries to look into.
 
     Examples
     --------
@@ -174,9 +290,9 @@ def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
     if kind in plain:
         return kind, value
     if kind is dict:
-        inner = frozen((*value, *value.values()), plain)  # type: ignore[misc, attr-defined]
+        inner = frozen((*value, *value.values()), plain, levels)  # type: ignore[misc, attr-defined]
         return None if inner is None else (dict, inner)
-    if kind is not list and kind is not tuple:
+    if (kind is not list and kind is not tuple) or levels == 0:
         return None
     several: tuple[object, ...] = tuple(value)  # type: ignore[arg-type]
     kinds = tuple(map(type, several))
@@ -184,7 +300,7 @@ def frozen(value: object, plain: frozenset[type] = PLAIN) -> Hashable | None:
         return kind, kinds, several
     parts: list[object] = []
     for one, its_kind in zip(several, kinds, strict=True):
-        part = one if its_kind in plain else frozen(one, plain)
+        part = one if its_kind in plain else frozen(one, plain, levels - 1)
         if part is None and one is not None:
             return None
         parts.append(part)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/interrupt.hpp"
 #include "core/pool.hpp"
 #include "core/portable.hpp"
 
@@ -22,6 +23,23 @@ struct Pieces {
     u64 size(u64 piece) const { return std::min(length, count - begin(piece)); }
 };
 
+// Calls work(i) for each i < number that this thread takes. An exception ends the takes of all threads; an interrupt is
+// thrown between two pieces, so whatever a thread has taken is done.
+template <class Work>
+void take_each(std::atomic<u64>& next, u64 number, const Work& work) {
+    try {
+        while (true) {
+            check_interrupt();
+            const u64 i = next.fetch_add(1, std::memory_order_relaxed);
+            if (i >= number) return;
+            work(i);
+        }
+    } catch (...) {
+        next.store(number, std::memory_order_relaxed);
+        throw;
+    }
+}
+
 // Calls work(state, i) for each i < number, on several threads: each takes the next in order, so a slow thread gets
 // fewer, and who works on one may wait for those before it. No thread is woken for less than two. `begin` makes a
 // thread's state, `finish` is told of it at the thread's end.
@@ -30,7 +48,7 @@ void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work
     std::atomic<u64> next{0};
     run_parallel(static_cast<unsigned>(std::clamp<u64>(number / 2, 1, threads)), [&](unsigned) {
         auto state = begin();
-        for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < number;) work(state, i);
+        take_each(next, number, [&](u64 i) { work(state, i); });
         finish(state);
     });
 }

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from headrace import _native
-from headrace.core.arrays import TORCH_TYPES, Array, take, width_of
+from headrace.core.arrays import TORCH_TYPES, Array, needed_numpy, take, width_of
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import gpu
+from headrace.core.gpu.card import gpu, is_lasting
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import Budget, device_pool
 from headrace.core.gpu.event import Event
@@ -66,13 +66,15 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
     Returns
     -------
     Array
-        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU; a
-        column of cuDF gives CuPy, which cuDF takes as it is.
+        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU, which
+        belongs to the card's own stream where the input's may not last (see `in_stream_of`); a column of cuDF gives CuPy, which
+        cuDF takes as it is.
     """
     typestr = source.typestr if typestr is None else typestr
     width = width_of(typestr)
     if source.device.kind != "cpu" and source.library not in {"torch", "cupy", "cudf"}:
-        buffer = device_pool(gpu(source.device)).take(length * width, source.stream, budget)
+        stream = source.stream if is_lasting(source.stream) else None
+        buffer = device_pool(gpu(source.device)).take(length * width, stream, budget)
         return take(DeviceArray(buffer, typestr, length))
     if budget is not None:
         budget.charge(length * width)  # of another library's memory; it stays taken
@@ -112,8 +114,7 @@ def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
 
 def _empty_numpy(length: int, typestr: str) -> Any:
     """Large arrays are in memory that earlier ones gave back, if there is some: to touch new memory costs more than most work."""
-    import numpy as np
-
+    np = needed_numpy("an array on the host")
     dtype = np.dtype(typestr)
     if length * dtype.itemsize < _REUSED_FROM:
         return np.empty(length, dtype)

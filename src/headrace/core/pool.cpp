@@ -1,13 +1,15 @@
 #include "core/pool.hpp"
 
-#include <sched.h>
-#include <unistd.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,38 +18,39 @@
 namespace headrace {
 namespace {
 
+// Never destroyed: workers may still wait in it while the process exits.
 class Pool {
 public:
-    // One for the process. It is never destroyed: workers may still wait in it while the process exits. A child of
-    // fork() has none of its parent's threads, so it gets a pool of its own.
-    static Pool& instance() {
-        static std::mutex guard;
-        static Pool* pool = nullptr;
-        static pid_t owner = 0;
-        const std::lock_guard lock(guard);
-        if (pool == nullptr || owner != getpid()) {
-            pool = new Pool;
-            owner = getpid();
-        }
-        return *pool;
-    }
-
-    void submit(std::vector<std::function<void()>> jobs) {
-        const std::size_t count = jobs.size();
+    // Gives the first of these a thread each, and returns how many. Every job has a thread even while others run: jobs
+    // of one call wait for each other in tile order.
+    std::size_t submit(std::vector<std::function<void()>> jobs) {
+        std::size_t count = 0;
         {
             const std::lock_guard lock(mutex_);
-            for (auto& job : jobs) jobs_.push_back(std::move(job));
-            waiting_.store(jobs_.size(), std::memory_order_relaxed);
-            // Every job gets a thread even while others run: jobs of one call wait for each other in tile order.
-            while (workers_ < busy_ + jobs_.size()) {
-                std::thread([this] { serve(); }).detach();
-                ++workers_;
+            const std::size_t free = free_workers(jobs.size());
+            try {
+                for (; count < free; ++count) jobs_.push_back(std::move(jobs[count]));
+            } catch (const std::bad_alloc&) {  // the caller has the others
             }
+            waiting_.store(jobs_.size(), std::memory_order_relaxed);
         }
         for (std::size_t job = 0; job < count; ++job) wake_.notify_one();  // all of them would wait for one another
+        return count;
     }
 
 private:
+    // How many workers have no job, at most `wanted`. Starts those that are missing, if the system has threads for
+    // them.
+    std::size_t free_workers(std::size_t wanted) {
+        const std::size_t taken = busy_ + jobs_.size();
+        try {
+            for (; workers_ < taken + wanted; ++workers_) std::thread([this] { serve(); }).detach();
+        } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {
+        }
+        return std::min(wanted, workers_ - taken);
+    }
+
     void serve() {
         std::unique_lock lock(mutex_, std::defer_lock);
         while (true) {
@@ -74,15 +77,15 @@ private:
     std::size_t busy_ = 0;
 };
 
+// One for the process. A child of fork() has none of its parent's threads, and its copy of the parent's pool may be
+// locked, so it gets a pool of its own.
+std::atomic<Pool*> pool{new Pool};
+
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+
 }  // namespace
 
-unsigned hardware_threads() {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
-    return std::max(1u, std::thread::hardware_concurrency());
-}
-
-void run_beside(std::vector<std::function<void()>> jobs) { Pool::instance().submit(std::move(jobs)); }
+std::size_t run_beside(std::vector<std::function<void()>> jobs) { return pool.load()->submit(std::move(jobs)); }
 
 void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
     if (threads <= 1) {
@@ -108,8 +111,10 @@ void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
             if (running.fetch_sub(1, std::memory_order_release) == 1) done.notify_one();
         });
     }
-    Pool::instance().submit(std::move(jobs));
+    const unsigned alone = threads - 1 - static_cast<unsigned>(pool.load()->submit(std::move(jobs)));
+    running.fetch_sub(alone, std::memory_order_relaxed);
     guarded(0);
+    for (unsigned worker = threads - alone; worker < threads; ++worker) guarded(worker);
     const auto are_done = [&] { return running.load(std::memory_order_acquire) == 0; };
     look_for(are_done);
     std::unique_lock lock(mutex);

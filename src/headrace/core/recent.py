@@ -37,6 +37,7 @@ class Recent(Generic[MadeT]):
         if found is None:
             found = values, make()
             while len(self._kept) >= self._most:
-                self._kept.pop(list(self._kept)[0], None)  # noqa: RUF015  # in one step, whatever other threads do
+                for oldest in list(self._kept)[:1]:  # none, if other threads have removed them all meanwhile
+                    self._kept.pop(oldest, None)
             self._kept[name] = found
         return found[1]

@@ -20,6 +20,10 @@ class Block {
 public:
     explicit Block(const u8* p) : bytes_(_mm512_loadu_si512(p)) {}
     u64 equals(u8 c) const { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(static_cast<char>(c))); }
+    u64 looked_up(const u8* table) const {
+        const __m512i found = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+        return _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(found, bytes_), bytes_);
+    }
 
 private:
     friend class HighBytes;
@@ -45,6 +49,11 @@ public:
     u64 equals(u8 c) const {
         const __m256i wanted = _mm256_set1_epi8(static_cast<char>(c));
         return join(_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted));
+    }
+    u64 looked_up(const u8* table) const {
+        const __m256i found = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+        return join(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, low_), low_),
+                    _mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, high_), high_));
     }
 
 private:
@@ -98,6 +107,33 @@ private:
 };
 
 #endif
+
+// Which bytes are one of at most four. Where their lower halves differ, vectors look the only candidate for a byte up
+// by its lower half (Block::looked_up), which costs as much as one comparison.
+class ByteSet {
+public:
+    void add(u8 byte) {
+        looks_up_ = looks_up_ && byte < 0x80 && (used_ >> (byte & 15) & 1) == 0;
+        used_ |= 1u << (byte & 15);
+        table_[byte & 15] = byte;
+        bytes_[count_++] = byte;
+    }
+    u64 in(const Block& block) const {
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+        if (looks_up_) return block.looked_up(table_);
+#endif
+        u64 mask = 0;
+        for (u32 i = 0; i < count_; ++i) mask |= block.equals(bytes_[i]);
+        return mask;
+    }
+
+private:
+    // A value of another lower half stands where no byte is looked for. Bytes from 0x80 on are looked up as 0.
+    u8 table_[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0};
+    u8 bytes_[4] = {};
+    u32 count_ = 0, used_ = 0;
+    bool looks_up_ = true;
+};
 
 // Parity of the bits up to and including each one: prefix_xor(0b00100100) == 0b00011100. Of the quotes' mask it gives
 // the bytes inside quotes, the opening quote included and the closing one not.

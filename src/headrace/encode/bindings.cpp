@@ -55,7 +55,7 @@ nb::object string_views(nb::handle column, unsigned threads, u64 most_bytes) {
     const TextColumn texts = text_column(column);
     EncodedTexts made;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         if (longest_text(texts, threads) > most_bytes) return nb::none();
         made = make_views(texts, threads, most_bytes);
     }
@@ -66,7 +66,7 @@ nb::tuple plain_strings(nb::handle column, unsigned threads, u64 most_small) {
     const TextColumn texts = text_column(column);
     EncodedTexts made;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         made = make_plain(texts, threads, most_small);
     }
     return parts_of(made, form_name(made.form));
@@ -77,7 +77,7 @@ nb::tuple text_dictionary(nb::handle column, unsigned threads) {
     const TextColumn texts = text_column(column);
     TextDictionary made;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         made = make_dictionary(texts, threads);
     }
     return nb::make_tuple(parts_of(made.codes, "dictionary"), parts_of(made.texts, form_name(made.texts.form)),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.column import MOST_VIEWED_BYTES, Column
+from headrace.columns.column import MOST_VIEWED_BYTES, Column, new_column
 from headrace.columns.made import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
@@ -101,7 +101,9 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
     texts = TextRooms(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
     if form == "dictionary":
         codes, distinct, count = text_dictionary(launcher, texts)
-        made = Column(type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets))
+        made = new_column(
+            type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets)
+        )
         return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=made)
     views = string_views(launcher, texts)
     if views is None:

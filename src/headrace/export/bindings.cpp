@@ -56,10 +56,11 @@ nb::object stream_capsule(nb::handle columns, std::int64_t length) {
     return capsule_of(std::move(stream), "arrow_array_stream");
 }
 
-// A Python object that any thread may let go of.
+// A Python object that any thread may release, also after the interpreter has ended: then it stays allocated.
 std::shared_ptr<nb::object> shared_object(nb::object object) {
     return {new nb::object(std::move(object)), [](nb::object* held) {
-                const nb::gil_scoped_acquire acquire;
+                if (is_interpreter_gone()) return;
+                with_gil([&] { Py_DECREF(held->release().ptr()); });
                 delete held;
             }};
 }
@@ -69,10 +70,11 @@ nb::object batches_capsule(nb::handle columns, nb::object next) {
     auto stream = std::make_unique<ArrowArrayStream>();
     const auto call = shared_object(std::move(next));
     NextBatch next_batch = [call]() -> std::shared_ptr<const ArrowBatch> {
-        const nb::gil_scoped_acquire acquire;
-        const nb::object given = (*call)();
-        if (given.is_none()) return nullptr;
-        return std::make_shared<const ArrowBatch>(batch_from(given[0], nb::cast<std::int64_t>(given[1])));
+        return with_gil([&]() -> std::shared_ptr<const ArrowBatch> {
+            const nb::object given = (*call)();
+            if (given.is_none()) return nullptr;
+            return std::make_shared<const ArrowBatch>(batch_from(given[0], nb::cast<std::int64_t>(given[1])));
+        });
     };
     export_stream(std::make_shared<const ArrowBatch>(batch_from(columns, 0)), std::move(next_batch), stream.get());
     return capsule_of(std::move(stream), "arrow_array_stream");
@@ -120,20 +122,14 @@ std::unique_ptr<CsvWriter> csv_writer(nb::handle capsule, nb::handle options) {
     auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (stream == nullptr) throw nb::python_error();
     TextOptions made = text_options(options);
-    const nb::gil_scoped_release release;  // a stream may compute its first batch to know its schema
+    const GilRelease release;  // a stream may compute its first batch to know its schema
     return std::make_unique<CsvWriter>(stream, std::move(made));
-}
-
-// Ctrl-C: Python's handlers run here, and what they raise ends the writing.
-void check_signals() {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
     int code = 0;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         try {
             writer.write_to_file(descriptor, threads, check_signals);
         } catch (const WriteFailure& failure) {
@@ -150,7 +146,7 @@ void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
 nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     std::vector<TextBlock> blocks;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         blocks = writer.all_blocks(threads, check_signals);
     }
     std::size_t size = 0;
@@ -159,7 +155,7 @@ nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     if (made == nullptr) throw nb::python_error();
     nb::object result = nb::steal(made);
     auto* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(made));
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     for (TextBlock& block : blocks) {
         std::copy_n(block.bytes.get(), block.size, out);
         out += block.size;
@@ -171,7 +167,7 @@ nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
 nb::list next_blocks(CsvWriter& writer, unsigned threads) {
     std::vector<TextBlock> blocks;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         blocks = writer.next_blocks(threads);
     }
     nb::list made;

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import MissingDependencyError
+from headrace.core.options import choice
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Executor, Future
 
 _GZIP_LEVEL = 6
 _BATCH_BYTES = 4 << 20
@@ -44,11 +45,22 @@ class Compression:
         with ThreadPoolExecutor(threads) as pool:
             waiting: deque[Future[bytes]] = deque()
             for piece in _gathered(blocks):
-                waiting.append(pool.submit(self.member, piece))
+                waiting.append(self._begun(piece, pool))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             for future in waiting:
                 yield future.result()
+
+    def _begun(self, piece: bytes, pool: Executor) -> Future[bytes]:
+        """A piece under way on the pool. If the system has no thread for it, the calling thread compresses it."""
+        from concurrent.futures import Future
+
+        try:
+            return pool.submit(self.member, piece)
+        except RuntimeError:
+            done: Future[bytes] = Future()
+            done.set_result(self.member(piece))
+            return done
 
 
 def _gathered(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -100,11 +112,10 @@ def compression_of(option: object, target: object) -> Compression | None:
     MissingDependencyError
         Its package is not installed.
     """
-    if option == "infer":
+    if isinstance(option, str) and option == "infer":
         path = os.fspath(target) if isinstance(target, str | os.PathLike) else ""
         option = COMPRESSED.get(os.path.splitext(path)[1].lower())
     if option is None:
         return None
-    if option not in _MAKERS:
-        raise OptionError.unknown("compression", option, ("infer", *_MAKERS))
-    return Compression(str(option), _MAKERS[str(option)]())
+    name = choice("compression", option, ("infer", *_MAKERS))
+    return Compression(name, _MAKERS[name]())

@@ -10,10 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.export.compress import COMPRESSED
 from headrace.export.whole_file import final_path, moved_when_whole
 from headrace.export.write_csv import ArrowStream, write_csv
+from headrace.sources.open import checked_path
 
 
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
@@ -160,12 +161,12 @@ _FORMATS = {
 
 def _resolve(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
     """Where the file goes (through links, so that a link stays one) and its format."""
-    target = Path(path)
+    target = Path(checked_path(path, "the target"))
     suffix = target.suffix
     if suffix.lower() in COMPRESSED and Path(target.stem).suffix.lower() in (".csv", ".tsv"):
         suffix = Path(target.stem).suffix
     if suffix.lower() not in _FORMATS:
         valid = ", ".join(_FORMATS)
         what = f"the suffix {suffix!r} names no format" if suffix else "the name has no suffix that names a format"
-        raise OptionError(f"cannot write {os.fspath(path)!r}: {what}; valid: {valid}")
+        raise OptionError(f"cannot write {shown(os.fspath(path))}: {what}; valid: {valid}")
     return final_path(path), _FORMATS[suffix.lower()]

@@ -1,5 +1,6 @@
 // Dates, times, timestamps and durations as text. Each function writes from `out` on and returns the end; it may
-// overwrite up to 8 bytes behind that. Any number has a text, also one far outside the calendar.
+// overwrite up to 8 bytes behind that. A date whose year has no four digits has no text that reads back: the end is
+// null.
 #pragma once
 
 #include "export/format_number.hpp"
@@ -35,14 +36,14 @@ HR_FN Quotient divide_down(i64 value) {
 }
 
 constexpr i64 SECONDS_OF_DAY = 86400;
-constexpr usize LONGEST_DATE = 22;       // -292277022657-01-27
-constexpr usize LONGEST_TIMESTAMP = 48;  // a date, a space, HH:MM:SS.nnnnnnnnn and Z
-constexpr usize LONGEST_DURATION = 48;
+constexpr i64 FIRST_DAY = -719528, LAST_DAY = 2932896;  // 0000-01-01, 9999-12-31
+constexpr usize LONGEST_TIME = 48;                      // 37 are needed: -106751991167301 days +23:59:59.nnnnnnnnn
 
-// YYYY-MM-DD from days since 1970-01-01; a year that has no four digits gets a sign (ISO 8601's expanded form): -0001,
-// +10000. The calendar is the inverse of days_from_civil (columns/rules/parse_date.hpp): years begin in March, 400 of
-// them have 146097 days.
+// YYYY-MM-DD from days since 1970-01-01. The calendar is the inverse of days_from_civil (columns/rules/parse_date.hpp):
+// years begin in March, 400 of them have 146097 days.
 HR_FN u8* write_date(u8* out, i64 days) {
+    if (days < FIRST_DAY || days > LAST_DAY) [[unlikely]]
+        return nullptr;
     const Quotient era = divide_down<146097>(days + 719468);
     const u32 day_of_era = static_cast<u32>(era.rest);
     // Leap days within the era are taken off, so that every year has 365 days.
@@ -51,15 +52,9 @@ HR_FN u8* write_date(u8* out, i64 days) {
     const u32 months_since_march = (5 * day_of_year + 2) / 153;
     const u32 day = day_of_year - (153 * months_since_march + 2) / 5 + 1;
     const u32 month = months_since_march < 10 ? months_since_march + 3 : months_since_march - 9;
-    const i64 year = era.whole * 400 + year_of_era + (month <= 2 ? 1 : 0);
-    if (year >= 0 && year <= 9999) [[likely]] {
-        out = write_two_digits(out, static_cast<u32>(year) / 100);
-        out = write_two_digits(out, static_cast<u32>(year) % 100);
-    } else {
-        *out++ = year < 0 ? '-' : '+';
-        const u64 magnitude = static_cast<u64>(year < 0 ? -year : year);
-        out = magnitude < 10000 ? write_padded(out, static_cast<u32>(magnitude), 4) : write_unsigned(out, magnitude);
-    }
+    const u32 year = static_cast<u32>(era.whole * 400 + year_of_era + (month <= 2 ? 1 : 0));
+    out = write_two_digits(out, year / 100);
+    out = write_two_digits(out, year % 100);
     *out++ = '-';
     out = write_two_digits(out, month);
     *out++ = '-';
@@ -95,25 +90,26 @@ template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_timestamp(u8* out, i64 units, bool instant) {
     const Quotient day = divide_down<SECONDS_OF_DAY * UNITS_PER_SECOND>(units);
     out = write_date(out, day.whole);
+    if (out == nullptr) [[unlikely]]
+        return nullptr;
     *out++ = ' ';
     out = write_time_of_day<UNITS_PER_SECOND>(out, day.rest);
     *out = 'Z';
     return out + instant;
 }
 
-// [-]N days HH:MM:SS[.f]; the sign holds for the whole: "-0 days 00:00:01" is one second back.
+// N days HH:MM:SS[.f], or below zero -N days +HH:MM:SS[.f] as Python and pandas write it: days are rounded down and the
+// clock goes forward from there, so that one second back is "-1 days +23:59:59".
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_duration(u8* out, i64 units) {
-    const u64 magnitude = units < 0 ? u64{0} - static_cast<u64>(units) : static_cast<u64>(units);
-    constexpr u64 units_per_day = SECONDS_OF_DAY * UNITS_PER_SECOND;
-    *out = '-';
-    out = write_unsigned(out + (units < 0), magnitude / units_per_day);
-    __builtin_memcpy(out, " days ", 6);
-    return write_time_of_day<UNITS_PER_SECOND>(out + 6, static_cast<i64>(magnitude % units_per_day));
+    const Quotient day = divide_down<SECONDS_OF_DAY * UNITS_PER_SECOND>(units);
+    out = write_signed(out, day.whole);
+    __builtin_memcpy(out, " days +", 7);
+    return write_time_of_day<UNITS_PER_SECOND>(out + 6 + (units < 0), day.rest);
 }
 
-// HH:MM:SS[.f]; what is no time of a day (below 0, 24 hours and more) is told as a duration, which no reader takes for
-// one.
+// HH:MM:SS[.f]. A value outside the day (DuckDB has 24:00:00) is written as a duration, which no reader takes for a
+// time.
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_time(u8* out, i64 units) {
     const bool in_day = units >= 0 && units < SECONDS_OF_DAY * UNITS_PER_SECOND;

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from headrace.core.context import Context
-from headrace.core.errors import OptionError
-from headrace.core.options import Given, resolve_aliases
+from headrace.core.context import context_of
+from headrace.core.errors import OptionError, shown
+from headrace.core.options import Given, renamed, resolve_aliases
 from headrace.export.compress import Compression, compression_of
 from headrace.structure.dialect import Dialect
 
@@ -96,7 +96,7 @@ class WriteOptions:
         """
         values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
         checked = Given(values)
-        context = Context() if values["context"] is None else checked.instance("context", Context)
+        context = context_of(values["context"])
         if (threads := checked.count("threads")) is not None:
             context = replace(context, threads=threads)
         return cls(_text_options(values, checked), compression_of(values["compression"], path_or_file), context.thread_count)
@@ -104,12 +104,13 @@ class WriteOptions:
 
 def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     line_end = given.text("line_end")
-    dialect = Dialect(
-        sep=values["sep"],  # type: ignore[arg-type]
-        quote=values["quote_char"],  # type: ignore[arg-type]
-        comment=values["comment"],  # type: ignore[arg-type]
-        line_end=None if line_end in (b"\n", b"\r\n", b"\r") else line_end,
-    )
+    with renamed({"quote": "quote_char"}):
+        dialect = Dialect(
+            sep=values["sep"],  # type: ignore[arg-type]
+            quote=values["quote_char"],  # type: ignore[arg-type]
+            comment=values["comment"],  # type: ignore[arg-type]
+            line_end=None if line_end in (b"\n", b"\r\n", b"\r") else line_end,
+        )
     quoting = given.choice("quoting", ("minimal", "all", "none"))
     if dialect.quote is None and quoting == "all":
         raise OptionError("quoting='all' needs a quote_char")
@@ -125,5 +126,7 @@ def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     special = set(options.sep + options.line_end + options.quote + b"\r\n")
     if (shared := special & set(options.null)) or (options.comment and options.null.startswith(options.comment)):
         what = repr(bytes(sorted(shared)[:1])) if shared else "the comment's beginning"
-        raise OptionError(f"null={options.null.decode(errors='replace')!r} holds {what}, which means something else in this text")
+        null = shown(options.null.decode(errors="replace"))
+        raise OptionError(f"null={null} holds {what}, which means something else in this text")
+
     return options

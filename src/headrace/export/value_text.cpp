@@ -57,7 +57,7 @@ usize value_width(const ColumnFormat& format) {
     if (is_text(format.kind) || format.kind == ArrowKind::null) return 0;
     if (format.kind == ArrowKind::dictionary) return value_width(*format.values);
     if (format.kind == ArrowKind::decimal) return decimal_width(format.decimal_words, format.scale);
-    return LONGEST_TIMESTAMP;
+    return LONGEST_TIME;
 }
 
 std::string_view value_alphabet(const ColumnFormat& format) {

@@ -17,7 +17,7 @@ usize value_width(const ColumnFormat& format);
 // Every byte that the text of a value may have.
 std::string_view value_alphabet(const ColumnFormat& format);
 
-// Writes the value of a row that is not null, and returns the end.
+// Writes the value of a row that is not null, and returns the end; null for a date that no text reads back as.
 u8* write_value(const ColumnView& column, i64 row, u8* out);
 
 }  // namespace headrace

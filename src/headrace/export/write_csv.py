@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from typing import Literal, Protocol, runtime_checkable
+from types import ModuleType
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from headrace import _native
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, SourceError
 from headrace.export.text_options import WriteOptions
 from headrace.export.whole_file import final_path, moved_when_whole
+from headrace.sources.open import checked_path, is_to_open, opened_anew
 
 
 @runtime_checkable
@@ -48,10 +50,10 @@ def write_csv(
 ) -> bytes | None:
     r"""Write a table as delimited text that `read_csv`, told the types, reads back to the same bits.
 
-    The text does not depend on threads. Floats are the shortest text of the same bits (``1.0``, ``1e-07``, ``NaN``, ``inf``);
-    timestamps ``2020-01-31 23:59:58.500``, those of a zone in UTC with ``Z`` behind; durations ``-1 days 02:03:04``, where the
-    sign holds for the whole; binary its bytes. Fractions of a second have all digits of the unit, or are left out where they are
-    0. A year that has no four digits gets a sign.
+    The text does not depend on threads. Floats are the shortest text of the same bits (``1.0``, ``1e-07``, ``inf``), and every
+    NaN is ``NaN``, without its sign and payload; timestamps ``2020-01-31 23:59:58.500``, those of a zone in UTC with ``Z`` at the
+    end; durations ``1 days 02:03:04`` or ``-1 days +23:59:59`` (one second back), as Python and pandas write them; binary its
+    bytes. Fractions of a second have all digits of the unit, or are left out where they are 0.
 
     A null is written as `null`, by default nothing; an empty text is ``""``. Quotes enclose text that holds a byte of the
     dialect, has a blank at an end or equals `null`, and what a reader would take for a comment or for a mark of the file.
@@ -60,10 +62,10 @@ def write_csv(
     ----------
     table
         Anything with ``__arrow_c_stream__``: a table of headrace, PyArrow, Polars, pandas or DuckDB. Its batches are taken as
-        they come and need not fit memory together.
+        they come and need not fit memory together. The index of a pandas frame is written if it has a name.
     path_or_file
-        Where the text goes: a path, or a file object that takes bytes; None to have the text returned. A file at a path is
-        written beside its place and moved there when it is whole.
+        Where the text goes: a path, or a file object that takes bytes, also one of ``fsspec.open(url, "wb")``; None to have the
+        text returned. A file at a path is written beside its place and moved there when it is whole.
     sep
         What separates fields, 1 to 8 bytes.
     header
@@ -96,8 +98,9 @@ def write_csv(
     Raises
     ------
     OptionError
-        An option has a wrong value; a column is nested or an interval; a value needs quotes and may not have them; a null that
-        is alone in its row would leave a blank line, which readers skip.
+        An option has a wrong value; a column is nested or an interval; a value needs quotes and may not have them; a date or
+        timestamp lies outside the years 0000 to 9999; a null that is alone in its row would leave a blank line, which readers
+        skip.
     MissingDependencyError
         The compression needs a package.
     SourceError
@@ -125,15 +128,26 @@ def write_csv(
         "threads": threads,
     }
     options = WriteOptions.of(given, aliases, path_or_file)
+    table = _without_unnamed_index(table)
     if not isinstance(table, ArrowStream):
-        raise OptionError(f"table must have __arrow_c_stream__, as Arrow tables have, which {type(table).__name__} has not")
+        raise OptionError(f"table must be an Arrow table (an object with __arrow_c_stream__), not {type(table).__name__}")
     if path_or_file is None:
         return _to_bytes(table, options)
     if isinstance(path_or_file, str | os.PathLike):
-        _to_path(table, final_path(path_or_file), options)
+        _to_path(table, final_path(checked_path(path_or_file, "path_or_file")), options)
     else:
         _to_file_object(table, path_or_file, options)
     return None
+
+
+def _without_unnamed_index(table: Any) -> Any:
+    """A pandas frame without the parts of its index that have no name. Its Arrow stream would call them ``__index_level_0__``."""
+    if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "reset_index"):
+        return table
+    names = list(table.index.names)
+    if None not in names:
+        return table
+    return table.reset_index(level=[level for level, name in enumerate(names) if name is None], drop=True)
 
 
 def _writer(table: ArrowStream, options: WriteOptions) -> _native.CsvWriter:
@@ -170,8 +184,14 @@ def _to_path(table: ArrowStream, target: os.PathLike[str], options: WriteOptions
 
 
 def _to_file_object(table: ArrowStream, file: object, options: WriteOptions) -> None:
-    if not isinstance(file, Writable):
-        raise OptionError(f"path_or_file must be a path, a file object that takes bytes, or None, not {type(file).__name__}")
+    if is_to_open(file):
+        with opened_anew(file) as stream:
+            _to_file_object(table, stream, options)
+        return
+    if not isinstance(file, Writable) or isinstance(file, type | ModuleType):
+        raise OptionError.wrong("path_or_file", "a path, a file object that accepts bytes, or None", file)
+    if getattr(file, "closed", False) is True:
+        raise OptionError("path_or_file is a file object that is closed; open it again, or pass its path")
     blocks = _blocks(table, options)
     for block in blocks if options.compression is None else options.compression.compressed(blocks, options.threads):
         _write_whole(file, block)
@@ -184,7 +204,7 @@ def _write_whole(file: Writable, block: bytes) -> None:
         try:
             taken = file.write(rest)
         except TypeError as error:
-            raise OptionError(f"the file object takes no bytes ({error}); open it in binary mode, 'wb'") from None
+            raise OptionError(f"path_or_file must accept bytes ({error}); open it in binary mode ('wb')") from None
         if not isinstance(taken, int):
             return
         if not 0 < taken <= len(rest):

@@ -34,8 +34,7 @@ public:
             std::copy_n(head_.data() + offset, n, reinterpret_cast<char*>(to));
             return;
         }
-        const nb::gil_scoped_acquire acquire;
-        read_(offset, n, reinterpret_cast<std::uintptr_t>(to));
+        with_gil([&] { read_(offset, n, reinterpret_cast<std::uintptr_t>(to)); });
     }
 
 private:
@@ -99,7 +98,7 @@ void check_inside(const Source& source, std::uint64_t offset, std::size_t n) {
 // By several threads, a piece at a time.
 void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to, unsigned threads) {
     constexpr std::size_t PIECE = std::size_t{1} << 20;
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     check_inside(*source.source, offset, n);
     std::atomic<std::size_t> next{0};
     run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads, n / PIECE + 1)), [&](unsigned) {
@@ -134,7 +133,7 @@ public:
     }
 
     int wait() const {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return part_->wait();
     }
 

@@ -64,7 +64,7 @@ class TextEncoding:
         if encoding is None:
             return cls(None, errors == "replace")
         if not isinstance(encoding, str):
-            raise OptionError(f"encoding must be a name or None, not {encoding!r}")
+            raise OptionError.wrong("encoding", "a name or None", encoding)
         if encoding.lower().replace("_", "-") in ("utf8-lossy", "utf-8-lossy"):
             return cls(None, True)
         try:

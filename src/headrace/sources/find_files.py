@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
 
-from headrace.core.errors import NoMatchError, OptionError
+from headrace.core.errors import NoMatchError, OptionError, shown
 from headrace.sources.on_gpu import is_on_gpu
-from headrace.sources.open import Readable, SourceLike
+from headrace.sources.open import Readable, SourceLike, checked_path
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """How a folder's name says that the value of its key is null."""
@@ -57,21 +57,22 @@ def _is_buffer(source: object) -> bool:
     """Whether it holds bytes, as `array.array` does, which is a sequence too."""
     try:
         memoryview(source).release()  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return False
     return True
 
 
 def _of_path(source: str | os.PathLike[str], glob: bool, hive: bool) -> list[SourceLike] | None:
-    path = os.fspath(source)
-    if not isinstance(path, str):
-        return None
+    path = checked_path(source, "source")
     if hive and os.path.isdir(path):
         if found := list(_files_below(path)):
             return [*sorted(found)]
         raise NoMatchError(f"the folder {path!r} has no file, nor has any folder in it")
     if _URL.match(path) and not os.path.lexists(path):
-        raise NoMatchError(f"{path!r} is no local file; pass a file object, such as fsspec.open() or urllib's urlopen() gives")
+        raise NoMatchError(
+            f"{shown(path)} is a URL, and only local files are opened by name; pass fsspec.open(url) of the package fsspec,"
+            " or urllib.request.urlopen(url)"
+        )
     if glob and _WILD.search(path) and not os.path.lexists(path):
         return [*match_files(path)]
     return None

@@ -80,21 +80,22 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
     ctypes, card, size = modules.ctypes, modules.gpu(text.device), text.nbytes
     staged = modules.staging(card)
     stream = card.stream if text.stream is None else text.stream
-    head = b""
-    if size:
-        card.make_current()
-        head = staged.fetch(text.address, stream, min(head_bytes(size), size), counted=crossings)
+
+    def fetched(address: int, count: int) -> bytes:
+        with card.current():  # any thread may read
+            found: bytes = staged.fetch(address, stream, count, counted=crossings)
+        return found
+
+    head = fetched(text.address, min(head_bytes(size), size)) if size else b""
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
         if len(head) < offset + count <= MOST_HEAD_BYTES:
-            card.make_current()  # any thread may read
-            head = staged.fetch(text.address, stream, min(MOST_HEAD_BYTES, size), counted=crossings)
+            head = fetched(text.address, min(MOST_HEAD_BYTES, size))
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
         elif count <= MOST_HEAD_BYTES:
-            card.make_current()
-            ctypes.memmove(address, staged.fetch(text.address + offset, stream, count, counted=crossings), count)
+            ctypes.memmove(address, fetched(text.address + offset, count), count)
         else:
             target: Any = (ctypes.c_char * count).from_address(address)
             staged.download_from(text.address + offset, stream, target, counted=crossings)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from headrace import _native
-from headrace.core.errors import OptionError, SourceError
+from headrace.core.errors import OptionError, SourceError, shown
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.quick import quick
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
@@ -39,8 +42,23 @@ class Readable(Protocol):
         """All that is left."""
 
 
-SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable
-"""A path, bytes, or a file object; at run time whatever lends its bytes will do (mmap, array, NumPy)."""
+class FileToOpen(Protocol):
+    """A file that is opened by a ``with`` block: what `fsspec.open` gives."""
+
+    full_name: str
+
+    def open(self) -> object:
+        """The file object."""
+
+    def __enter__(self) -> Readable:
+        """The file object."""
+
+    def __exit__(self, *error: object) -> bool | None:
+        """Close it."""
+
+
+SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable | FileToOpen
+"""A path, bytes, or a file object, open or to be opened; at run time whatever lends its bytes will do (mmap, array, NumPy)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +124,9 @@ class SourceOptions:
 
 
 _open_source = quick(OpenSource)
+_BYTE_FORMATS = ("B", "b", "c")
+_LONGEST_PATH = 4096
+_NO_PATH = re.compile(rb"[\0\r\n]")
 
 
 def open_source(source: object, options: SourceOptions | None = None) -> AbstractContextManager[OpenSource]:
@@ -154,16 +175,53 @@ def open_beginning(source: object, options: SourceOptions, most: int) -> Iterato
     SourceError, MissingDependencyError
         As `open_source`.
     """
-    if isinstance(source, Readable):
+    if is_to_open(source):
+        with opened_anew(source) as stream:
+            yield _as_text(_peeked(stream, most), options, most)
+    elif is_readable(source):
         yield _as_text(_peeked(source, most), options, most)
     else:
         with _open_bytes(source, options.crossings) as opened:
             yield _as_text(opened, options, most)
 
 
+def is_readable(source: object) -> TypeGuard[Readable]:
+    """Whether `source` is a file object that is open; a module or a class with a `read` is none.
+
+    Raises
+    ------
+    OptionError
+        It is one, and closed.
+    """
+    if not isinstance(source, Readable) or isinstance(source, type | ModuleType):
+        return False
+    if getattr(source, "closed", False) is True:
+        raise OptionError("source is a file object that is closed; open it again, or pass its path")
+    return True
+
+
+def is_to_open(source: object) -> TypeGuard[FileToOpen]:
+    """Whether `source` is a file object that has to be opened first."""
+    # isinstance() with a protocol takes 20 us where it is none.
+    if not (hasattr(source, "full_name") and hasattr(source, "__enter__") and hasattr(source, "open")):
+        return False
+    return not isinstance(source, Readable | type | ModuleType | str | os.PathLike)
+
+
+def opened_anew(source: FileToOpen) -> AbstractContextManager[Readable]:
+    """The file object, until the block ends. A copy of `source` opens it, so that it may be open several times."""
+    return copy(source)
+
+
+def name_of(stream: object) -> str:
+    """What messages call a file object."""
+    name = getattr(stream, "full_name", None) or getattr(stream, "name", None)
+    return str(name or "<file object>")
+
+
 def _peeked(stream: Readable, most: int) -> OpenSource:
     if not getattr(stream, "seekable", lambda: False)():
-        raise OptionError("a look would use up a stream that cannot seek; read_csv(..., dialect='auto') reads it as a whole")
+        raise OptionError("source cannot seek, so a look would use it up; read_csv(..., dialect='auto') reads it as a whole")
     place = stream.tell()  # type: ignore[attr-defined]
     try:
         content = stream.read(most)  # type: ignore[call-arg]
@@ -218,18 +276,62 @@ def _open_bytes(source: object, crossings: Crossings) -> Iterator[OpenSource]:
     if is_on_gpu(source):
         yield _of_gpu(source, crossings)
     elif isinstance(source, str | os.PathLike):
-        yield from _open_path(os.fspath(source))
-    elif isinstance(source, Readable):
+        yield from _open_path(checked_path(source, "source"))
+    elif is_to_open(source):
+        with opened_anew(source) as stream:
+            content = _of_content(stream.read(), source)
+        yield content
+    elif is_readable(source):
         yield _of_content(source.read(), source)
     else:
-        try:
-            view = memoryview(source)  # type: ignore[arg-type]
-        except TypeError:
-            kind = type(source).__name__
-            raise OptionError(f"source must be a path, bytes or a file object, not {kind}") from None
-        if not view.c_contiguous:
-            raise OptionError("source must be contiguous; pass bytes(source)")
-        yield OpenSource(_native.Source.from_bytes(view), "<bytes>")
+        yield OpenSource(_native.Source.from_bytes(bytes_of(source)), "<bytes>")
+
+
+def bytes_of(source: object) -> memoryview:
+    """The bytes that `source` lends, which are the text.
+
+    Raises
+    ------
+    OptionError
+        It lends none, has gaps between them, has other items, or names a file.
+    """
+    kind = type(source).__name__
+    try:
+        view = memoryview(source)  # type: ignore[arg-type]
+    except (TypeError, ValueError, BufferError):
+        raise OptionError(f"source must be a path, bytes or a file object, not {kind}") from None
+    if view.format not in _BYTE_FORMATS:
+        raise OptionError(f"source is {kind} with items of format {view.format!r}; a text is an array of bytes (uint8)")
+    if not view.c_contiguous:
+        raise OptionError("source must be contiguous; pass bytes(source)")
+    if 0 < view.nbytes <= _LONGEST_PATH and _names_a_file(view.tobytes()):
+        name = view.tobytes()
+        raise OptionError(f"source is bytes that name the file {name!r}, and bytes are the text itself; pass os.fsdecode(source)")
+    return view
+
+
+def _names_a_file(text: bytes) -> bool:
+    return not _NO_PATH.search(text) and os.path.isfile(text)
+
+
+def checked_path(path: str | os.PathLike[str], name: str) -> str:
+    """A path that the system can look for.
+
+    Raises
+    ------
+    OptionError
+        It is one of bytes, or holds a character that no path holds.
+    """
+    found = os.fspath(path)
+    if not isinstance(found, str):
+        raise OptionError(f"{name} must be a str path, not {shown(found)}; bytes would be taken for the text itself")
+    try:
+        valid = b"\0" not in os.fsencode(found)
+    except UnicodeEncodeError:
+        valid = False
+    if not valid:
+        raise OptionError(f"{name} must be a path, and {shown(found)} holds a character that no path can hold")
+    return found
 
 
 def _of_gpu(source: object, crossings: Crossings) -> OpenSource:
@@ -237,23 +339,32 @@ def _of_gpu(source: object, crossings: Crossings) -> OpenSource:
     return _open_source(host_view(text, crossings), f"<{text.device}>", on_gpu=text)
 
 
-def _of_content(content: object, stream: Readable) -> OpenSource:
-    name = str(getattr(stream, "name", None) or "<file object>")
+def _of_content(content: object, stream: Readable | FileToOpen) -> OpenSource:
+    name = name_of(stream)
     data = content.encode() if isinstance(content, str) else content
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise SourceError(f"read() of {name} gave {content!r}, not bytes or text; is it a non-blocking stream?")
+        raise SourceError(f"read() of {name} gave {shown(content)}, not bytes or text; is it a non-blocking stream?")
     return OpenSource(_native.Source.from_bytes(data), name, is_text=isinstance(content, str))
 
 
+def is_sized(file: str | os.PathLike[str] | int) -> bool:
+    """Whether this is a regular file whose size `stat` gives. A file of /proc gives 0 and is read to its end, as a pipe is."""
+    found = os.stat(file)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > 0:
+        return stat.S_ISREG(found.st_mode)
+    if isinstance(file, int):
+        return not os.pread(file, 1, 0)
+    with open(file, "rb") as opened:
+        return not opened.read(1)
+
+
 def _open_path(path: str) -> Iterator[OpenSource]:
-    if not isinstance(path, str):
-        raise OptionError(f"source must be a str path, not {path!r}; bytes would be taken for the text itself")
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise SourceError(f"{path!r} is a directory; name a file in it")
-        if stat.S_ISREG(mode):
+        if is_sized(descriptor):
             yield OpenSource(_native.Source.from_file(descriptor, path), path)
         else:
             with os.fdopen(os.dup(descriptor), "rb") as stream:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import stat
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +12,18 @@ from headrace.core.errors import SourceError
 from headrace.sources.compressed import COMPRESSIONS, decompressed_pieces, recognised
 from headrace.sources.encoding import MARK_UNDECODABLE, TextEncoding, in_utf8, is_decoded_whole
 from headrace.sources.on_gpu import is_on_gpu
-from headrace.sources.open import FOREIGN, Readable, SourceOptions
+from headrace.sources.open import (
+    FOREIGN,
+    FileToOpen,
+    SourceOptions,
+    bytes_of,
+    checked_path,
+    is_readable,
+    is_sized,
+    is_to_open,
+    name_of,
+    opened_anew,
+)
 
 _READ = 1 << 20
 _START_BYTES = 10
@@ -49,10 +59,13 @@ class Pieces:
         self._once = False
         self.name = "<bytes>"
         if isinstance(source, str | os.PathLike):
-            self.name = os.fspath(source)
-            self._once = not stat.S_ISREG(os.stat(source).st_mode)
-        elif isinstance(source, Readable):
-            self.name = str(getattr(source, "name", None) or "<file object>")
+            self.name = checked_path(source, "source")
+            self._once = not is_sized(source)
+        elif is_to_open(source):
+            self.name = name_of(source)
+            self._is_text = "b" not in str(getattr(source, "mode", "rb"))
+        elif is_readable(source):
+            self.name = name_of(source)
             self._once = not getattr(source, "seekable", lambda: False)()
             self._place = 0 if self._once else source.tell()  # type: ignore[attr-defined]
 
@@ -110,28 +123,34 @@ class Pieces:
         source: Any = self._source
         if isinstance(source, str | os.PathLike):
             return _of_path(source, self.name)
-        if not isinstance(source, Readable):
-            view = memoryview(source).cast("B")
+        if is_to_open(source):
+            return self._opened_chunks(source)
+        if not is_readable(source):
+            view = bytes_of(source).cast("B")
             return (bytes(view[at : at + _READ]) for at in range(0, len(view), _READ))
         if not self._once:
             source.seek(self._place)  # type: ignore[attr-defined]
         self._is_text = isinstance(source.read(0), str)  # type: ignore[call-arg]
         return _read_from(source, self.name)
 
+    def _opened_chunks(self, source: FileToOpen) -> Iterator[bytes]:
+        with opened_anew(source) as stream:
+            yield from _read_from(stream, self.name)
+
 
 def comes_in_order(source: object, options: SourceOptions) -> bool:
     """Whether the text of `source` has to be made from its front: it is compressed, a file object, a pipe, or in such a codec."""
     if is_on_gpu(source):
         return False
-    if isinstance(source, Readable):
+    if is_to_open(source) or is_readable(source):
         return True
     if isinstance(source, str | os.PathLike):
-        if not stat.S_ISREG(os.stat(source).st_mode):
+        if not is_sized(checked_path(source, "source")):
             return not os.path.isdir(source)
         with open(source, "rb") as file:
             start = file.read(_START_BYTES)
     else:
-        start = bytes(memoryview(source).cast("B")[:_START_BYTES])  # type: ignore[arg-type]
+        start = bytes(bytes_of(source).cast("B")[:_START_BYTES])
     if options.compression is not None and (options.compression != "infer" or recognised(start) is not None):
         return True
     return is_decoded_whole(options.encoding.of_text(start[:4])[0])
@@ -141,7 +160,7 @@ def _of_path(path: str | os.PathLike[str], name: str) -> Iterator[bytes]:
     """A file's bytes by pread, so that one that is cut or changes is an error; what is no regular file is read to its end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if not is_sized(descriptor):
             while chunk := os.read(descriptor, _READ):
                 yield chunk
             return

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from headrace.core.errors import SourceError
-from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_source
+from headrace.sources.open import OpenSource, SourceLike, SourceOptions, checked_path, is_sized, open_source
 
 KEPT_BYTES = 1 << 28
 
@@ -43,7 +42,7 @@ class ReopenedSource:
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
         self._options = options
         self._keeping = keeping
-        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+        self._path = checked_path(source, "source") if isinstance(source, str | os.PathLike) else None
         self._seen = _identity(self._path)
         self._held = None if self._seen else keeping.closing.enter_context(open_source(source, options))
         self.name = self._path or f"<source {number}>"
@@ -67,7 +66,7 @@ class ReopenedSource:
 
 def _identity(path: str | None) -> tuple[int, ...] | None:
     """What changes if a regular file does; None for anything else."""
-    if path is None:
+    if path is None or not is_sized(path):
         return None
     found = os.stat(path)
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

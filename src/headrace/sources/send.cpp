@@ -121,7 +121,7 @@ public:
         }
         std::vector<std::function<void()>> jobs;
         for (const Worker& worker : woken) jobs.push_back([state, worker] { state->serve(worker); });
-        if (!jobs.empty()) run_beside(std::move(jobs));
+        if (!jobs.empty()) state->keep_idle(woken, run_beside(std::move(jobs)));
     }
 
 private:
@@ -134,6 +134,13 @@ private:
         std::shared_ptr<Sending> sending;
         std::size_t begin, n;
     };
+
+    // Only the first `running` of these have a thread. If none has, the calling thread does the work.
+    void keep_idle(const std::vector<Worker>& woken, std::size_t running) {
+        if (running == 0) serve(woken.front());
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = std::max<std::size_t>(running, 1); i < woken.size(); ++i) idle_.push_back(woken[i]);
+    }
 
     void serve(Worker worker) {
         const int status = way_.calls.make_current(way_.context);

@@ -149,18 +149,24 @@ TextWindows = WholeText | ForwardText
 
 
 class MadeAhead:
-    """What a thread makes, a few pieces ahead of who takes them."""
+    """What a thread makes, a few pieces ahead of who takes them. If the system has no thread, each is made when it is taken."""
 
     def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
         self._pieces: queue.Queue[bytes | BaseException | None] = queue.Queue()
         self._changed = threading.Condition()
         self._bytes = 0
         self._is_closed = False
+        self._made_here: Iterator[bytes] | None = None
         self._thread = threading.Thread(target=self._work, args=(make,), name="headrace-text", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._made_here = make()
 
     def take(self) -> bytes | None:
         """The next piece, None behind the last. What ended the thread is raised here."""
+        if self._made_here is not None:
+            return next(self._made_here, None)
         piece = self._pieces.get()
         if isinstance(piece, BaseException):
             self._pieces.put(piece)
@@ -175,6 +181,9 @@ class MadeAhead:
 
     def close(self) -> None:
         """Stop making, and wait for the thread."""
+        if self._made_here is not None:
+            self._made_here = iter(())
+            return
         with self._changed:
             self._is_closed = True
             self._changed.notify()

@@ -30,7 +30,7 @@ class Emit(IntFlag):
     OPEN = 4
     """This byte is the first of a record."""
     STRAY = 8
-    """A quote stands where none may, or something else follows a closing quote; faults the record that the byte is in."""
+    """Text follows a closing quote, or a strict or lenient dialect has a quote in an unquoted field; faults the byte's record."""
     BLANK = 16
     """A blank line is skipped; with REC, the record that OPEN had begun turns out to be one."""
     COMMENT = 32

@@ -72,6 +72,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.double_quote = nb::cast<bool>(given.attr("double_quote"));
     d.lenient = nb::cast<bool>(given.attr("lenient"));
     if (d.lenient) d.unreal_group = nb::cast<u32>(given.attr("automaton").attr("unreal_group"));
+    d.strict = nb::cast<bool>(given.attr("strict"));
     d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
@@ -101,7 +102,7 @@ nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, 
     Structure found;
     {
         const Isa chosen = choose_isa(isa);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         found = find_structure(*source.source, dialect.dialect, chosen, threads, tile_bytes);
     }
     nb::dict result;
@@ -133,7 +134,7 @@ nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb:
     const SurveyPlan plan = survey_plan(given);
     Survey found;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         found = survey(*source.source, dialect.dialect, plan);
     }
     nb::dict result;
@@ -148,7 +149,7 @@ nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb:
 std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& dialect, nb::handle given,
                               std::uint64_t index) {
     const SurveyPlan plan = survey_plan(given);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return record_begin(*source.source, dialect.dialect, plan, index);
 }
 
@@ -158,7 +159,7 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
     u64 found = lines;
     std::uint64_t behind = begin;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         behind = skip_lines(*source.source, dialect.dialect, begin, found);
     }
     return nb::make_tuple(behind, found);
@@ -185,8 +186,12 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);
     u8 map[MAX_STATES];
-    find_kernels(choose_isa(isa))
-        .summarise(dialect.dialect, reinterpret_cast<const u8*>(padded.data()), text.size(), {}, map);
+    const auto* const data = reinterpret_cast<const u8*>(padded.data());
+    const FindKernels& kernels = find_kernels(choose_isa(isa));
+    const Summary found = kernels.summarise(dialect.dialect, data, text.size(), {}, map);
+    for (u8 s = 0; s < dialect.dialect.automaton.states; ++s) {
+        if (found.unsettled >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), s);
+    }
     return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
 }
 

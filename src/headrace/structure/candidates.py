@@ -26,6 +26,9 @@ _FEW_LINES = 20
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 
+_QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')
+"""Line ends in it end no record."""
+
 Options = dict[str, Any]
 Fixed = Mapping[str, Any]
 """Options of `Dialect` that are not to be guessed, by name."""
@@ -38,7 +41,9 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
     line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
     others = {
-        name: fixed[name] for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient") if name in fixed
+        name: fixed[name]
+        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient", "strict")
+        if name in fixed
     }
     escapes = {quote: [fixed["escape"]] if "escape" in fixed else _escapes(text, quote) for quote in quotes}
     quoting = [(quote, escape) for quote in quotes for escape in escapes[quote]]
@@ -95,7 +100,8 @@ def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
 def _separators(text: bytes) -> Iterator[bytes]:
     """Those that occur; a byte that occurs only as part of a longer separator is none. The last one does not occur."""
     lines = text.splitlines()
-    often = 1 if len(lines) < _FEW_LINES else len(lines) // 10
+    records = len(_QUOTED.sub(b"", text).splitlines()) if b'"' in text else len(lines)
+    often = 1 if records < _FEW_LINES else records // 10
     long = [sep for sep in LONG_SEPARATORS if text.count(sep) >= often]
     parts = {sep[i : i + 1] for sep in long for i in range(len(sep)) if _only_in(text, sep[i : i + 1], sep)}
     yield from (sep for sep in SEPARATORS if text.count(sep) >= often and sep not in parts)
@@ -127,7 +133,8 @@ def _escapes(text: bytes, quote: bytes | None) -> list[bytes | None]:
 
 def _comments(text: bytes) -> list[bytes | None]:
     """None, and the prefixes that most lines begin with."""
-    counts = {prefix: text.startswith(prefix) + text.count(b"\n" + prefix) + text.count(b"\r" + prefix) for prefix in COMMENTS}
+    ends = [end for end in (b"\n", b"\r") if end in text]
+    counts = {prefix: text.startswith(prefix) + sum(text.count(end + prefix) for end in ends) for prefix in COMMENTS}
     often = sorted((prefix for prefix in COMMENTS if counts[prefix]), key=lambda prefix: -counts[prefix])
     return [None, *often[:_COMMENTS_TRIED]]
 

@@ -34,6 +34,7 @@ struct Dialect {
     i32 escape;  // a byte, or -1 for none
     bool double_quote;
     bool lenient;      // quotes that cannot stand where they do are text (lenient.hpp)
+    bool strict;       // quotes in unquoted fields are malformed
     u32 unreal_group;  // where lenient: of a quote that opens no field
     bool skip_initial_space;
     bool skip_blank_lines;

@@ -1,8 +1,8 @@
 """How a delimited text is written, as a value, and the automaton that reads it.
 
 `Dialect` holds the options; `Dialect.automaton` is their meaning: `_step` is the one place that says what a byte does, and
-the table is its closure from the start of a record. Quotes always toggle, also where they are malformed, so that the parity
-of quotes and the automaton agree.
+the table is its closure from the start of a record. A quote opens a field only as its first byte; inside an unquoted field it
+is text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
+from headrace.core.options import flag
 from headrace.structure.automaton import Automaton, Emit, reachable
 
 _MAX_LENGTH = 8
@@ -40,7 +41,9 @@ class Dialect:
         What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
     lenient
         A quote at the start of a field opens it only if it is closed again before a delimiter; any other quote that cannot stand
-        where it does is text. Needs `double_quote`. What "closed again" means is in ``structure/lenient.hpp``.
+        where it does is text. What "closed again" means is in ``structure/lenient.hpp``.
+    strict
+        A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient`.
     skip_initial_space
         Spaces at the start of a field are not part of it, and a quote may follow them.
     skip_blank_lines
@@ -69,6 +72,7 @@ class Dialect:
     skip_initial_space: bool
     skip_blank_lines: bool
     lenient: bool
+    strict: bool
 
     def __init__(
         self,
@@ -82,17 +86,19 @@ class Dialect:
         skip_initial_space: bool = False,
         skip_blank_lines: bool = True,
         lenient: bool = False,
+        strict: bool = False,
     ) -> None:
         values = {
             "sep": _as_bytes("sep", sep, _MAX_LENGTH),
             "quote": None if quote is None else _as_bytes("quote", quote, 1),
-            "double_quote": _as_bool("double_quote", double_quote),
+            "double_quote": flag("double_quote", double_quote),
             "escape": None if escape is None else _as_bytes("escape", escape, 1),
             "comment": None if comment is None else _as_bytes("comment", comment, _MAX_LENGTH),
             "line_end": None if line_end is None else _as_bytes("line_end", line_end, _MAX_LENGTH),
-            "skip_initial_space": _as_bool("skip_initial_space", skip_initial_space),
-            "skip_blank_lines": _as_bool("skip_blank_lines", skip_blank_lines),
-            "lenient": _as_bool("lenient", lenient) and quote is not None,
+            "skip_initial_space": flag("skip_initial_space", skip_initial_space),
+            "skip_blank_lines": flag("skip_blank_lines", skip_blank_lines),
+            "lenient": flag("lenient", lenient) and quote is not None,
+            "strict": flag("strict", strict) and quote is not None,
         }
         if values["escape"] is not None and values["escape"] == values["quote"]:
             values |= {"escape": None, "double_quote": True}
@@ -103,8 +109,8 @@ class Dialect:
                 raise OptionError(f"{name} must be an ASCII character, not {byte!r}: it may be a part of another character")
             if byte is not None and (byte.isalnum() or byte in b"+-."):
                 raise OptionError(f"{name} must be no letter, digit or sign, not {byte!r}: numbers are made of those")
-        if self.lenient and not self.double_quote:
-            raise OptionError("lenient needs double_quote=True: a quote in quotes is told from a closing one by its double")
+        if self.lenient and self.strict:
+            raise OptionError("lenient and strict exclude each other: set at most one of them")
         self._check_shared_bytes()
 
     def _check_shared_bytes(self) -> None:
@@ -141,19 +147,13 @@ def _as_bytes(name: str, value: object, longest: int) -> bytes:
     try:
         data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     except UnicodeEncodeError:
-        raise OptionError(f"{name} must be encodable as UTF-8, but {value!r} is not; pass bytes") from None
+        raise OptionError(f"{name} must be encodable as UTF-8, but {shown(value)} is not; pass bytes") from None
     if not isinstance(data, bytes):
         raise OptionError(f"{name} must be str or bytes, not {type(value).__name__}")
     if not 1 <= len(data) <= longest:
         length = "one byte" if longest == 1 else f"1 to {longest} bytes"
-        raise OptionError(f"{name} must be {length} long, but {value!r} is {len(data)} (in UTF-8)")
+        raise OptionError(f"{name} must be {length} long, but {shown(value)} is {len(data)} (in UTF-8)")
     return data
-
-
-def _as_bool(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise OptionError(f"{name} must be True or False, not {value!r}")
-    return value
 
 
 class _Context(StrEnum):
@@ -217,7 +217,8 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     # Closing quotes bear nothing but a delimiter after them.
     emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
 
-    if dialect.lenient and context is _Context.QUOTE_END and not whole and (pending or byte != dialect.quote):
+    doubled = byte == dialect.quote and context is _Context.QUOTE_END and not pending and dialect.double_quote
+    if dialect.lenient and context is _Context.QUOTE_END and not whole and not doubled:
         # The quotes did not close the field: this byte is read within it.
         return _step(dialect, _State(_Context.QUOTED), byte)[0], Emit.STRAY
     if found in dialect.line_ends:
@@ -237,16 +238,14 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
         return _State(context if keep else _Context.UNQUOTED, found), emit
 
     at_start = context in (_Context.START, _Context.FIELD_START) and not pending
-    if byte == dialect.quote:
-        doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
-        fits = doubled or (at_start and not unreal)
-        inside = fits or not dialect.lenient
-        return _State(_Context.QUOTED if inside else _Context.UNQUOTED), opens if fits else opens | Emit.STRAY
+    if byte == dialect.quote and (doubled or (at_start and not unreal)):
+        return _State(_Context.QUOTED), opens
     if byte == dialect.escape:
         return _State(_Context.ESC_U), emit
     if byte == b" " and at_start and dialect.skip_initial_space:
         return _State(_Context.FIELD_START), emit
-    return _State(_Context.UNQUOTED), emit
+    is_fault = byte == dialect.quote and (dialect.strict or dialect.lenient)
+    return _State(_Context.UNQUOTED), emit | (Emit.STRAY if is_fault else Emit(0))
 
 
 def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:

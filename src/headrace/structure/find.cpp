@@ -1,12 +1,11 @@
 // Finding record and field ends, compiled once for each instruction set.
 //
 // Plain dialects: 64 bytes become masks (separators, line ends, quotes), a byte is inside quotes where the number of
-// quotes up to it is odd, and every question about structure is a few operations on words. Any other dialect: vectors
-// find its special bytes, and the automaton steps from one to the next; a run of ordinary bytes is one step, because
-// taking it twice changes nothing (dialect.py proves that for each automaton).
-// Cost: each byte is read once by summarise and once by index, 4 bytes are written for each field.
-// Source: ParPaRaw, sections 3.1 and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per
-// second".
+// quotes up to it is odd (less those that are text), and every question about structure is a few operations on words.
+// Any other dialect: vectors find its special bytes, and the automaton steps from one to the next; a run of ordinary
+// bytes is one step, because taking it twice changes nothing (dialect.py proves that for each automaton). Cost: each
+// byte is read once by summarise and once by index, 4 bytes are written for each field. Source: ParPaRaw, sections 3.1
+// and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
 #include "structure/find.hpp"
 
 #include "core/simd.hpp"
@@ -133,12 +132,12 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     index.has_quotes |= all_quotes != 0;
 }
 
-bool summarise(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
+Summary summarise(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
     if (n != 0 && dialect.plain && !dialect.lenient) return summarise_plain(dialect, text, n, to);
     bool quotes = true;
-    if (n != 0 && dialect.plain && summarise_lenient(dialect, text, n, look, to, quotes)) return quotes;
+    if (n != 0 && dialect.plain && summarise_lenient(dialect, text, n, look, to, quotes)) return {quotes, 0};
     summarise_any(dialect, text, n, look, to);
-    return true;
+    return {true, 0};
 }
 
 // Without quotes in the range, before it, or just closed, nothing in it can be inside quotes or malformed.
@@ -163,7 +162,7 @@ void index(const Dialect& dialect, const u8* text, usize from, usize to, usize l
 }  // namespace
 
 const FindKernels& find_kernels() {
-    static constexpr FindKernels kernels = {summarise, index};
+    static constexpr FindKernels kernels = {summarise, run_plain, index};
     return kernels;
 }
 

@@ -42,9 +42,18 @@ struct TileIndex {
     bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
 };
 
+// What is known of some text beside its states.
+struct Summary {
+    bool has_quotes;
+    u64 unsettled;  // bit s: the state after the text from state s is left to `run`
+};
+
 struct FindKernels {
-    // The state after the n bytes for every state before them: to[s] for s < states. Returns whether they hold a quote.
-    bool (*summarise)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
+    // The state after the n bytes for every state before them: to[s] for s < states.
+    Summary (*summarise)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
+
+    // The same from one state that was left unsettled.
+    u8 (*run)(const Dialect& dialect, const u8* text, usize n, u8 state);
 
     // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
     // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.

@@ -2,8 +2,10 @@
 
 Three forms read a text: by masks where there are no quotes, by masks with quotes, by an automaton's steps. Each but the last
 says `Found.REDO` where it meets a byte that it cannot read; the kernels of the next one are launched behind it and do nothing
-unless it did. So the form is chosen from the bytes, and nobody waits. Lenient quotes are strict ones to masks, which ask for the
-next form where some are malformed; kernels of their own then tell which of them open a field.
+unless it did. So the form is chosen from the bytes, and the host does not wait. Masks with quotes take every quote for one that
+opens or closes, and say `Found.STRAY` where one cannot. If quotes are lenient, that asks for the next form, and kernels of their
+own then tell which of them open a field. Otherwise no further form is launched, since such texts are rare: the caller searches
+again with ``only_steps`` (`TileStructure.misread`).
 """
 
 from __future__ import annotations
@@ -69,6 +71,11 @@ class TileStructure:
             if not known[_FLAGS] & _REDO:
                 return dict(zip(_COUNTS, known, strict=True)), form
         raise AssertionError("the last form reads every text")
+
+    @staticmethod
+    def misread(counts: dict[str, int], form: str) -> bool:
+        """Whether masks may have misread the text's quotes, from an `answer`: the automaton has to read it."""
+        return form == "quoted" and bool(counts["flags"] & Found.STRAY)
 
 
 def tile_count(text: Room, shape: FindShape) -> int:

@@ -1,6 +1,7 @@
 // Plain dialects by masks: separators and line ends are single bytes, nothing escapes or comments. A byte is inside
 // quotes where the number of quotes up to it is odd, and every question about structure is a few operations on 64-bit
-// words. Source: quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
+// words. A quote that parity takes for an opening one, inside an unquoted field, is text and is left out of the count.
+// Source: quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
 #pragma once
 
 #include "core/simd.hpp"
@@ -26,9 +27,9 @@ struct PlainStates {
     }
 };
 
-// The last byte and the parity of quotes before the end settle the state.
-HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside) {
-    if (dialect.quote >= 0 && last == dialect.quote) return inside ? states.quoted : states.quote_end;
+// The last byte and whether it is inside quotes settle the state; `text_quote`: it is a quote, and text.
+HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside, bool text_quote) {
+    if (dialect.quote >= 0 && last == dialect.quote && !text_quote) return inside ? states.quoted : states.quote_end;
     if (inside) return states.quoted;
     if (last == dialect.separator) return states.field_start;
     if (!dialect.universal_line_end) return last == dialect.line_end ? states.start : states.unquoted;
@@ -36,20 +37,20 @@ HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last,
     return last == '\n' ? states.start : states.unquoted;
 }
 
-HR_FN bool summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
-    int quotes = 0;
-    if (dialect.quote >= 0) {
-        const u8 quote = static_cast<u8>(dialect.quote);
-        for (usize pos = 0; pos < n; pos += BLOCK) {
-            quotes += count_ones(Block(text + pos).equals(quote) & low_bits(n - pos));
-        }
-    }
-    const PlainStates states(dialect);
-    for (u8 s = 0; s < dialect.automaton.states; ++s) {
-        const bool inside = (dialect.automaton.is_quoted(s) ? 1 : 0) ^ (quotes & 1);
-        to[s] = plain_state(dialect, states, text[n - 1], inside);
-    }
-    return quotes != 0;
+// Bytes after which a quote opens a field, or opens it again.
+HR_FN ByteSet bytes_before_quotes(const Dialect& dialect) {
+    ByteSet bytes;
+    bytes.add(dialect.separator);
+    bytes.add(dialect.line_end);
+    if (dialect.universal_line_end) bytes.add('\r');
+    if (dialect.double_quote) bytes.add(static_cast<u8>(dialect.quote));
+    return bytes;
+}
+
+// Whether a quote behind this byte opens a field, or opens it again.
+HR_FN bool may_open_behind(const Dialect& dialect, u8 byte) {
+    if (byte == dialect.separator || byte == dialect.line_end) return true;
+    return (dialect.universal_line_end && byte == '\r') || (dialect.double_quote && byte == dialect.quote);
 }
 
 // Behind the last quote of the text; 0 if it has none.
@@ -68,7 +69,7 @@ HR_FN bool summarise_lenient(const Dialect& dialect, const u8* text, usize n, co
                              bool& quotes) {
     constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
     const PlainStates states(dialect);
-    const u8 outside = plain_state(dialect, states, text[n - 1], false);
+    const u8 outside = plain_state(dialect, states, text[n - 1], false, false);
     const Automaton& a = dialect.automaton;
     usize end = behind_last_quote(dialect, text, n);
     quotes = end != 0;
@@ -124,6 +125,8 @@ enum class Quotes { none, bytes, marked };
 //   records  . . . 1  .  .  .     E & ~after: only the first byte of a run ends a record
 //   starts   1 . . .  .  .  1     after & ~E
 //   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
+//
+// `strays`: quotes that open where no field begins, and bytes other than delimiters and quotes after one that closes.
 template <Quotes Q>
 HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes) {
     constexpr bool HasQuote = Q != Quotes::none;
@@ -171,6 +174,33 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
     return masks;
 }
 
+struct TextMasks {
+    PlainMasks masks;  // strays: faults
+    PlainCarry carry;
+    u64 quotes;  // that open or close a field
+};
+
+// The same of a block in which parity has found strays: a quote that would open where no field begins is text, and so
+// is every other quote up to its field's end. By value, so that the caller's carry stays in registers.
+[[gnu::noinline]] HR_FN TextMasks find_masks_of_text(const Dialect& dialect, const u8* text, u64 valid,
+                                                     PlainCarry before, u64 all) {
+    const Block block(text);
+    const u64 returns = dialect.universal_line_end ? block.equals('\r') : 0;
+    const u64 delimiters = (block.equals(dialect.separator) | block.equals(dialect.line_end) | returns) & valid;
+    for (u64 quotes = all;;) {
+        PlainCarry carry = before;
+        PlainMasks masks = find_masks<Quotes::bytes>(dialect, block, valid, carry, quotes);
+        const u64 misplaced = masks.strays & quotes;
+        if (misplaced == 0) {
+            if (dialect.strict || dialect.lenient) masks.strays |= all & ~quotes;
+            return {masks, carry, quotes};
+        }
+        const u64 first = misplaced & (u64{0} - misplaced);
+        const u64 behind = delimiters & ~(first | (first - 1));
+        quotes &= ~((behind & (u64{0} - behind)) - first);
+    }
+}
+
 // 64 bits of a bitmap from any bit on; the bitmap has a word more than it needs.
 HR_FN u64 bits_at(const u64* words, usize at) {
     const u64 low = words[at / 64] >> (at % 64);
@@ -182,6 +212,7 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
     u64 all_quotes = 0;
+    usize behind_text_quote = from;  // the last one
     HighBytes high;
     u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
     for (usize pos = from; pos < to; pos += BLOCK) {
@@ -192,9 +223,19 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
             quotes = valid &
                      (Q == Quotes::marked ? bits_at(index.marks, pos) : block.equals(static_cast<u8>(dialect.quote)));
         }
-        const PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
+        const u64 inside_before = carry.inside;
+        PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
         all_quotes |= quotes;
         if (Q == Quotes::bytes && masks.strays != 0) {
+            const bool text_quote = behind_text_quote == pos;
+            const u8 state =
+                pos == from ? index.state : plain_state(dialect, states, text[pos - 1], inside_before != 0, text_quote);
+            const PlainCarry before(dialect, states, state);
+            const TextMasks found = find_masks_of_text(dialect, text + pos, valid, before, quotes);
+            masks = found.masks;
+            carry = found.carry;
+            const u64 texts = quotes & ~found.quotes;
+            if (texts != 0) behind_text_quote = pos + BLOCK - static_cast<usize>(leading_zeros(texts));
             index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
         }
         high.add(block);
@@ -212,7 +253,74 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     index.record_count = records;
     index.has_quotes |= all_quotes != 0 || Q == Quotes::marked;
     index.has_high_bytes |= high.any();
-    if (to > from) index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0);
+    if (to == from) return;
+    index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0, behind_text_quote == to);
+}
+
+// The state behind n bytes of which `state` is before the first.
+HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
+    const PlainStates states(dialect);
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const Block block(text + pos);
+        const usize size = n - pos < BLOCK ? n - pos : BLOCK;
+        const u8 last = text[pos + size - 1];
+        const u64 all = block.equals(static_cast<u8>(dialect.quote)) & low_bits(size);
+        if (all == 0) {
+            state = plain_state(dialect, states, last, dialect.automaton.is_quoted(state), false);
+            continue;
+        }
+        const PlainCarry before(dialect, states, state);
+        const TextMasks found = find_masks_of_text(dialect, text + pos, low_bits(size), before, all);
+        const bool text_quote = ((all & ~found.quotes) >> (size - 1) & 1) != 0;
+        state = plain_state(dialect, states, last, found.carry.inside != 0, text_quote);
+    }
+    return state;
+}
+
+// Tells the state from every state, as far as the parity of quotes does: where quotes are misplaced, those of the other
+// parity, or of both. A tile that begins in quotes has misplaced ones if it is taken to begin outside, and the other
+// way round; those that are so in either case are text, and then the tile is run through from both sides.
+HR_FN Summary summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+    const Automaton& a = dialect.automaton;
+    const PlainStates states(dialect);
+    Summary found{};
+    u64 inside = 0, misplaced_outside = 0, misplaced_inside = 0, all_quotes = 0;
+    const bool quoting = dialect.quote >= 0;
+    const u8 quote = static_cast<u8>(dialect.quote);
+    const ByteSet may_precede = bytes_before_quotes(dialect);
+    const auto add = [&](usize pos, u64 valid) {
+        const Block block(text + pos);
+        const u64 quotes = block.equals(quote) & valid;
+        if (quotes == 0) return;
+        u64 misplaced = quotes & ~(may_precede.in(block) << 1);
+        if (misplaced & 1 && (pos == 0 || may_open_behind(dialect, text[pos - 1]))) --misplaced;
+        const u64 within = prefix_xor(quotes) ^ inside;
+        misplaced_outside |= misplaced & within;
+        misplaced_inside |= misplaced & ~within;
+        inside = static_cast<u64>(static_cast<i64>(within) >> 63);
+        all_quotes |= quotes;
+    };
+    if (quoting) {
+        usize pos = 0;
+        for (; pos + BLOCK <= n; pos += BLOCK) add(pos, ~u64{0});
+        if (pos < n) add(pos, low_bits(n - pos));
+    }
+    found.has_quotes = all_quotes != 0;
+    const bool odd = inside != 0, begins = quoting && text[0] == quote;
+    const bool both = misplaced_outside != 0 && misplaced_inside != 0;
+    const u8 from_outside =
+        both ? run_plain(dialect, text, n, states.field_start) : plain_state(dialect, states, text[n - 1], odd, false);
+    const u8 from_inside =
+        both ? run_plain(dialect, text, n, states.quoted) : plain_state(dialect, states, text[n - 1], !odd, false);
+    for (u8 s = 0; s < a.states; ++s) {
+        const bool quoted = a.is_quoted(s);
+        to[s] = quoted ? from_inside : from_outside;
+        // A quote that is the first byte opens a field at its start.
+        const bool is_text = begins && !quoted && !a.is_quoted(a.next[a.class_of[quote]][s]);
+        const bool misplaced = (quoted ? misplaced_inside : misplaced_outside) != 0;
+        if (is_text || (misplaced && !both)) found.unsettled |= u64{1} << s;
+    }
+    return found;
 }
 
 HR_END_NAMESPACE

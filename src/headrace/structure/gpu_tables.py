@@ -62,7 +62,7 @@ LENIENT_DIALECT = np.dtype(
         ("quote", "u1"),
         ("has_escape", "?"),
         ("escape", "u1"),
-        ("reserved", "u1"),
+        ("doubles", "?"),
     ]
 )
 MOST_STATES = (8, 16)
@@ -207,7 +207,7 @@ def lenient_dialect(dialect: Dialect) -> np.void:
     line_end = dialect.line_end or b"\n"
     lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.line_end is None, dialect.skip_initial_space)
     escape = dialect.escape or b"\0"
-    made[0] = (*lengths, (dialect.quote or b"\0")[0], dialect.escape is not None, escape[0], 0)
+    made[0] = (*lengths, (dialect.quote or b"\0")[0], dialect.escape is not None, escape[0], dialect.double_quote)
     row: np.void = made[0]
     return row
 

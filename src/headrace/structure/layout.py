@@ -7,6 +7,7 @@ The measure here is another: it bears ragged rows, and knows lines in front of t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
@@ -21,8 +22,16 @@ from headrace.structure.find import find_structure
 
 _LONGEST_CUT = 64 << 10
 """A last record longer than this, in a sample that is cut, is taken for a quote that never closes."""
+_LONGEST_IN_WINDOW = 4 << 10
+"""The same in a window."""
 _MOST_PREAMBLE = 50
+_MOST_FOOTER = 5
 _WIDTHS_TRIED = 4
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]{2}")
+_TABLE_TO_PREAMBLE = 2
+"""Records of the table for each line before it that holds the separator; with fewer, those lines are ragged records."""
+_EVEN = 0.9
+"""Share of records of the steady width; below it, lines before the first such record may be records as ragged as the rest."""
 
 SINGLE_GAIN = 0.55
 """What one column is worth; w columns are worth w / (w + 1), so two of them more than one."""
@@ -30,7 +39,10 @@ SINGLE_GAIN = 0.55
 REPAIRED = 0.25
 """What a malformed quote weighs where lenient quotes mend it."""
 
-WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8, b"^": 0.9, b"~": 0.9} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
+NO_QUOTES = 0.95
+"""What a dialect without quotes is worth where the text has some: later fields may need them."""
+
+WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
 """Bytes that also stand in ordinary text, and what a split at them is worth."""
 
 
@@ -52,6 +64,8 @@ class Layout:
         Records with a quote where none may stand.
     unclosed
         The text ends inside quotes, and not because the sample is cut.
+    is_cut
+        Whether more text follows the sample.
     """
 
     dialect: Dialect
@@ -63,6 +77,7 @@ class Layout:
     comments: list[int]
     malformed: frozenset[int]
     unclosed: bool
+    is_cut: bool = False
 
     def fields(self, record: int) -> list[bytes]:
         """The bytes of a record's fields, quotes and all."""
@@ -77,8 +92,11 @@ class Layout:
         return self.text[self.starts[record] : self.ends[self.firsts[record] + self.widths[record] - 1]]
 
 
-def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True) -> Layout:
-    """Find the records of `text`; if it is not `whole`, its last record is left out unless it is the only one."""
+def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: int = _LONGEST_CUT) -> Layout:
+    """Find the records of `text`; if it is not `whole`, its last record is left out unless it is the only one.
+
+    `longest_cut` is the length in bytes from which on that record is taken for a quote that never closes.
+    """
     source = OpenSource(_native.Source.from_bytes(text), "<sample>")
     found = find_structure(source, dialect, context=Context(threads=1))
     firsts = list(accumulate(found.field_counts, initial=0))[:-1]
@@ -88,12 +106,12 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True) -> Layout:
         data = [not comment for comment in found.comments]
         starts, widths, firsts = (list(compress(several, data)) for several in (starts, widths, firsts))
     cut = not whole and len(starts) > 1
-    unclosed = found.unclosed_quote and not (cut and len(text) - starts[-1] < _LONGEST_CUT)
+    unclosed = found.unclosed_quote and not (cut and len(text) - starts[-1] < longest_cut)
     end = starts[-1] if cut else len(text)
     if cut:
         del starts[-1], widths[-1], firsts[-1]
     malformed = {bisect_right(starts, stray) - 1 for stray in found.strays if stray < end}
-    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed)
+    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed, not whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +124,17 @@ class Regularity:
         The steady number of fields.
     first
         Index of the first record that has it; those before are the preamble.
+    end
+        Index after the last record that may be of the table; those after are lines without a separator.
     steady, records
-        Records of that width and all records, both from `first` on.
+        Records of that width and all records, both from `first` to `end`.
     score
         0 to 1; the structure's part of a dialect's score.
     """
 
     width: int
     first: int
+    end: int
     steady: int
     records: int
     score: float
@@ -127,7 +148,7 @@ class Regularity:
 def regularity(layout: Layout) -> Regularity:
     """The steady width that explains most, and its score."""
     if not layout.widths:
-        return Regularity(1, 0, 0, 0, 0.0)
+        return Regularity(1, 0, 0, 0, 0, 0.0)
     common = Counter(layout.widths).most_common(_WIDTHS_TRIED)
     # Of widths that explain as much, the larger one.
     return max((_with_width(layout, width, count) for width, count in common), key=lambda found: (found.score, found.width))
@@ -136,36 +157,59 @@ def regularity(layout: Layout) -> Regularity:
 def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
     widths, sep = layout.widths, layout.dialect.sep
     first = widths.index(width)
-    if steady < 2 or first > _MOST_PREAMBLE or width == 1:
+    if steady < 2 or first > _MOST_PREAMBLE or width == 1 or _are_ragged(widths, first, steady):
         first = 0
-    records = len(widths) - first
+    end = _footer_begin(layout, width, steady)
+    records = end - first
     even = (steady / records) ** 2
     if sep not in WEAK_SEPARATORS and width > 1:
         # Ragged rows still hold the separator: a,b,c over 1,2 over 1,2,3,4.
-        even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:]) / records) ** 2
+        even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:end]) / records) ** 2
     score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
-    malformed = sum(record >= first for record in layout.malformed) / records
+    malformed = sum(first <= record < end for record in layout.malformed) / records
     score *= 1 - malformed * (REPAIRED if layout.dialect.lenient else 1)
-    score *= 1 - 0.02 * min(first, 5)
+    score *= 1 - 0.02 * min(first + len(widths) - end, 5)
     if first > 2 * steady:
         score *= 0.5
     if layout.unclosed:
         score *= 0.5
+    if layout.dialect.quote is None and b'"' in layout.text:
+        score *= NO_QUOTES
     if sep in WEAK_SEPARATORS and records == 1:
         score *= 0.5
-    return Regularity(width, first, steady, records, score)
+    return Regularity(width, first, end, steady, records, score)
 
 
-def agreement_of(window: bytes, dialect: Dialect, width: int) -> float | None:
-    """Share of a window's records that have `width` fields; None if it holds no whole record.
+def _footer_begin(layout: Layout, width: int, steady: int) -> int:
+    """Where the lines of words without a separator begin that end a table of several columns; at the end if they are many."""
+    records = end = len(layout.widths)
+    while width > 1 and end and layout.widths[end - 1] == 1 and _WORD.search(layout.record_text(end - 1)):
+        end -= 1
+    return end if records - end <= min(_MOST_FOOTER, steady) else records
+
+
+def _are_ragged(widths: list[int], first: int, steady: int) -> bool:
+    """Whether the lines before `first` are records of a ragged table, and no preamble.
+
+    They are if they hold the separator, and the records after them are few, or no more alike than they are.
+    """
+    separated = sum(width > 1 for width in widths[:first])
+    records = len(widths) - first
+    return separated > 0 and (records < _TABLE_TO_PREAMBLE * separated or steady < _EVEN * records)
+
+
+def agreement_of(window: bytes, dialect: Dialect, width: int, *, ends: bool) -> tuple[float, bool] | None:
+    """Share of a window's records that have `width` fields, and whether quotes are malformed; None without a whole record.
 
     A window may begin inside quotes, which cannot be known from its bytes; so it is read both ways, and the better one counts.
+    If it `ends` the text, its last record is whole.
     """
     ways = [window] if dialect.quote is None else [window, dialect.quote + window]
-    shares = []
+    found = []
     for text in ways:
-        # The first record is cut as well as the last.
-        widths = lay_out(text, dialect, whole=False).widths[1:]
+        layout = lay_out(text, dialect, whole=ends, longest_cut=_LONGEST_IN_WINDOW)
+        widths = layout.widths[1:]  # the first record is cut
         if widths:
-            shares.append(widths.count(width) / len(widths))
-    return max(shares, default=None)
+            malformed = bool(layout.malformed) or layout.unclosed
+            found.append((widths.count(width) / len(widths), malformed))
+    return max(found, key=lambda one: (one[0], not one[1]), default=None)

@@ -60,10 +60,12 @@ bool QuoteRuns::delimiter_before(const TextPart& part, usize at) const {
 // An escaped quote is text: the run begins behind it.
 QuoteRun QuoteRuns::kind_of(const TextPart& part, usize begin, usize end) const {
     const bool first_is_text = escaped(part, begin);
-    if ((end - begin - (first_is_text ? 1 : 0)) % 2 == 0) return QuoteRun::neutral;
+    const usize quotes = end - begin - (first_is_text ? 1 : 0);
+    if (quotes == 0 || (dialect_.double_quote && quotes % 2 == 0)) return QuoteRun::neutral;
     const bool before = !first_is_text && delimiter_before(part, begin);
     const bool after = delimiter_at(part, end);
-    if (before) return after ? QuoteRun::either : QuoteRun::opens;
+    if (before && after) return dialect_.double_quote || quotes == 1 ? QuoteRun::either : QuoteRun::closes;
+    if (before) return QuoteRun::opens;
     return after ? QuoteRun::closes : QuoteRun::neutral;
 }
 
@@ -116,8 +118,9 @@ bool QuoteRuns::opens(const Window& window, usize at) {
         wider.open(window.origin(at), std::max((end - at) * 2, LOOK_BEHIND) * BYTES_OF_ASCII);
         return opens(wider, 0);
     }
-    // Fields of quotes alone: "" is empty, """" is a quote.
-    if ((end - at) % 2 == 0) return delimiter_at(part, end);
+    // Fields of quotes alone: "" is empty, """" is a quote, or two where they are not doubled.
+    if (dialect_.double_quote && (end - at) % 2 == 0) return delimiter_at(part, end);
+    if (!dialect_.double_quote && end - at > 1 && delimiter_at(part, end)) return true;
     return closes_behind(window, end);
 }
 
@@ -134,11 +137,11 @@ void LenientMarks::begin(const Automaton& automaton, u8 state) {
     strays_.clear();
     done_ = 0;
     inside_ = automaton.is_quoted(state);
-    // Behind closing quotes another quote would be inside again; at a field's start it may open it.
+    // After quotes that may have closed the field any other byte is inside again; at a field's start a quote may open
+    // it.
     const u8 quote_group = automaton.class_of[runs_.quote()];
-    const u8 after = automaton.next[quote_group][state];
-    at_field_start_ = !inside_ && after != automaton.next[runs_.unreal_group()][state];
-    behind_quote_ = !inside_ && !at_field_start_ && automaton.is_quoted(after);
+    at_field_start_ = !inside_ && automaton.next[quote_group][state] != automaton.next[runs_.unreal_group()][state];
+    behind_quote_ = !inside_ && automaton.is_quoted(automaton.next[automaton.groups - 1][state]);
 }
 
 void LenientMarks::toggle(usize at) { bits_[at / 64] ^= u64{1} << (at % 64); }
@@ -147,7 +150,8 @@ void LenientMarks::toggle(usize at) { bits_[at / 64] ^= u64{1} << (at % 64); }
 usize LenientMarks::next_inside(Window& window, usize quote) {
     if (quote + 1 == window.size() && !window.at_end()) window.extend(window.size() + 4096);
     const TextPart part = {window.data(), window.size(), window.at_end()};
-    if (quote + 1 < part.size && part.text[quote + 1] == runs_.quote()) return quote + 2;
+    const bool followed = quote + 1 < part.size && part.text[quote + 1] == runs_.quote();
+    if (followed && runs_.doubles()) return quote + 2;
     if (runs_.delimiter_at(part, quote + 1)) {
         toggle(quote);
         inside_ = false;
@@ -164,7 +168,7 @@ void LenientMarks::enter(Window& window) {
     behind_quote_ = false;
     inside_ = true;
     toggle(0);
-    if (part.text[0] == runs_.quote()) {
+    if (part.text[0] == runs_.quote() && runs_.doubles()) {
         done_ = 1;
     } else {
         strays_.push_back(0);

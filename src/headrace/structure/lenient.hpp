@@ -4,6 +4,8 @@
 //   odd, behind other text, before a delimiter    closes   ab",   (or the input's end)
 //   odd, between delimiters                       either   ,",
 //   all others                                    neutral  ""     (quotes in quotes), a"b
+// Where two quotes do not stand for one, every run counts as an odd one does; one of two quotes or more between
+// delimiters is a field of its own, and closes a field that is open.
 // A field is quoted if the next run behind its first that is not neutral may close: so a quote that nobody closes
 // cannot swallow what follows it, and where all quotes are well-formed nothing is read otherwise than strictly.
 #pragma once
@@ -41,6 +43,7 @@ public:
 
     bool delimiter_before(const TextPart& part, usize at) const;
     bool delimiter_at(const TextPart& part, usize at) const;
+    bool doubles() const { return dialect_.double_quote; }
     u8 quote() const { return static_cast<u8>(dialect_.quote); }
     u32 unreal_group() const { return dialect_.unreal_group; }
 

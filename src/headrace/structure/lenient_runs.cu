@@ -28,7 +28,7 @@ struct LenientDialect {
     u8 skips_spaces;
     u8 quote;
     u8 has_escape, escape;
-    u8 reserved;
+    u8 doubles;  // two quotes within quotes stand for one
 };
 static_assert(sizeof(LenientDialect) == 24);
 
@@ -75,7 +75,8 @@ struct LookedAt {
     }
     __device__ Decides kind_of(u64 begin, u64 end) const {
         const bool first_is_text = escaped(begin);
-        if ((end - begin - (first_is_text ? 1 : 0)) % 2 == 0) return neutral;
+        const u64 quotes = end - begin - (first_is_text ? 1 : 0);
+        if (quotes == 0 || (dialect.doubles && quotes % 2 == 0)) return neutral;
         if (delimiter_at(end)) return may_close;
         return !first_is_text && delimiter_before(begin) ? opens : neutral;
     }
@@ -140,6 +141,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     kinds[blockIdx.x] = static_cast<u8>(of_tile);
 }
 
+// Of a run at a field's start: whether it is a field of quotes alone, and whether it opens one that may be closed.
+__device__ __forceinline__ bool is_own_field(const LookedAt& all, u64 at, u64 end) {
+    const bool even = all.dialect.doubles ? (end - at) % 2 == 0 : end - at > 1;
+    return even && all.delimiter_at(end);
+}
+__device__ __forceinline__ bool is_odd(const LenientDialect& dialect, u64 at, u64 end) {
+    return !dialect.doubles || (end - at) % 2 != 0;
+}
+
 // The kind of the first decisive run of the tiles behind this one; all threads are told.
 __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
     for (u64 tile = u64{blockIdx.x} + 1; tile < gridDim.x; tile += threads) {
@@ -182,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u32 bit = 63 - static_cast<u32>(leading_zeros(left));
         left ^= u64{1} << bit;
         const u64 at = own.first + bit, end = all.run_end(at);
-        const bool real = (end - at) % 2 == 0 ? all.delimiter_at(end) : next == may_close;
+        const bool real = is_own_field(all, at, end) || (is_odd(dialect, at, end) && next == may_close);
         if (!real) found |= u64{1} << bit;
         const Decides mine = all.kind_of(at, end);
         if (mine != neutral) next = mine;

@@ -14,6 +14,11 @@ _WINDOW_BYTES = 16 << 10
 LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
+def line_end_pattern(line_end: bytes | None) -> re.Pattern[bytes]:
+    """Return the pattern of a dialect's line ends."""
+    return LINE_END if line_end is None else re.compile(re.escape(line_end))
+
+
 def count_line_ends(text: bytes) -> dict[bytes, int]:
     """How often a text has each of the three line ends."""
     both = text.count(b"\r\n")
@@ -32,11 +37,14 @@ class Sample:
         `text` is all there is; otherwise its last record is cut.
     windows
         Pieces from the middle to the end; they begin and end anywhere in a record.
+    ends
+        The last window ends with the text.
     """
 
     text: bytes
     whole: bool
     windows: tuple[bytes, ...] = ()
+    ends: bool = False
 
     @property
     def bytes_read(self) -> int:
@@ -59,7 +67,7 @@ def take_sample(source: OpenSource, begin: int, sample_bytes: int = DEFAULT_SAMP
     step = (size - length - behind) // _WINDOWS
     places = sorted({_whole_unit(behind + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
     windows = (_in_utf8(source.native.read(place, length), source.codec) for place in places)
-    return Sample(_in_utf8(text, source.codec), False, tuple(windows))
+    return Sample(_in_utf8(text, source.codec), False, tuple(windows), ends=not source.cut)
 
 
 def _whole_unit(place: int, begin: int) -> int:

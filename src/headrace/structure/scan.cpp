@@ -97,13 +97,14 @@ const Tile* TileReader::next() {
     const usize owned = window_.owned();
 
     u8 map[MAX_STATES];
-    const bool quotes = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
+    const Summary found = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
-    scan_.state = map[entry];
+    const bool settled = (found.unsettled >> entry & 1) == 0;
+    scan_.state = settled ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, entry);
     scan_.gate.leave();
 
-    index_tile(entry, owned, !quotes);
+    index_tile(entry, owned, !found.has_quotes);
     present(number);
     return &tile_;
 }

@@ -114,37 +114,28 @@ class _RecordReader:
                 self._close_field(start)
                 self.pos += ended + separated
                 return separated > 0
-            if self._byte() == self.quote:
+            if self._byte() == self.quote and (dialect.strict or dialect.lenient):
                 self._stray(self.pos)
-                if dialect.lenient:
-                    self.pos += 1
-                else:
-                    self._read_quoted()
-            elif self._byte() == self.escape:
-                self.pos = min(self.pos + 2, len(data))
-            else:
-                self.pos += 1
+            self.pos = min(self.pos + (2 if self._byte() == self.escape else 1), len(data))
         self._close_field(start)
         return False
 
     def _read_quoted(self) -> None:
         """From an opening quote to past the quote that closes it."""
-        data = self.data
+        data, dialect = self.data, self.dialect
         self.pos += 1
         while self.pos < len(data):
             byte = self._byte()
             self.pos = min(self.pos + (2 if byte == self.escape else 1), len(data))
             if byte != self.quote:
                 continue
-            if self._byte() != self.quote:
-                strays = len(self.record.strays)
-                self._check_after_quotes()
-                if self.dialect.lenient and len(self.record.strays) > strays:
-                    continue
+            if self._byte() == self.quote and dialect.double_quote:
+                self.pos += 1
+                continue
+            strays = len(self.record.strays)
+            self._check_after_quotes()
+            if not dialect.lenient or len(self.record.strays) == strays:
                 return
-            if not self.dialect.double_quote:
-                self._stray(self.pos)
-            self.pos += 1
         self.record.unclosed = True
 
     def _check_after_quotes(self) -> None:
@@ -175,7 +166,8 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     """Whether a lenient quote at the start of a field opens it.
 
     An even run of quotes is a field of its own if a delimiter follows. An odd one opens if, of the odd runs behind it, the first
-    that stands before a delimiter comes before the first that begins a field. See ``structure/lenient.hpp``.
+    that stands before a delimiter comes before the first that begins a field. Where two quotes do not stand for one, every run
+    counts as an odd one does, and two quotes or more before a delimiter are a field of their own. See ``structure/lenient.hpp``.
 
     Examples
     --------
@@ -184,12 +176,15 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     """
     quote = dialect.quote or b""
     end = pos + len(data[pos:]) - len(data[pos:].lstrip(quote))
-    if (end - pos) % 2 == 0:
+    if dialect.double_quote and (end - pos) % 2 == 0:
         return _delimiter_at(data, end, dialect)
+    if not dialect.double_quote and end - pos > 1 and _delimiter_at(data, end, dialect):
+        return True
     for run in re.finditer(re.escape(quote) + b"+", data[end:]):
         begin, behind = end + run.start(), end + run.end()
         escaped = _escaped(data, begin, dialect)
-        if (behind - begin - escaped) % 2 == 0:
+        count = behind - begin - escaped
+        if count == 0 or (dialect.double_quote and count % 2 == 0):
             continue
         if _delimiter_at(data, behind, dialect):
             return True
@@ -217,6 +212,8 @@ def _escaped(data: bytes, pos: int, dialect: Dialect) -> bool:
 def _lenient_quoted(field: bytes, dialect: Dialect) -> bool:
     """Whether a field that begins with a quote is enclosed in quotes."""
     quote = dialect.quote or b""
+    if not dialect.double_quote:
+        return len(field) > 1 and field.endswith(quote) and not _escaped(field, len(field) - 1, dialect)
     inner = field.lstrip(quote)
     if not inner:
         return len(field) % 2 == 0
@@ -262,7 +259,7 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
             pos += 1
         elif inside and byte == dialect.quote and dialect.lenient:
             text += byte
-            pos += following == dialect.quote
+            pos += dialect.double_quote and following == dialect.quote
         elif inside and byte == dialect.quote:
             inside = dialect.double_quote and following == dialect.quote
             if inside:

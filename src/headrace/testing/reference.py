@@ -17,12 +17,20 @@ from dataclasses import dataclass, field, replace
 from headrace.columns.types import DataType, parse_type
 from headrace.structure.dialect import Dialect
 from headrace.testing.forms import Forms
+from headrace.testing.headers import COMPARED_BYTES, COMPARED_RECORDS, holds_names
 from headrace.testing.oracle import OracleRecord, field_text, split
 from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, smallest_type, type_of_kind
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _STRING = parse_type("string")
 _SHOWN = 100
+_FAMILIES = {
+    "bool": {Kind.BOOL},
+    "number": {Kind.NATURAL, Kind.NEGATIVE, Kind.UINT64, Kind.FLOAT, Kind.HEX, Kind.HEX_UINT64},
+    "date": {Kind.DATE, Kind.TIMESTAMP_US, Kind.TIMESTAMP_NS, Kind.TIMESTAMP_US_UTC, Kind.TIMESTAMP_NS_UTC},
+    "time": {Kind.TIME_US, Kind.TIME_NS},
+    "duration": {Kind.DURATION_US, Kind.DURATION_NS},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +79,7 @@ class NoRecordError(Exception):
 
 
 class MalformedHeaderError(Exception):
-    """The record that would hold the names is itself malformed."""
+    """The record that would hold the names is itself malformed, or is not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +109,7 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
     NoRecordError
         There is none, comments and blank lines apart.
     MalformedHeaderError
-        The first record is to be looked at as a header and is malformed.
+        The first record is to be looked at as a header and is malformed, or is a header that is not UTF-8.
 
     Notes
     -----
@@ -130,7 +138,9 @@ class _Reader:
         if not records:
             raise NoRecordError
         first = self._fields(records[0])
-        header = self._is_header(records[0], first)
+        header = self._is_header(records, first)
+        if header and not all(_is_utf8(field.raw) for field in first):
+            raise MalformedHeaderError
         names = _names(first) if header else [f"column_{i + 1}" for i in range(len(first))]
         rows = [self._row(number, record, len(first)) for number, record in enumerate(records[header:], 1)]
         whole = [row for row in rows if row.fault is None]
@@ -163,22 +173,33 @@ class _Reader:
             made.append(_Field(begin, stop, self.data[begin:stop], text, quoted))
         return made
 
-    def _is_header(self, record: OracleRecord, fields: list[_Field]) -> bool:
+    def _is_header(self, records: list[OracleRecord], fields: list[_Field]) -> bool:
         if self.options.header is False:
             return False
-        if record.strays or record.unclosed:
+        if records[0].strays or records[0].unclosed:
             raise MalformedHeaderError
-        several = [replace(forms, iso=True) for forms in (self.options.forms, *self.options.forms_of.values())]
-        words = Words(true=(), false=())
-        kinds = {classify(field.text, words, forms) for field in fields for forms in several if field.text}
-        return self.options.header is True or kinds == {Kind.TEXT}
+        limit = records[0].start + COMPARED_BYTES
+        below = [[field.text for field in self._fields(one)] for one in records[1 : COMPARED_RECORDS + 1] if one.end <= limit]
+        nulls = {b"", *self.options.words.null, *itertools.chain(*self.options.nulls_of.values())}
+        first = [field.text for field in fields]
+        return self.options.header is True or holds_names(first, below, self._family, tuple(nulls))
+
+    def _family(self, text: bytes) -> str:
+        """Values that a column can hold together."""
+        several = [
+            replace(forms, iso=True, dates_before_numbers=False)
+            for forms in (self.options.forms, *self.options.forms_of.values())
+        ]
+        kinds = [classify(text, self.options.words, forms) for forms in several]
+        kind = next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
+        return next((name for name, members in _FAMILIES.items() if kind in members), "text")
 
     def _row(self, number: int, record: OracleRecord, columns: int) -> _Row:
         """A malformed record has one fault: the first of these."""
         fields = self._fields(record)
         row = _Row(number, record, fields)
         if record.unclosed:
-            row.fault = "unclosed_quote", fields[-1].begin
+            row.fault = "unclosed_quote", self.data.index(self.options.dialect.quote or b"", fields[-1].begin)
         elif record.strays:
             row.fault = "quote", min(record.strays) + self.begin
         elif len(fields) < columns:
@@ -210,6 +231,9 @@ class _Reader:
 
     def _evidence(self, column: int, rows: list[_Row], kinds: list[Kind]) -> tuple[int, int, bytes] | None:
         final = type_of_kind(_joined(kinds))
+        # A negative number counts as a natural one, unless the column has its type because of it.
+        without_signs: list[Kind] = [Kind.NATURAL if kind is Kind.NEGATIVE else kind for kind in kinds]
+        kinds = without_signs if type_of_kind(_joined(without_signs)) == final else kinds
         joins = itertools.accumulate(kinds, join)
         settled = (row for row, kind in zip(rows, joins, strict=True) if kind is not Kind.EMPTY and type_of_kind(kind) == final)
         row = next(settled, None)
@@ -239,11 +263,19 @@ class _Reader:
         words, forms = self._words(column), self._forms(column)
         if type_.is_string and not _is_utf8(field.raw):
             return Misfit.ENCODING
-        return None if words.is_null(field.text, field.quoted) else parse(field.text, type_, words, forms)
+        is_null = words.is_null(field.text, field.quoted, in_text=type_.is_string or type_.is_binary)
+        return None if is_null else parse(field.text, type_, words, forms)
 
     def _reject(self, row: _Row, kind: str, at: int, of: tuple[str, DataType, _Field] | None = None) -> None:
         """`of` is the column's name and type, and its field, where it is one field's fault."""
         begin, end = row.record.start + self.begin, row.record.end + self.begin
+        field, expected = (None, None) if of is None else (_printable(of[2].raw), str(of[1]))
+        if kind == "unclosed_quote":
+            lines = self.data[at:end].splitlines()
+            first = 1 + bisect_right(self.line_ends, at)
+            field = _printable(lines[0][:80])
+            place = f"line {first}" if len(lines) == 1 else f"the {len(lines)} lines from line {first} on"
+            expected = f"a closing quote in {place}"
         self.rejects.append({
             "record": row.number,
             "kept": of is not None and self.options.on_error == "null",
@@ -252,8 +284,8 @@ class _Reader:
             "byte": at,
             "column": of and of[0],
             "kind": kind,
-            "expected": of and str(of[1]),
-            "field": of and _printable(of[2].raw),
+            "expected": expected,
+            "field": field,
             "text": _printable(self.data[begin:end]),
         })  # fmt: skip
 

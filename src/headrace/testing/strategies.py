@@ -22,8 +22,8 @@ def dialects() -> st.SearchStrategy[Dialect]:
 
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Valid dialects with lenient quotes."""
-    wanted = _dialects().filter(lambda dialect: dialect.quote is not None and dialect.double_quote)
-    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"lenient": True}))
+    wanted = _dialects().filter(lambda dialect: dialect.quote is not None)
+    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"strict": False, "lenient": True}))
 
 
 def options_of(dialect: Dialect) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def _dialects(draw: st.DrawFn) -> Dialect:
         line_end=draw(st.sampled_from(line_ends) | _words(b"\n;")),
         skip_initial_space=skip_initial_space,
         skip_blank_lines=draw(st.booleans()),
+        strict=draw(st.sampled_from([False, False, True])),
     )
 
 

@@ -38,9 +38,10 @@ class Words:
     false: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
     quoted_null: bool = False
 
-    def is_null(self, text: bytes, quoted: bool) -> bool:
-        """Whether a field is null."""
-        return text in self.null and (self.quoted_null or not quoted)
+    def is_null(self, text: bytes, quoted: bool, *, in_text: bool = False) -> bool:
+        """Whether a field is null, in a column of text or of values. In one of values an empty field is, unless nothing is."""
+        means_null = text in self.null or (text == b"" and self.null != () and not in_text)
+        return means_null and (self.quoted_null or not quoted)
 
 
 class Kind(IntEnum):
@@ -51,20 +52,19 @@ class Kind(IntEnum):
     NATURAL = 2
     NEGATIVE = 3
     UINT64 = 4
-    BIG_INT = 5
-    FLOAT = 6
-    DATE = 7
-    TIMESTAMP_US = 8
-    TIMESTAMP_NS = 9
-    TIMESTAMP_US_UTC = 10
-    TIMESTAMP_NS_UTC = 11
-    TIME_US = 12
-    TIME_NS = 13
-    DURATION_US = 14
-    DURATION_NS = 15
-    HEX = 16
-    HEX_UINT64 = 17
-    TEXT = 18
+    FLOAT = 5
+    DATE = 6
+    TIMESTAMP_US = 7
+    TIMESTAMP_NS = 8
+    TIMESTAMP_US_UTC = 9
+    TIMESTAMP_NS_UTC = 10
+    TIME_US = 11
+    TIME_NS = 12
+    DURATION_US = 13
+    DURATION_NS = 14
+    HEX = 15
+    HEX_UINT64 = 16
+    TEXT = 17
 
 
 _TYPES = {
@@ -86,8 +86,8 @@ _TYPES = {
     Kind.HEX_UINT64: "uint64",
 }
 _CHAINS = (
-    (Kind.NATURAL, Kind.NEGATIVE, Kind.BIG_INT, Kind.FLOAT),
-    (Kind.NATURAL, Kind.UINT64, Kind.BIG_INT, Kind.FLOAT),
+    (Kind.NATURAL, Kind.NEGATIVE, Kind.FLOAT),
+    (Kind.NATURAL, Kind.UINT64),
     (Kind.DATE, Kind.TIMESTAMP_US, Kind.TIMESTAMP_NS),
     (Kind.TIMESTAMP_US_UTC, Kind.TIMESTAMP_NS_UTC),
     (Kind.TIME_US, Kind.TIME_NS),
@@ -115,8 +115,7 @@ def join(a: Kind, b: Kind) -> Kind:
     for chain in _CHAINS:
         if a in chain and b in chain:
             return max(a, b)
-    numbers = {Kind.NEGATIVE, Kind.UINT64}
-    return Kind.BIG_INT if {a, b} == numbers else Kind.TEXT
+    return Kind.TEXT
 
 
 def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
@@ -152,7 +151,7 @@ def _kind_of_hex(text: bytes) -> Kind:
 def _kind_of_int(text: bytes) -> Kind:
     if not isinstance(_int(text, -(2**63), 2**63), Misfit):
         return Kind.NEGATIVE if text.startswith(b"-") else Kind.NATURAL
-    return Kind.BIG_INT if isinstance(_int(text, 0, 2**64), Misfit) else Kind.UINT64
+    return Kind.TEXT if isinstance(_int(text, 0, 2**64), Misfit) else Kind.UINT64
 
 
 def _kind_of_time(text: bytes, forms: Forms) -> Kind:

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import date_options
+from headrace.columns.infer.header import FieldKinds
 from headrace.columns.load.extent import ExtentOptions, header_indexes
 from headrace.columns.load.load import Progress, ValueOptions
 from headrace.columns.load.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
-from headrace.columns.schema import SchemaOptions
+from headrace.columns.schema import SchemaOptions, is_name
 from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.early import start_early
-from headrace.core.options import PLAIN, Given, frozen
+from headrace.core.options import PLAIN, Given, frozen, integer, renamed
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.encode.texts import FORMS
@@ -65,6 +66,9 @@ ALIASES = {
     "timestamp_parsers": "date_format",
 }
 """What other readers call an option, and what it is called here."""
+DIALECT_NAMES = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
+DIALECT_NAMES |= {"lenient": "lenient_quotes", "strict": "strict_quotes"}
+"""Names of a `Dialect`'s options, and the options of a read that they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ def parse_options(values: dict[str, object], defaults: dict[str, object] = _NO_D
     OptionError
         A value is none that its option takes, or two options contradict each other.
     """
-    context = _CONTEXT if values["context"] is None else Given(values).instance("context", Context)
+    context = _CONTEXT if values["context"] is None else context_of(values["context"])
     # What one call copies is counted by itself, for its report.
     crossings = Crossings() if context is _CONTEXT else context.crossings.part()
     progress = _progress(values["progress"])
@@ -195,10 +199,11 @@ def _parse(values: dict[str, object], context: Context) -> CsvOptions:
     )
     dialect, value_options = _dialect(values, given), _value_options(given)
     _check_marks(value_options.marks, dialect)
+    rows = _row_options(given)
     return CsvOptions(
         source=source,
         dialect=dialect,
-        schema=replace(schema, marks=value_options.marks, dates=value_options.forms.dates.any_of_them),
+        schema=replace(schema, kinds=_field_kinds(value_options), replace_invalid=source.encoding.replace),
         values=replace(value_options, replace_invalid=source.encoding.replace),
         extent=ExtentOptions(
             skip_rows=given.whole("skip_rows"),
@@ -206,9 +211,9 @@ def _parse(values: dict[str, object], context: Context) -> CsvOptions:
             skip_rows_after_header=given.whole("skip_rows_after_header"),
             n_rows=None if values["n_rows"] is None else given.whole("n_rows"),
             skip_footer=given.whole("skip_footer"),
-            widest=values["long_records"] == "widen",
+            widest=rows.long_records == "widen",
         ),
-        rows=_row_options(given),
+        rows=rows,
         row_index=_row_index(given),
         files=_files_options(values, given),
         context=context,
@@ -246,9 +251,10 @@ def _row_options(given: Given) -> RowOptions:
 
 def _row_index(given: Given) -> RowIndex | None:
     name, offset = given.values["row_index_name"], given.values["row_index_offset"]
-    if not isinstance(name, str | None) or isinstance(offset, bool) or not isinstance(offset, int):
-        raise OptionError(f"row_index_name must be a text and row_index_offset a whole number, not {name!r} and {offset!r}")
-    return None if name is None else RowIndex(name, offset)
+    if not isinstance(name, str | None) or not is_name(name or ""):
+        raise OptionError.wrong("row_index_name", "a text that UTF-8 can write, or None", name)
+    first = integer("row_index_offset", offset, "an integer of 64 bits", -(2**62), 2**62 - 1)
+    return None if name is None else RowIndex(name, first)
 
 
 def _check_bytes(values: dict[str, object], encoding: TextEncoding) -> None:
@@ -262,42 +268,58 @@ def _check_bytes(values: dict[str, object], encoding: TextEncoding) -> None:
         try:
             value.decode()
         except UnicodeDecodeError:
-            raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {value!r}") from None
+            raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {shown(value)}") from None
 
 
 def _progress(value: object) -> Progress | None:
     if value is not None and not callable(value):
-        raise OptionError(f"progress must be a function of two numbers (bytes done, bytes in all), not {value!r}")
+        raise OptionError.wrong("progress", "a function of two numbers (bytes done, bytes in all)", value)
     return value
 
 
+def _check_literal(values: dict[str, object]) -> None:
+    """Refuse texts that other readers do not take literally."""
+    for name in ("sep", "comment", "lineterminator", "quote_char", "escape_char"):
+        value = values[name]
+        if isinstance(value, str | bytes) and value in ("auto", b"auto"):
+            raise OptionError(f"{name} is taken literally; to find how a text is written pass dialect='auto' in place of 'auto'")
+    sep = values["sep"]
+    text = sep.decode("latin-1") if isinstance(sep, bytes) else sep
+    if isinstance(text, str) and _REGULAR_EXPRESSION.search(text):
+        raise OptionError(
+            f"sep is taken literally, and {sep!r} is a regular expression; pass the separator itself, such as ' ' or '\t'. "
+            "Runs of spaces have to be replaced before: re.sub(rb'[ \\t]+', b'\\t', text)"
+        )
+
+
+_REGULAR_EXPRESSION = re.compile(r"\\[A-Za-z]|\A\[.+\]")
+
+
 def _dialect(values: dict[str, object], given: Given) -> Dialect:
-    try:
+    _check_literal(values)
+    with renamed(DIALECT_NAMES):
         return Dialect(
             sep=values["sep"],  # type: ignore[arg-type]
             quote=values["quote_char"],  # type: ignore[arg-type]
             double_quote=given.flag("double_quote"),
             lenient=given.flag("lenient_quotes"),
+            strict=given.flag("strict_quotes"),
             escape=values["escape_char"],  # type: ignore[arg-type]
             comment=values["comment"],  # type: ignore[arg-type]
             line_end=values["lineterminator"],  # type: ignore[arg-type]
             skip_initial_space=given.flag("skip_initial_space"),
             skip_blank_lines=given.flag("skip_blank_lines"),
         )
-    except OptionError as error:
-        # The dialect's own names of these options, as the caller knows them.
-        names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator", "lenient": "lenient_quotes"}
-        raise OptionError(re.sub(r"\b(quote|escape|line_end|lenient)\b", lambda found: names[found[0]], str(error))) from None
 
 
 def _files_options(values: dict[str, object], given: Given) -> FilesOptions:
     column = values["include_file_paths"]
     if isinstance(column, bool):
         column = "filename" if column else None
-    if not isinstance(column, str | None) or column == "":
-        raise OptionError(f"include_file_paths must be the name of a column or None, not {column!r}")
+    if not isinstance(column, str | None) or column == "" or not is_name(column or ""):
+        raise OptionError.wrong("include_file_paths", "the name of a column or None", column)
     hive = values["hive_partitioning"]
-    if not isinstance(hive, bool) and hive != "auto":
+    if not isinstance(hive, bool) and not (isinstance(hive, str) and hive == "auto"):
         raise OptionError.unknown("hive_partitioning", hive, ("auto", "True", "False"))
     return FilesOptions(
         glob=given.flag("glob"),
@@ -323,10 +345,16 @@ def _value_options(given: Given) -> ValueOptions:
     )
 
 
+def _field_kinds(values: ValueOptions) -> FieldKinds:
+    nulls = {b"", *values.forms.null_texts, *(text for texts in values.forms.null_texts_of.values() for text in texts)}
+    words = frozenset((*values.true_words, *values.false_words))
+    return FieldKinds(values.marks, values.forms.dates.any_of_them, words, frozenset(nulls))
+
+
 def _form_options(given: Given) -> FormOptions:
     dates = date_options(given.values["date_format"], given.flag("dayfirst"))
     if isinstance(own := given.values["null_values"], Mapping):
-        several = Given({f"null_values of column {key!r}": texts for key, texts in own.items()})
+        several = Given({f"null_values of column {shown(key)}": texts for key, texts in own.items()})
         return FormOptions(null_texts_of=dict(zip(own, map(several.texts, several.values), strict=True)), dates=dates)
     return FormOptions(null_texts=given.texts("null_values"), dates=dates)
 
@@ -342,7 +370,7 @@ def _number_marks(given: Given) -> tuple[int, int | None]:
 def _mark(name: str, value: object) -> int:
     text = value.decode("latin-1") if isinstance(value, bytes) else value
     if not isinstance(text, str) or len(text) != 1 or not text.isascii() or not text.isprintable():
-        raise OptionError(f"{name} must be one ASCII character that is no letter, digit or sign, not {value!r}")
+        raise OptionError.wrong(name, "one ASCII character that is no letter, digit or sign", value)
     if text.isalnum() or text in "+-":
         raise OptionError(f"{name} must be no letter, digit or sign, not {value!r}")
     return ord(text)

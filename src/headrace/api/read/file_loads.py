@@ -67,21 +67,24 @@ class LoadsOnGpu:
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
-        return load_text(source, self._options.dialect, plan, self._launcher, self.device)
+        with self._launcher.current():
+            return load_text(source, self._options.dialect, plan, self._launcher, self.device)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """As `FileLoads.join`."""
         from headrace.columns.finish.join_gpu import join_on_gpu
 
         assert self._launcher is not None  # every file was loaded before
-        return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
+        with self._launcher.current():
+            return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """As `FileLoads.encoded`."""
         from headrace.encode.texts_gpu import encoded_on_gpu
 
         assert self._launcher is not None
-        return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+        with self._launcher.current():
+            return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
 
 
 def loads_for(plans: PlannedFiles) -> FileLoads:

@@ -12,9 +12,11 @@ from headrace.api.read.prepared import Prepared
 from headrace.api.read.reading import skipped_records
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
+from headrace.columns.faults.header_faults import with_header_faults
 from headrace.columns.load.extent import Beginning, find_beginning
 from headrace.columns.load.load import Loaded, LoadPlan
 from headrace.columns.types import DataType
+from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import ParseError
 from headrace.sources.open import SourceLike, SourceOptions
@@ -48,7 +50,7 @@ class SourceFile(ReopenedSource):
 
 @dataclass(slots=True)
 class FilePart:
-    """A file's share of the table, or a part of it that ends where `reached` says."""
+    """A file's share of the table, or a part of it that ends where `reached` says; `is_last`: no part of the file follows."""
 
     file: SourceFile
     places: tuple[int, ...]
@@ -63,6 +65,7 @@ class FilePart:
     replaced: int = 0
     loaded_as: list[DataType] | None = None
     reached: Position | None = None
+    is_last: bool = True
 
     def take(self, loaded: Loaded) -> None:
         """Keep what a load gave."""
@@ -73,6 +76,10 @@ class FilePart:
         self.counts = loaded.counts
         self.passes += loaded.counts["passes"]
         self.replaced = sum(loaded.replaced)
+
+    def add_header_faults(self, context: Context) -> None:
+        """Put the faults of the file's header above the others."""
+        self.rejects = with_header_faults(self.rejects, self.prepared.beginning, context)
 
     def report(self) -> FileReport:
         """Account of the file."""

@@ -11,11 +11,12 @@ from headrace.api.read.path_columns import column_of_texts, path_texts, settle_p
 from headrace.api.read.prepared import Prepared
 from headrace.api.read.reading import load_plan
 from headrace.columns.column import Column
+from headrace.columns.faults.header_faults import check_header
 from headrace.columns.finish.join import SharedLoads
-from headrace.columns.load.extent import find_extent
-from headrace.columns.load.load import Evidence, LoadPlan, check_header
+from headrace.columns.load.extent import decide_beginning, find_extent
+from headrace.columns.load.load import Evidence, LoadPlan
 from headrace.columns.load.rows import COLLECTED
-from headrace.columns.schema import PlannedColumns
+from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType
 from headrace.encode.texts import encoded
@@ -35,21 +36,33 @@ class PlannedFiles:
         self.files = files
         self.options = options
         self.names = [file.name for file in files]
+        self._look_below_the_first()
         firsts = [file.beginning.first for file in files]
         found, schema = settle_partitions(self.names, firsts, options)
         by_name = options.files.union_by_name
         named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
         for file, its in zip(files, named, strict=True):
-            file.beginning = replace(file.beginning, header=its.header)
-            if its.header is not None and file.beginning.first is not None and file.beginning.first.malformed is not None:
+            file.beginning = replace(file.beginning, header=its.header, decision=its.decision)
+            first = file.beginning.first
+            if its.header is not None and first is not None and (first.malformed, first.undecodable) != (None, None):
                 with file.opened() as opened, file.errors():
-                    check_header(opened, file.beginning.first)
+                    file.beginning = check_header(opened, file.beginning, schema, options.values)
         widths = [self._width(file) for file in files]
         collected = COLLECTED if options.rows.long_records == "collect" else None
-        self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
-        self.partitions = without_own(found, self.planned.names, options)
-        self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
+        self.decision = next((its.decision for its in named if its.decision is not None), None)
+        with explained_by(self.decision):
+            self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
+            self.partitions = without_own(found, self.planned.names, options)
+            self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
+
+    def _look_below_the_first(self) -> None:
+        """Of the first file with a record, which decides for all, read what its header is compared with."""
+        leader = next((file for file in self.files if file.beginning.first is not None), None)
+        if leader is not None:
+            options = self.options
+            with leader.opened() as opened:
+                leader.beginning = decide_beginning(opened, options.dialect, leader.beginning, options.schema, options.context)
 
     def _width(self, file: SourceFile) -> int:
         """Fields of the longest record, if that is asked for."""
@@ -64,12 +77,12 @@ class PlannedFiles:
         options, planned, file = self.options, self.planned, self.files[number]
         limit = options.extent.n_rows if limited else None
         extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
-        places = planned.files[number]
+        places, wanted = planned.files[number], set(planned.wanted)
         columns = PlannedColumns(
             tuple(planned.names[place] for place in places),
             tuple(planned.types[place] for place in places),
             planned.bases[number],
-            tuple(position for position, place in enumerate(places) if place in planned.wanted),
+            tuple(position for position, place in enumerate(places) if place in wanted),
             {},
         )
         header = 0 if file.beginning.header is None else len(extent.header or (0,))

@@ -48,10 +48,10 @@ _extent = quick(Extent)
 class Beginnings:
     """How texts begin that were read with the same options; `beginnings_of` gives those of options.
 
-    Of a text with a header its first bytes are kept, up to the line end behind that. Whatever follows, the records up to there
-    are those that they were: line ends are LF or CR LF, which nothing behind an LF changes; and quotes are strict, so that no
-    byte behind them tells what they mean. Of texts that have none, for options that say so, what matters is how many fields a
-    record has.
+    Of a text with a header that its first record alone shows, its first bytes are kept, up to the line end behind that.
+    Whatever follows, the records up to there are those that they were: line ends are LF or CR LF, which nothing behind an LF
+    changes; and quotes are strict, so that no byte behind them tells what they mean. Of texts that have none, for options that
+    say so, what matters is how many fields a record has.
     """
 
     def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions) -> None:
@@ -76,11 +76,11 @@ class Beginnings:
         """Keep what was settled, if the text's first record settled it; the same, with what was found in front of the data."""
         beginning = prepared.beginning
         first = beginning.first
-        if not self._may_keep or first is None or first.malformed is not None:
+        if not self._may_keep or first is None or first.malformed is not None or first.undecodable is not None:
             return prepared
         if self._has_no_header and not beginning.begin:
             self._widths = {**dict(list(self._widths.items())[1 - _MOST_KEPT :]), len(first.fields): prepared}
-        if beginning.header is None:
+        if beginning.header is None or first.below is not None:
             return prepared
         extent = prepared.extent
         with native_errors():

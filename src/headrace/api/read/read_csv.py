@@ -48,6 +48,7 @@ def read_csv(
     quote_char: str | bytes | None = '"',
     double_quote: bool = True,
     lenient_quotes: bool = False,
+    strict_quotes: bool = False,
     escape_char: str | bytes | None = None,
     comment: str | bytes | None = None,
     lineterminator: str | bytes | None = None,
@@ -83,7 +84,9 @@ def read_csv(
     Parameters
     ----------
     source
-        Path, bytes or file object. A file is read in pieces: memory is that of the result and a few MB a thread.
+        Path, bytes or file object, also one of ``fsspec.open(url)``, which is opened and closed here. Bytes, and arrays of bytes,
+        are the text itself; those that name a file are refused. A file is read in pieces: memory is that of the result and a few
+        MB a thread.
         Or several: a list of such, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``), whose files are read in the order of
         their paths. The table has the rows of all, one file after another, and a column has one type for all; ``rejects`` has
         a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
@@ -93,17 +96,22 @@ def read_csv(
         be. An array of bytes on a GPU as `source` is read there.
     dialect
         ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
-        ``report.sniffed``. A preamble or comments that it leaves out are counted in ``report.skipped``. Of several files the
-        first that holds a record says how all are written.
+        ``report.sniffed``. A preamble, comments or a footer that it leaves out are counted in ``report.skipped``. `short_records`
+        and `long_records` are proposed for ragged texts unless `on_error` is given. Of several files the first that holds a
+        record says how all are written, and no footer is proposed.
     sep
-        What separates fields, 1 to 8 bytes.
+        What separates fields, 1 to 8 bytes, taken literally: no regular expression.
     header
-        Whether the first record holds the names; ``"infer"``: it does if all its fields are text (none a number, date or time).
+        Whether the first record holds the names. ``"infer"`` compares its fields with up to 100 records below it. It is data
+        if all fields are values that fit their columns (numbers over numbers). If some fields are text, it is data only if a
+        text occurs again in its column, or if the record holds a value twice. In all other cases it is the header.
+        ``report.header`` has the decision and its reason.
         A whole number is the index of the record that does, several are joined to one (``a_x``); records before are skipped.
     names
-        Names of the columns, for a text without a header or in place of it.
+        Names of the columns, for a text without a header or in place of it. They decide how many fields a record has.
     columns
-        Names or positions of the columns to read, in the table's order; the others are not converted. None for all.
+        Names or positions of the columns to read, in the table's order; the others are not converted. A text is one name. None
+        for all.
     schema
         The types of all columns: a mapping from name (matched with the header's, if there is one; else in order), or a sequence
         in order. Types are texts such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``, Python classes, or types of
@@ -120,7 +128,8 @@ def read_csv(
         first appearance.
     null_values
         Texts that mean null, in all columns or, as a mapping, in some by name or position; in the others it is the empty text.
-        Unquoted fields only, unless `quoted_null`.
+        Unquoted fields only, unless `quoted_null`. In columns that are not text an empty field is null too, whatever texts are
+        given; ``null_values=()`` says that no field is null.
     quoted_null
         Whether a quoted field may be null.
     true_values, false_values
@@ -135,10 +144,13 @@ def read_csv(
         Take 31/01/2024, 31-01-2024 and 31.01.2024 for dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns without
         a `date_format`. Month first is never guessed; give ``date_format="%m/%d/%Y"``.
     quote_char, double_quote, escape_char
-        What encloses fields; whether two of them stand for one inside; what makes the next byte data. None for none.
+        What encloses fields; whether two of them stand for one inside; what makes the next byte data. None for none. A quote
+        opens a field only as its first byte; inside an unquoted field it is text.
     lenient_quotes
-        A quote that cannot stand where it does is text: one inside a field, one that no quote before a delimiter closes. Each
-        such record is in ``rejects``, kept. A text without malformed quotes is read as always.
+        A quote that cannot stand where it does is text: also one inside a quoted field, and one that no quote before a delimiter
+        closes. Each such record is in ``rejects``, kept. A text without malformed quotes is read as always.
+    strict_quotes
+        A record with a quote inside an unquoted field is malformed, and goes by `on_error`. Excludes `lenient_quotes`.
     comment
         Prefix, 1 to 8 bytes, of lines to leave out.
     lineterminator
@@ -175,7 +187,9 @@ def read_csv(
     on_error
         What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
         text that cannot be decoded. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
-        structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``.
+        structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``; all rows of a record have
+        the same ``kept``, which says whether it is in the table. Fields of columns that `columns` leaves out have no faults. A
+        fault of the header is one with record 0; the names are taken as they stand.
     glob
         Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) in a path make it a pattern. A path that exists is none.
     union_by_name
@@ -224,9 +238,9 @@ def read_csv(
     Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp (us, or ns if a value needs it;
     UTC if the values have offsets), time64 (12:30:15, always with seconds), duration (P1DT2H, 1 day 02:00:00), else string;
     time64 and duration are us or ns as timestamps are. Numbers with leading zeros ('007') or '+' stay text; hexadecimal ones
-    (0x1F) are integers where a column has no others. Only on request: decimal128, binary (bytes of any encoding), null (a
-    column without values, else string), and the smaller types. ``report.columns`` names the
-    record that forced each type.
+    (0x1F) are integers where a column has no others. An integer beyond int64 is uint64 among natural numbers, else text. Only
+    on request: decimal128, binary (bytes of any encoding), null (a column without values, else string), and the smaller types.
+    ``report.columns`` names the record that forced each type.
 
     Directives of `date_format`: ``%Y %y %m %d %j %b %B %H %I %p %M %S %f %z %Z %s %e %D %F %R %T %%``. Numbers may lack leading
     zeros unless digits follow at once; ``%y`` is 1969 to 2068; ``%f`` has one to nine digits; month names are English; ``%z`` is

@@ -34,7 +34,7 @@ from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
 from headrace.sources.reopen import KEPT_BYTES, Keeping
 
-Settle = Callable[..., tuple[Sniffed, CsvOptions]]
+Settle = Callable[..., tuple[Sniffed | None, CsvOptions]]
 """From ``(files, options=options)`` to a proposal of how they are written, and the options with it."""
 
 
@@ -126,6 +126,7 @@ class _Reading:
         part.columns = []  # of an earlier load: their memory serves this one
         with part.file.errors():
             part.take(loaded := self.loads.load(opened, part.plan))
+        part.add_header_faults(self.options.context)
         for stage, seconds in loaded.seconds.items():
             self.seconds[stage] += seconds
         tell = part.plan.progress
@@ -171,7 +172,8 @@ class _Reading:
                 rows[place] = settled
         evidence = self.shared.evidence(self.names)
         for place, found in self._located(parts, rows).items():
-            evidence[place] = found
+            before = evidence[place]
+            evidence[place] = replace(found, rounded=before and before.rounded)
         return columns, [evidence[place] for place in self.planned.wanted]
 
     def _row_index(self, parts: list[FilePart]) -> dict[str, Column]:
@@ -218,5 +220,6 @@ class _Reading:
             "renamed": self.planned.renamed,
             "seconds": seconds,
             "sniffed": self.sniffed,
+            "header": self.plans.decision,
             "device": str(self.loads.device),
         }

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
-from headrace.columns.load.extent import find_beginning, find_extent
-from headrace.columns.load.load import MOST_TILE_BYTES, Loaded, LoadPlan, check_header, load, plan_zones, tile_bytes_for
+from headrace.columns.faults.header_faults import check_header, with_header_faults
+from headrace.columns.load.extent import decide_beginning, find_beginning, find_extent
+from headrace.columns.load.load import MOST_TILE_BYTES, Loaded, LoadPlan, load, plan_zones, tile_bytes_for
 from headrace.columns.load.rows import COLLECTED, RowRules, row_rules
-from headrace.columns.schema import PlannedColumns, header_begin, plan_columns
+from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.value_forms import PlannedForms
 from headrace.columns.zone import LocalTimes
@@ -26,6 +27,9 @@ from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
+
+if TYPE_CHECKING:
+    from headrace.core.gpu.launcher import GpuLauncher
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
@@ -44,13 +48,11 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
         if known is not None:
             return known
     found = find_beginning(source, options.dialect, options.extent, options.context)
-    header = header_begin(found.first, options.schema)
-    if found.first is not None and header is not None:
-        check_header(source, found.first)
-    beginning = found if header is None else replace(found, header=header)
+    decided = decide_beginning(source, options.dialect, found, options.schema, options.context)
+    beginning = check_header(source, decided, options.schema, options.values)
     extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
-    names = 0 if header is None else len(options.extent.header or (0,))
+    names = 0 if beginning.header is None else len(options.extent.header or (0,))
     prepared = new_prepared(beginning=beginning, extent=extent, columns=columns, header=names)
     return prepared if beginnings is None else beginnings.keep(source, prepared, options.context)
 
@@ -59,9 +61,10 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     """What the native loader is told; `forms` where they were planned for more columns than this source has."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
-    columns, rows, planned_forms, zones = _parts.of(
-        lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms
-    )
+    with explained_by(prepared.beginning.decision):
+        columns, rows, planned_forms, zones = _parts.of(
+            lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms
+        )
     return _load_plan(
         columns=columns,
         begin=extent.begin,
@@ -105,20 +108,32 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
     OptionError
         The text lies on another GPU than the one named.
     """
+    loaded = _loaded_where_wanted(source, prepared, options)
+    if prepared.beginning.rejects is None:
+        return loaded
+    return replace(loaded, rejects=with_header_faults(loaded.rejects, prepared.beginning, options.context))
+
+
+def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan), prepared, options)
     from headrace.columns.load.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
 
     launcher = launcher_for(source, options.context, device)
-    loaded = load_text(source, options.dialect, plan, launcher, device)
+    with launcher.current():
+        loaded = load_text(source, options.dialect, plan, launcher, device)
+        return _encoded_texts_on_gpu(launcher, loaded, prepared, options)
+
+
+def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     inferred, types = options.values.text_type, prepared.columns.types
     if inferred is None and not any(given is not None and given.name in ENCODED for given in types):
         return loaded
     from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
 
     pairs = zip(loaded.columns, types, strict=True)
-    columns = tuple(column and encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
+    columns = tuple(None if column is None else encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
     return replace(loaded, columns=columns, described=None)
 
 
@@ -134,9 +149,13 @@ def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
 
 def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     inferred, threads = options.values.text_type, options.context.thread_count
-    pairs = zip(loaded.columns, prepared.columns.types, strict=True)
-    columns = tuple(column and encoded(column, given, inferred, threads) for column, given in pairs)
-    return replace(loaded, columns=columns)
+    columns = list(loaded.columns)
+    loaded = replace(loaded, columns=())
+    for position, given in enumerate(prepared.columns.types):
+        column, columns[position] = columns[position], None  # its memory goes before the next column takes some
+        if column is not None:
+            columns[position] = encoded(column, given, inferred, threads)
+    return replace(loaded, columns=tuple(columns))
 
 
 def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Mapping[str, Column]:
@@ -211,6 +230,7 @@ def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context
         seconds=seconds,
         replaced=sum(loaded.replaced),
         passes=counts["passes"],
+        header=prepared.beginning.decision,
         device=loaded.device,
         threads=context.thread_count,
         isa=context.isa_name,

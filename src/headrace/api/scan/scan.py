@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace.api.read.csv_options import CsvOptions
@@ -13,12 +14,14 @@ from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_moves import moved_ahead
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
 from headrace.api.scan.scan_state import ScanRequest, ScanState, start
-from headrace.api.scan.scan_types import SettledTypes, as_given, types_of
+from headrace.api.scan.scan_types import SettledTypes, as_given
+from headrace.api.scan.shared_batches import SharedBatches
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.load.load import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
+from headrace.core.options import instance, integer
 from headrace.core.timeline import Timeline
 from headrace.export.arrow import schema_capsule, stream_of_batches
 
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 class Scan:
     """A text that is read batch by batch; made by `scan_csv`. Nothing is read before it is asked for.
 
+    Threads may share a scan, or an iterator of its batches: they take turns, and each batch of an iterator goes to one of them.
+
     Examples
     --------
     >>> import headrace
@@ -43,20 +48,31 @@ class Scan:
     """
 
     def __init__(self, request: ScanRequest) -> None:
-        self._request = request
+        self._request = instance("request", request, ScanRequest, "what scan_csv makes")
         self._state: ScanState | None = None
         self._is_closed = False
         self._report: Report | None = None
+        self._lock = RLock()  # held by the thread that reads
 
-    def select(self, columns: Sequence[str | int]) -> Scan:
-        """The same scan of these columns only, named or by position, in the table's order; others are not converted."""
-        schema = replace(self._request.options.schema, columns=list(columns))
+    def select(self, columns: str | Sequence[str | int]) -> Scan:
+        """The same scan of these columns only, named or by position, in the table's order; others are not converted.
+
+        A text is one name. Fields of other columns have no faults, so with ``on_error="reject"`` more records may stay than in
+        the whole scan.
+
+        Raises
+        ------
+        OptionError
+            `columns` is neither a name nor a sequence.
+        """
+        if isinstance(columns, bytes | Mapping) or not isinstance(columns, str | Sequence):
+            raise OptionError.wrong("columns", "names or positions, in a list", columns)
+        schema = replace(self._request.options.schema, columns=[columns] if isinstance(columns, str) else list(columns))
         return self._with(replace(self._request.options, schema=schema))
 
     def limit(self, records: int) -> Scan:
         """The same scan of the first records of data only, as ``n_rows`` has it: no byte behind them is read."""
-        if isinstance(records, bool) or not isinstance(records, int) or records < 0:
-            raise OptionError(f"limit takes a number of records, not {records!r}")
+        records = integer("records", records, "an integer from 0 on", 0)
         extent = self._request.options.extent
         least = records if extent.n_rows is None else min(records, extent.n_rows)
         return self._with(replace(self._request.options, extent=replace(extent, n_rows=least)))
@@ -72,7 +88,7 @@ class Scan:
         ParseError, SourceError, MemoryLimitError
             As `read_csv`, when the batch is reached.
         """
-        return self._moved(self._request.cut)
+        return SharedBatches(self._moved(self._request.cut), self._lock, lambda: self._is_closed)
 
     def _moved(self, cut: BatchCut) -> Iterator[Table]:
         context = self._request.options.context
@@ -91,18 +107,32 @@ class Scan:
         parts = state.parts.all(changed, self._request.resume, keep=keep or is_kept)
         try:
             for part in parts:
-                account.add(part)
+                if settled is None and not part.is_last and self._request.infer == "all":
+                    parts.close()  # type: ignore[attr-defined]
+                    del part
+                    state.settle()
+                    yield from self._batches(keep=keep)
+                    return
+                if account.add(part):
+                    part.add_header_faults(state.options.context)
                 end = part.reached
-                if settled is None and part.rows:
+                if not part.rows and not len(part.rejects["record"]):
+                    continue
+                if settled is None:
                     settled = state.settle_by(part, self._request.infer == "first")
                     change = as_given(settled.types) if settled.from_first else _as_it_is
-                if part.rows or len(part.rejects["record"]):
-                    known = settled or SettledTypes(types_of(state.plans, part), False, 0)
-                    yield state.table(part, known, account)
+                yield state.table(part, settled, account)
         finally:
             parts.close()  # type: ignore[attr-defined]
         account.finish()
+        if not account.has_batches:
+            state.describe_empty(account)
         self._report = account.whole(settled or SettledTypes([], False, 0), end)
+
+    @property
+    def rejects_values(self) -> bool:
+        """Whether a value that does not fit its column takes its record out of the table."""
+        return self._request.options.values.on_error == "reject"
 
     def __iter__(self) -> Iterator[Table]:
         return self.batches()
@@ -127,6 +157,10 @@ class Scan:
 
     def read(self) -> Table:
         """All batches as one table, with the rejects and the account of all; joined where they are."""
+        with self._lock:
+            return self._read()
+
+    def _read(self) -> Table:
         state = self._started()
         on_host = isinstance(state.parts, ScanParts)
         batches = list(self._batches() if on_host else self._moved(replace(self._request.cut, holds_all=True)))
@@ -135,25 +169,29 @@ class Scan:
         del batches  # each column of theirs goes when it has been joined
         empty = self._empty()
         columns = {name: state.joined([piece.pop(name) for piece in pieces], empty[name]) for name in empty}
-        like = faulty[0] if faulty else {}
-        rejects = {name: state.joined([one[name] for one in faulty], column) for name, column in like.items()}
+        rejects = {name: state.joined([one[name] for one in faulty], like) for name, like in state.empty_rejects().items()}
         table = Table(columns, rejects=Table(rejects), report=self.report)
         return table.to(self._request.to or state.options.context.device, context=state.options.context)
 
     def timed(self, timeline: Timeline) -> Scan:
         """The same scan, which notes who works and who waits."""
+        instance("timeline", timeline, Timeline)
         return Scan(replace(self._request, cut=replace(self._request.cut, timeline=timeline)))
 
     def fetched(self, shape: FetchShape) -> Scan:
         """The same scan, whose batches come back from a GPU in another way: for those who measure."""
+        from headrace.columns.load.fetch_gpu import FetchShape  # seldom needed
+
+        instance("shape", shape, FetchShape)
         return Scan(replace(self._request, cut=replace(self._request.cut, fetch=shape)))
 
     def close(self) -> None:
         """Let go of files and threads. A scan that is closed gives no more batches."""
-        self._is_closed = True
-        if self._state is not None:
-            self._state.closing.close()
-            self._state = None
+        with self._lock:
+            self._is_closed = True
+            if self._state is not None:
+                self._state.closing.close()
+                self._state = None
 
     def __enter__(self) -> Self:
         return self
@@ -186,7 +224,10 @@ class Scan:
         return to_duckdb(self, connection)
 
     def to_polars(self) -> pl.LazyFrame:
-        """Polars lazy frame: columns and rows that a query does not need are not read."""
+        """Polars lazy frame: rows that a query does not need are not read, nor columns, except with ``on_error="reject"``.
+
+        Which records are rejected does not depend on the query.
+        """
         from headrace.api.scan.scan_exports import to_polars
 
         return to_polars(self)
@@ -206,13 +247,14 @@ class Scan:
 
     def _empty(self) -> dict[str, Column]:
         """Columns of no rows."""
-        state = self._started()
-        if state.empty is None:
-            if state.settled is None:
-                with closing(self._batches(keep=True)) as batches:
-                    next(batches, None)
-            state.empty = state.empty_columns()
-        return state.empty
+        with self._lock:
+            state = self._started()
+            if state.empty is None:
+                if state.settled is None:
+                    with closing(self._batches(keep=True)) as batches:
+                        next(batches, None)
+                state.empty = state.empty_columns()
+            return state.empty
 
 
 def _as_it_is(plan: LoadPlan) -> LoadPlan:

@@ -75,10 +75,11 @@ class Account:
         self._begun = self._batch_begun = time.perf_counter()
         self.faults = self.replaced = 0
 
-    def add(self, part: FilePart) -> None:
-        """A part was loaded."""
+    def add(self, part: FilePart) -> bool:
+        """A part was loaded. Returns whether its file begins with it."""
         number = part.plan.file
         resumed = number == self._start.file and self._start.byte > 0
+        begins = number not in self._files and not resumed
         known = self._files.setdefault(number, _FileCounts(part.prepared, resumed=resumed))
         known.prepared = part.prepared
         for name in _COUNTS:
@@ -87,6 +88,12 @@ class Account:
             known.bytes = part.reached.byte - (self._start.byte if resumed else 0)
         for earlier, file in self._files.items():
             file.is_done |= earlier < number
+        return begins
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether a batch was accounted for."""
+        return bool(self._columns)
 
     def finish(self) -> None:
         """Nothing is left to read."""
@@ -100,7 +107,7 @@ class Account:
         skipped, counts, nbytes = self._skipped(), self._counts(), sum(file.bytes for file in self._files.values())
         new = {name: counts[name] - self._told_records[name] for name in _COUNTS}
         both = {name: getattr(skipped, name) - getattr(self._told, name) for name in _SKIPPED}
-        reports = self._column_reports(columns, of_paths)
+        reports = self.describe(columns, of_paths)
         now = time.perf_counter()
         report = self._report(
             new,
@@ -160,6 +167,7 @@ class Account:
             rejected=counts["rejected"],
             skipped=skipped,
             filled=counts["filled"],
+            header=self._plans.decision,
             columns=columns,
             renamed=self._plans.planned.renamed,
             device=self._device,
@@ -178,7 +186,8 @@ class Account:
         parts = [file.skipped for file in self._files.values()]
         return parts[0] if len(parts) == 1 else Skipped(**{name: sum(getattr(part, name) for part in parts) for name in _SKIPPED})
 
-    def _column_reports(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
+    def describe(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
+        """Account for the columns of a batch."""
         planned = self._plans.planned
         inferred = {planned.names[place] for place in planned.wanted if planned.types[place] is None}
         inferred |= {name for name, found in of_paths.items() if found is not None}
@@ -197,4 +206,9 @@ class Account:
         """Of the columns that the text has."""
         is_one = len(self._plans.files) == 1
         found = zip(self._plans.planned.names, self._plans.shared.evidence(self._plans.names), strict=True)
-        return {name: replace(one, file=None) if one is not None and is_one else one for name, one in found}
+        return {name: _without_file(one) if one is not None and is_one else one for name, one in found}
+
+
+def _without_file(found: Evidence) -> Evidence:
+    rounded = None if found.rounded is None else replace(found.rounded, file=None)
+    return replace(found, file=None, rounded=rounded)

@@ -17,10 +17,10 @@ from headrace.api.sniff.sniff_csv import AUTO, sniff_files
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.load.load import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.options import positive, resolve_aliases
+from headrace.core.options import choice, flag, integer, positive, renamed, resolve_aliases
 from headrace.sources.find_files import list_sources
 from headrace.sources.on_gpu import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
@@ -61,6 +61,7 @@ def scan_csv(
     quote_char: str | bytes | None = '"',
     double_quote: bool = True,
     lenient_quotes: bool = False,
+    strict_quotes: bool = False,
     escape_char: str | bytes | None = None,
     comment: str | bytes | None = None,
     lineterminator: str | bytes | None = None,
@@ -108,7 +109,8 @@ def scan_csv(
     infer
         ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
         then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
-        given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells.
+        given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells. A batch whose
+        records are all rejected counts as the first, too.
     resume
         Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
     to
@@ -142,16 +144,16 @@ def scan_csv(
         del given[name]
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
-    if values["shrink"] is True:
+    if flag("shrink", values["shrink"]):
         raise OptionError("scan_csv cannot shrink types, which takes all values; give smaller ones as dtypes")
-    if infer not in ("all", "first"):
-        raise OptionError.unknown("infer", infer, ("all", "first"))
+    choice("infer", infer, ("all", "first"))
     if memory_limit is not None:
-        context = values["context"] if isinstance(values["context"], Context) else Context()
-        values["context"] = replace(context, memory_limit=memory_limit)
+        values["context"] = replace(context_of(values["context"]), memory_limit=memory_limit)
     options = parse_options(values, defaults)
     if options.context.device.kind == "cpu" and is_on_gpu(source):
         options = replace(options, context=replace(options.context, device=text_on_gpu(source).device))
+    with renamed({"device": "to"}):
+        target = None if to is None else Device.parse(to)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     several = sources is not None or options.files.wanted
     if not several:
@@ -165,17 +167,16 @@ def scan_csv(
             cut=BatchCut(_batch_bytes(batch_bytes, options.context)),
             infer=infer,
             resume=_position(resume),
-            to=None if to is None else Device.parse(to),
+            to=target,
         )
     )
 
 
 def _position(resume: object) -> Position | None:
-    if resume is None or resume == 0 or isinstance(resume, Position):
-        return resume if isinstance(resume, Position) else None
-    if not isinstance(resume, int) or resume < 0:
-        raise OptionError(f"resume must be the end of a batch or a byte, not {resume!r}")
-    return Position(resume)
+    if resume is None or isinstance(resume, Position):
+        return resume
+    byte = integer("resume", resume, "the end of a batch (a Position) or a byte, from 0 on", 0)
+    return Position(byte) if byte else None
 
 
 def _batch_bytes(given: int | None, context: Context) -> int:

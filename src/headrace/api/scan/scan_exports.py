@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from headrace.api.optional import needed
+from headrace.api.optional import duckdb_connection, needed
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,24 +22,25 @@ def to_reader(scan: Scan) -> pa.RecordBatchReader:
 
 def to_duckdb(scan: Scan, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyRelation:
     """DuckDB relation over the Arrow stream."""
-    module = needed("duckdb", "duckdb", "to_duckdb()")
-    return (connection or module).from_arrow(to_reader(scan))
+    return duckdb_connection(connection).from_arrow(to_reader(scan))
 
 
 def to_polars(scan: Scan) -> pl.LazyFrame:
-    """Polars lazy frame whose source is the scan: columns are selected and rows limited before anything is read."""
+    """Polars lazy frame whose source is the scan: columns are selected and rows limited before anything is read.
+
+    A query may not choose which records are rejected, so a scan that rejects values converts all columns.
+    """
     polars = needed("polars", "polars", "to_polars()")
     from polars.io.plugins import register_io_source
 
     def batches(columns: list[str] | None, predicate: Any, rows: int | None, _: int | None) -> Iterator[Any]:
-        for table in (scan if columns is None else scan.select(columns)).batches():
+        for table in (scan if columns is None or scan.rejects_values else scan.select(columns)).batches():
             frame = polars.DataFrame(table)
             frame = frame if columns is None else frame.select(columns)
-            frame = frame if predicate is None else frame.filter(predicate)
-            if rows is not None:
+            if rows is not None:  # the first rows of the text, of which the predicate chooses
                 frame = frame.head(rows)
                 rows -= len(frame)
-            yield frame
+            yield frame if predicate is None else frame.filter(predicate)
             if rows == 0:
                 return
 
@@ -48,7 +49,7 @@ def to_polars(scan: Scan) -> pl.LazyFrame:
 
 def to_torch(scan: Scan) -> Any:
     """PyTorch iterable data set: name to tensor, for each batch."""
-    data = needed("torch", "torch", "to_torch()").utils.data
+    data = needed("torch", None, "to_torch()").utils.data
 
     class Batches(data.IterableDataset):  # type: ignore[misc,name-defined]  # a class of PyTorch, where that is installed
         def __iter__(self) -> Iterator[dict[str, Any]]:

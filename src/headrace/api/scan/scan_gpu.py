@@ -29,7 +29,7 @@ from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
 from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
 from headrace.columns.load.load_text_gpu import View, load_part, view_for
-from headrace.columns.load.place_gpu import USUAL_SHAPE, GpuShape, Place
+from headrace.columns.load.place_gpu import USUAL_SHAPE, GpuShape, Place, by_steps
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.launcher import GpuLauncher, Launcher, Part
@@ -135,7 +135,8 @@ class GpuParts:
             return self._plans.encoded(column, given)
         from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
 
-        return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+        with self._launcher.current():
+            return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
 
     def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
         """Columns of this type below each other, where they lie."""
@@ -143,7 +144,8 @@ class GpuParts:
             return self._plans.shared.join(parts, kind)[0]
         from headrace.columns.finish.join_gpu import join_on_gpu  # seldom needed
 
-        return join_on_gpu(self._launcher, parts, kind)[0]
+        with self._launcher.current():
+            return join_on_gpu(self._launcher, parts, kind)[0]
 
     def _parts(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> Iterator[FilePart]:
         """The parts of a file."""
@@ -163,6 +165,7 @@ class GpuParts:
             if self._options.progress is not None:
                 self._options.progress(sent.part.stop, 0 if reading.file.comes_in_order else reading.file.size)
             is_done = sent.is_last
+            part.is_last = is_done or sent.part.stop >= reading.plan.end
             yield part
 
     def _next(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> tuple[Sent, Loaded] | None:
@@ -197,9 +200,12 @@ class GpuParts:
             place = Place(self._launcher, text, self._shape, self._device)
             source = reading.text.source(sent.part.stop)
             asked = self._limited(reading, sent, source)
-            with self._cut.timeline.span("converter", "convert"):
+            with self._cut.timeline.span("converter", "convert"), self._launcher.current():
                 plan = self._plan_of(reading, change, asked)
-                return asked, load_part(place, source, self._options.dialect, plan, self._view(self._launcher))
+                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher))
+                if loaded.by_steps:  # then the following parts are not read twice
+                    self._shape = by_steps(self._shape)
+                return asked, loaded
         finally:
             buffers.free(sent.room)
 

@@ -101,6 +101,7 @@ class ScanParts:
                 while not place.is_done and place.at < end:
                     own = change(replace(plan, end=end, progress=self._progress(number, place.at)))
                     part = self._part(_Task(file, prepared, own, text, earlier), place)
+                    part.is_last = place.is_done or place.at >= end
                     self._tell(number, place.at)
                     yield part
                 earlier += place.records

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,10 +15,11 @@ from headrace.api.report import Position
 from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
 from headrace.api.scan.scan_types import Parts, SettledTypes, settle_types, types_of
-from headrace.api.scan.scanned_files import ScannedFile, scanned_file
+from headrace.api.scan.scanned_files import ScannedFile, held_if_needed, scanned_file
 from headrace.api.sniff.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
+from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.types import parse_type
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
@@ -36,7 +37,7 @@ class ScanRequest:
     sources: Sequence[SourceLike]
     several: bool
     options: CsvOptions
-    settle: Callable[..., tuple[Sniffed, CsvOptions]] | None
+    settle: Callable[..., tuple[Sniffed | None, CsvOptions]] | None
     cut: BatchCut
     infer: str
     resume: Position | None
@@ -56,6 +57,10 @@ class ScanState:
     device: str
     settled: SettledTypes | None = None
     empty: dict[str, Column] | None = None
+
+    def settle(self) -> None:
+        """Types that the whole text calls for, by passes over it."""
+        self.settled = settle_types(self.plans, self.parts)
 
     def settle_by(self, part: FilePart, from_first: bool) -> SettledTypes:
         """The part's types for all, of which there may be no more."""
@@ -78,24 +83,39 @@ class ScanState:
         for name, column, found, is_given in plans.of_paths([part]):
             columns[name] = column
             of_paths[name] = None if is_given else found
-        rejects = part.rejects
-        if self.several:
-            names, _ = column_of_texts("file", plans.names, parse_type("large_string"), self.options)
-            rejects = {"file": plans.shared.join([(names, part.plan.file, len(rejects["record"]))], names.type)[0], **rejects}
+        rejects = self._rejects(part.rejects, part.plan.file)
         return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
 
     def empty_columns(self) -> dict[str, Column]:
         """The table's columns without a row."""
         plans, planned = self.plans, self.plans.planned
-        settled = self.settled or SettledTypes([given or parse_type("string") for given in planned.types], False, 0)
+        types = self.settled.types if self.settled else [given and given.loaded_as for given in planned.types]
         columns = self._row_index([])
         for place in planned.wanted:
-            column = plans.shared.join([0], settled.types[place])[0]
+            column = plans.shared.join([0], types[place] or parse_type("string"))[0]
             columns[planned.names[place]] = plans.encoded(column, planned.types[place])
         return columns | {name: column for name, column, _, _ in plans.of_paths([])}
 
+    def describe_empty(self, account: Account) -> None:
+        """Account for the columns of a text that gave no batch."""
+        of_paths = {name: None if is_given else found for name, _, found, is_given in self.plans.of_paths([])}
+        account.describe(self.empty_columns(), of_paths)
+
+    def empty_rejects(self) -> Mapping[str, Column]:
+        """The table of rejects without a row."""
+        return self._rejects(no_rejects(), 0)
+
+    def _rejects(self, found: Mapping[str, Column], file: int) -> Mapping[str, Column]:
+        """Rejects of a file; of several, with its name."""
+        if not self.several:
+            return found
+        names, _ = column_of_texts("file", self.plans.names, parse_type("large_string"), self.options)
+        return {"file": self.plans.shared.join([(names, file, len(found["record"]))], names.type)[0], **found}
+
     def joined(self, parts: Sequence[Column], like: Column) -> Column:
         """Columns of batches below each other."""
+        if len(parts) < 2:
+            return parts[0] if parts else like
         if like.type.name in ("string_view", "dictionary"):
             raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
         return self.parts.joined(parts, like.type)
@@ -118,13 +138,14 @@ def start(request: ScanRequest) -> ScanState:
             for file in files:
                 file.look_at(options)
             sniffed, options = request.settle(files, options=options)
+            files = [held_if_needed(file, options) for file in files]
         for file in files:
             file.look(options)
         plans = PlannedFiles(files, options)
         parts, device = _parts(plans, files, options, request.cut)
         state = ScanState(closing, options, sniffed, plans, parts, request.several, device)
         if request.infer == "all" and not _is_one_batch(files, request):
-            state.settled = settle_types(plans, parts)
+            state.settle()
         state.closing = closing.pop_all()
         return state
 
@@ -143,5 +164,5 @@ def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, c
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
-    """Whether a part of the text is all of it, so that its types are those of all."""
+    """Whether a part of the text is all of it, so that its types are those of all, unless too little memory cuts it smaller."""
     return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

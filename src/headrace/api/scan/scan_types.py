@@ -49,6 +49,10 @@ class Parts(Protocol):
 def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:
     """Go over the whole text until types are settled.
 
+    A pass begins with the types that earlier passes found, and a type moves only up the lattice of kinds (rules/infer.hpp), which
+    is finite. A pass that changes no type is the last: what is stale then are columns with a value that the type cannot hold, and
+    `SharedLoads.settle` makes them text.
+
     Raises
     ------
     SourceError, MemoryLimitError
@@ -58,14 +62,15 @@ def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:
     passes = 0
     inferred = [place for place in planned.wanted if planned.types[place] is None]
     if inferred:
+        before: list[DataType] | None = None
         seen = _Seen(plans)
-        for _ in range(2):
-            while not passes or seen.are_stale():
-                passes += 1
-                seen.begin()
-                for part in parts.all(_only_inferred, keep=True):
-                    seen.add(part)
-            plans.shared.settle()
+        while before is None or (before != _types(plans) and seen.are_stale()):
+            before = _types(plans)
+            passes += 1
+            seen.begin()
+            for part in parts.all(_only_inferred, keep=True):
+                seen.add(part)
+        plans.shared.settle()
     return SettledTypes(_types(plans), False, passes)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
+from headrace.columns.infer.header import LOOK_BYTES
 from headrace.columns.load.extent import Beginning, find_beginning
 from headrace.core.errors import EmptyInputError
 from headrace.sources.kept_text import KeptText, StoredText, Text
@@ -96,12 +97,31 @@ class OrderedFile(ScannedFile):
         self._pieces.close()
 
 
+class HeldFile(ScannedFile):
+    """A file whose text comes in order, and is held as a whole."""
+
+    def __init__(self, file: OrderedFile, options: CsvOptions) -> None:
+        with file.windows(options) as text:
+            self._text = text.window(0, _WHOLE).source
+        self.name = file.name
+        self.size = self._text.size
+        self.beginning = file.beginning
+        self.device = None
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenSource]:
+        """Its text."""
+        yield self._text
+
+
 def _shows_data(source: OpenSource, options: CsvOptions) -> bool:
     """Whether a record behind those that are no data has its end here."""
     try:
         found = find_beginning(source, options.dialect, options.extent, options.context)
     except EmptyInputError:
         return False
+    if found.first is not None and source.size < found.first.begin + LOOK_BYTES:
+        return False  # the records below it may decide whether it is a header
     before = found.leading + 2 + options.extent.skip_rows_after_header
     return record_begin(source, options.dialect, found.begin, before, options.context) < source.size
 
@@ -110,7 +130,15 @@ def scanned_file(number: int, source: SourceLike, options: CsvOptions, keeping: 
     """One of the sources. What needs a look at the whole text first (a footer, the widest record, malformed quotes) holds a text
     that comes in order in memory, as `read_csv` does.
     """
-    needs_all = options.extent.skip_footer or options.extent.widest or options.dialect.lenient
-    if not needs_all and comes_in_order(source, options.source):
+    if not _needs_all(options) and comes_in_order(source, options.source):
         return OrderedFile(number, source, options.source)
     return ScannedFile(number, source, options.source, keeping)
+
+
+def held_if_needed(file: ScannedFile, options: CsvOptions) -> ScannedFile:
+    """Hold a text that comes in order if options that were proposed after a look at it need all of it."""
+    return HeldFile(file, options) if isinstance(file, OrderedFile) and _needs_all(options) else file
+
+
+def _needs_all(options: CsvOptions) -> bool:
+    return bool(options.extent.skip_footer or options.extent.widest or options.dialect.lenient)

@@ -1,29 +1,33 @@
-"""From a source to a proposal of how it is written: sample, judge, name the columns, tell why."""
+"""From a source to a proposal of how it is written: sample, judge, find the table, read the sample by the proposal, tell why.
+
+The likeliest dialect that reads the sample without a fault is proposed. A record of another width than the table is no fault of
+the dialect: the proposal then has policies for such records (`row_policies.py`). A malformed quote is one, so lenient quotes or
+none are proposed instead, also where quotes are malformed in the windows further on alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from headrace import _native
-from headrace.api.read.csv_options import CsvOptions, FilesOptions
-from headrace.api.read.reading import load_plan, prepare, table_columns
+from headrace.api.sniff.read_sample import Reading, read_sample
+from headrace.api.sniff.row_policies import POLICIES, row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniff.sniffed import Sniffed
-from headrace.columns.column import Column
 from headrace.columns.infer.sniff import Judged, judge
-from headrace.columns.infer.sniff_header import TableBegin, find_table
+from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.load.extent import ExtentOptions
-from headrace.columns.load.load import ValueOptions, load
 from headrace.columns.load.rows import RowOptions
-from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
-from headrace.core.errors import EmptyInputError, ParseError
-from headrace.sources.open import OpenSource, SourceOptions
+from headrace.core.errors import EmptyInputError
+from headrace.sources.open import OpenSource
 from headrace.structure.candidates import Fixed
 from headrace.structure.dialect import Dialect
-from headrace.structure.layout import Layout
-from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, LINE_END, Sample, count_line_ends, take_sample
+from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, Sample, count_line_ends, line_end_pattern, take_sample
 from headrace.structure.survey import skip_lines
+
+_TRIED = 5
+"""Number of dialects that may read the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,29 @@ class Wishes:
         Lines to leave out in front.
     header_records
         Indexes of the records that hold names, where they are given so.
+    columns
+        Number of columns, where names are given.
+    policies
+        Names of the policies that may be proposed.
     """
 
     dialect: Fixed = field(default_factory=dict)
     header: bool | None = None
     skip_rows: int | None = None
     header_records: tuple[int, ...] | None = None
+    columns: int | None = None
+    policies: tuple[str, ...] = POLICIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A judged dialect with the options that go with it, and what they make of the sample."""
+
+    judged: Judged
+    begin: TableBegin
+    preamble: int
+    policies: Mapping[str, str]
+    reading: Reading
 
 
 def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sniffed:
@@ -66,67 +87,87 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
     ranked = judge(sample, wishes.dialect)
     if not ranked or not ranked[0].layout.starts:
         raise EmptyInputError("the sample holds no record; nothing can be said of how it is written")
-    return _sniffed(sample, ranked, wishes, lines, context)
+    candidates = (_candidate(sample, judged, wishes, context) for judged in ranked[:_TRIED])
+    chosen = next((candidate for candidate in candidates if not candidate.reading.fault), None)
+    return _sniffed(sample, ranked, chosen or _candidate(sample, ranked[0], wishes, context), wishes, lines)
 
 
-def _sniffed(sample: Sample, ranked: list[Judged], wishes: Wishes, lines: int, context: Context) -> Sniffed:
-    best = ranked[0]
-    begin = _table_begin(best, wishes)
-    preamble = len(LINE_END.findall(sample.text, 0, best.layout.starts[begin.first])) if begin.first else 0
-    table = _sample_table(best.layout, begin, wishes, context)
-    null_values = {name: words for name, column in table.items() if (words := null_words(column))}
-    witness = Witness(sample=sample, ranked=ranked, begin=begin, preamble=preamble, lines=lines)
+def _candidate(sample: Sample, judged: Judged, wishes: Wishes, context: Context) -> _Candidate:
+    layout, begin = judged.layout, _table_begin(sample, judged, wishes)
+    pattern = line_end_pattern(layout.dialect.line_end)
+    preamble = len(pattern.findall(sample.text, 0, layout.starts[begin.first])) if begin.first else 0
+    indexes = wishes.header_records or ((0,) if begin.header is True else begin.header or None)
+    widths = layout.widths[begin.first :]
+    columns = wishes.columns or max(widths[index] for index in indexes or (0,) if index < len(widths))
+    data = widths[begin.names : len(widths) - begin.footer]
+    policies = row_policies(data, columns)
+    last = len(layout.starts) - 1
+    end = len(sample.text) if sample.whole else layout.starts[last] + len(layout.record_text(last))
+    extent = ExtentOptions(
+        skip_rows=preamble, header=indexes, skip_footer=begin.footer, widest=policies.get("long_records") == "widen"
+    )
+    rows = RowOptions(**policies)
+    return _Candidate(
+        judged=judged,
+        begin=begin,
+        preamble=preamble,
+        policies={name: policy for name, policy in policies.items() if name in wishes.policies},
+        reading=read_sample(sample.text[:end], layout.dialect, extent, rows, context),
+    )
+
+
+def _table_begin(sample: Sample, judged: Judged, wishes: Wishes) -> TableBegin:
+    given = wishes.skip_rows is not None
+    regular = replace(judged.regularity, first=0) if given else judged.regularity
+    begin = find_table(judged.layout, regular, first_is_given=given)
+    if wishes.header_records is not None:
+        begin = TableBegin(begin.first, wishes.header_records, "given")
+    elif wishes.header is not None:
+        begin = TableBegin(begin.first, wishes.header, "given")
+    if sample.whole and "skip_footer" in wishes.policies:
+        return replace(begin, footer=find_footer(judged.layout, begin))
+    return begin
+
+
+def _sniffed(sample: Sample, ranked: list[Judged], chosen: _Candidate, wishes: Wishes, lines: int) -> Sniffed:
+    best, begin = chosen.judged, chosen.begin
+    columns = chosen.reading.columns
+    null_values = {name: words for name, column in columns.items() if (words := null_words(column))}
+    witness = Witness(
+        sample=sample,
+        ranked=[best, *(judged for judged in ranked if judged is not best)],
+        begin=begin,
+        preamble=chosen.preamble,
+        lines=lines,
+        policies=chosen.policies,
+        fault=chosen.reading.fault,
+        may_repair="lenient" not in wishes.dialect,
+    )
     dialect = best.dialect
     return Sniffed(
         sep=_text(dialect.sep),
         quote_char=_text_or_none(dialect.quote),
         double_quote=dialect.double_quote,
-        lenient_quotes=dialect.lenient,
+        lenient_quotes=dialect.lenient or (witness.repairs_windows and not dialect.strict),
+        strict_quotes=dialect.strict,
         escape_char=_text_or_none(dialect.escape),
         comment=_text_or_none(dialect.comment),
         lineterminator=_text_or_none(dialect.line_end),
         skip_initial_space=dialect.skip_initial_space,
         line_ends=tuple(_text(end) for end, count in count_line_ends(sample.text).items() if count),
         header=begin.header,
-        skip_rows=lines + preamble,
-        schema={name: str(column.type) for name, column in table.items()},
+        header_reason=begin.reason,
+        skip_rows=lines + chosen.preamble,
+        short_records=chosen.policies.get("short_records"),
+        long_records=chosen.policies.get("long_records"),
+        skip_footer=begin.footer,
+        schema={name: str(column.type) for name, column in columns.items()},
         skipped=tuple(witness.skipped()),
         null_values=tuple(sorted({word for words in null_values.values() for word in words})),
         agreement=min(witness.agreements()),
         evidence=(*witness.lines_to_read(), *null_evidence(null_values)),
         sample_bytes=sample.bytes_read,
     )
-
-
-def _table_begin(best: Judged, wishes: Wishes) -> TableBegin:
-    regular = best.regularity if wishes.skip_rows is None else replace(best.regularity, first=0)
-    begin = find_table(best.layout, regular)
-    return begin if wishes.header is None else TableBegin(begin.first, wishes.header, "given")
-
-
-def _sample_table(layout: Layout, begin: TableBegin, wishes: Wishes, context: Context) -> dict[str, Column]:
-    """The sample's whole records as `read_csv` types them; what does not fit is null or left out."""
-    last = len(layout.starts) - 1
-    text = layout.text[layout.starts[begin.first] : layout.starts[last] + len(layout.record_text(last))]
-    options = CsvOptions(
-        dialect=layout.dialect,
-        schema=SchemaOptions(header=begin.header),
-        values=ValueOptions(on_error="null"),
-        extent=ExtentOptions(header=wishes.header_records),
-        rows=RowOptions(),
-        row_index=None,
-        source=SourceOptions(),
-        files=FilesOptions(),
-        context=context,
-        chunk_bytes=None,
-    )
-    source = OpenSource(_native.Source.from_bytes(text), "<sample>")
-    # A header with a malformed quote is for read_csv to complain of.
-    try:
-        prepared = prepare(source, options)
-    except ParseError:
-        return {}
-    return dict(table_columns(prepared, load(source, layout.dialect, load_plan(source, prepared, options)), options))
 
 
 def _text(data: bytes) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.read.csv_options import CsvOptions, parse_options, source_options
+from headrace.api.read.csv_options import DIALECT_NAMES, CsvOptions, parse_options, source_options
 from headrace.api.sniff.propose import Wishes, propose
+from headrace.api.sniff.row_policies import POLICIES
 from headrace.api.sniff.sniffed import OPTIONS, Sniffed
-from headrace.core.context import Context
-from headrace.core.errors import EmptyInputError, OptionError
-from headrace.core.options import Given, positive
+from headrace.core.context import Context, context_of
+from headrace.core.errors import EmptyInputError, OptionError, shown
+from headrace.core.options import Given, positive, renamed
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
@@ -29,6 +31,7 @@ def sniff_csv(
     quote_char: str | bytes | None = AUTO,
     double_quote: bool = True,
     lenient_quotes: bool | Literal["auto"] = "auto",
+    strict_quotes: bool = False,
     escape_char: str | bytes | None = AUTO,
     comment: str | bytes | None = AUTO,
     lineterminator: str | bytes | None = AUTO,
@@ -55,7 +58,7 @@ def sniff_csv(
         that cannot, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` leaves them to be read.
     sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
         As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
-    double_quote, skip_blank_lines, compression, encoding, glob
+    double_quote, strict_quotes, skip_blank_lines, compression, encoding, glob
         As in `read_csv`.
     sample_bytes
         Bytes of the beginning to look at.
@@ -83,8 +86,14 @@ def sniff_csv(
     Notes
     -----
     Every likely combination of separator, quote, comment prefix and escape reads the sample; its score is the product of how
-    regular the records are and how much their fields look like values. Of equals the more usual one is proposed: comma
+    regular the records are and how much their fields look like values. A whole time, date, address or link outweighs its parts.
+    A dialect that leaves lines out counts half if another one reads every line. Of equals the more usual one is proposed: comma
     before tab, semicolon, bar, others; double quotes; no escape; no comment.
+
+    The proposal has read its own sample. Records of another width get policies (``short_records="null"``; ``long_records`` is
+    ``"widen"`` if most records are too long, else ``"truncate"``), malformed quotes ``lenient_quotes=True`` or no quotes. Titles,
+    pairs and padded lines before the table are preamble, notes after it a footer if the sample is the whole text. Two records of
+    names, groups over names or names over units, are joined: ``header=(0, 1)``.
 
     Examples
     --------
@@ -96,17 +105,20 @@ def sniff_csv(
     'int64'
     """
     values = dict(locals())
-    values["context"] = context = context or Context()
+    values["context"] = context = context_of(context)
     options = source_options(values | {"encoding_errors": "replace"}, context)
     several = list_sources(source, glob=Given(values).flag("glob"), hive=False)
     wishes = wishes_of({name: values[name] for name in (*OPTIONS, "skip_blank_lines")})
-    positive("sample_bytes", sample_bytes)
+    sample_bytes = positive("sample_bytes", sample_bytes)
 
     def sniff(one: object) -> Sniffed:
-        with open_beginning(one, options, sample_bytes) as opened:
+        with renamed(DIALECT_NAMES), open_beginning(one, options, sample_bytes) as opened:
             return propose(opened, wishes, sample_bytes=sample_bytes, context=context)
 
-    return sniff(source) if several is None else _first_with_content([(str(one), partial(sniff, one)) for one in several])
+    if several is None:
+        return sniff(source)
+    names = [str(one) if isinstance(one, str | os.PathLike) else shown(one) for one in several]
+    return _first_with_content([(name, partial(sniff, one)) for name, one in zip(names, several, strict=True)])
 
 
 def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
@@ -124,54 +136,97 @@ def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> 
 def wishes_of(values: Mapping[str, object]) -> Wishes:
     """What a caller said of the options that can be found; ``"auto"`` says nothing."""
     said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
-    names = {"quote_char": "quote", "escape_char": "escape", "lineterminator": "line_end", "lenient_quotes": "lenient"}
-    dialect = {names.get(name, name): value for name, value in said.items() if name not in ("header", "skip_rows")}
+    names = {outer: inner for inner, outer in DIALECT_NAMES.items()}
+    others = ("header", "skip_rows", *POLICIES)
+    dialect = {names.get(name, name): _encoded(value) for name, value in said.items() if name not in others}
     lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
-    return Wishes(dialect, said.get("header"), lines)  # type: ignore[arg-type]
+    header = Given(said).flag("header") if "header" in said else None
+    return Wishes(dialect, header, lines)
+
+
+def _encoded(value: object) -> object:
+    """A text as the bytes that a `Dialect` keeps; what cannot be encoded stays as it is, for `Dialect` to refuse."""
+    try:
+        return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    except UnicodeEncodeError:
+        return value
 
 
 def sniff_rest(
-    source: OpenSource, values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
-) -> tuple[Sniffed, CsvOptions]:
+    source: OpenSource,
+    values: Mapping[str, object],
+    defaults: Mapping[str, object],
+    options: CsvOptions,
+    *,
+    whole: bool = True,
+) -> tuple[Sniffed | None, CsvOptions]:
     """A proposal for a read of `source`, and the read's options with it: what has its default is to be found, the rest stays.
 
-    Lines to skip are not proposed where the caller names the header by its index, which counts from the first line.
+    Lines to skip are not proposed where the caller names the header by its index, which counts from the first line; policies for
+    records not where `on_error` is given. A text without records leaves all as it is, and the read says what that means.
     """
     known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != defaults[name]}
     if options.extent.header is not None:
         known |= {"skip_rows": options.extent.skip_rows, "header": True}
-    wishes = replace(wishes_of(known), header_records=options.extent.header)
-    sniffed = propose(source, wishes, context=options.context)
+    wishes = replace(
+        wishes_of(known),
+        header_records=options.extent.header,
+        columns=None if options.schema.names is None else len(options.schema.names),
+        policies=_open_policies(values, defaults, whole=whole),
+    )
+    try:
+        sniffed = propose(source, wishes, context=options.context)
+    except EmptyInputError:
+        return None, options
     found = {name: value for name, value in sniffed.options.items() if name not in known}
-    return sniffed, parse_options({**values, **found})
+    settled = parse_options({**values, **found})
+    if "header" in found:
+        settled = replace(settled, schema=replace(settled.schema, reason=sniffed.header_reason))
+    return sniffed, settled
+
+
+def _open_policies(values: Mapping[str, object], defaults: Mapping[str, object], *, whole: bool) -> tuple[str, ...]:
+    """The policies that may be proposed; a footer only of a text that is read as a `whole`."""
+    open_ones = [name for name in POLICIES if values[name] == defaults[name]]
+    if values["on_error"] != defaults["on_error"]:
+        open_ones = [name for name in open_ones if name not in ("short_records", "long_records")]
+    return tuple(name for name in open_ones if whole or name != "skip_footer")
 
 
 def sniff_files(
     files: Sequence[ReopenedSource], values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
-) -> tuple[Sniffed, CsvOptions]:
+) -> tuple[Sniffed | None, CsvOptions]:
     """`sniff_rest` for several sources: the first that holds a record says how all are written.
+
+    A footer is not proposed for several: records at the end of another file may be its data.
 
     Raises
     ------
     OptionError
         Lines are to be left out in front of the first, but not as many in front of another: they may be its data.
     """
-    found: list[CsvOptions] = []
+    settled: list[CsvOptions] = []
 
     def sniff(file: ReopenedSource) -> Sniffed:
         with file.opened() as opened:
-            sniffed, settled = sniff_rest(opened, values, defaults, options)
-        found.append(settled)
+            sniffed, found = sniff_rest(opened, values, defaults, options, whole=len(files) == 1)
+        if sniffed is None:
+            raise EmptyInputError(f"{file.name} holds no record")
+        settled.append(found)
         return sniffed
 
-    sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+    try:
+        sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+    except EmptyInputError:
+        return None, options
     if sniffed.skip_rows != options.extent.skip_rows:
         _check_preambles(files, sniffed, options)
-    return sniffed, found[0]
+    return sniffed, settled[0]
 
 
 def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:
     known = {name: value for name, value in first.options.items() if name != "skip_rows"}
+    known["header"] = bool(first.header)
     for file in files:
         with file.opened() as opened:
             try:

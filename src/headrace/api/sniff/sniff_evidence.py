@@ -9,18 +9,17 @@ from functools import cached_property
 from itertools import islice
 
 from headrace.columns.column import Column
-from headrace.columns.infer.sniff import Judged, is_typed
-from headrace.columns.infer.sniff_header import TableBegin
+from headrace.columns.infer.sniff import NULL_WORDS, Judged, is_typed
+from headrace.columns.infer.sniff_table import TableBegin
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
-from headrace.structure.sample import LINE_END, Sample
+from headrace.structure.sample import Sample, line_end_pattern
 
 _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
 _CLOSE = 0.02
 _VALUES_JUDGED = 200
-_NULL_WORDS = frozenset(["NA", "N/A", "n/a", "na", "NULL", "null", "Null", "None", "none", "nan", "NaN", "\\N", "-", "?", "."])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +34,12 @@ class Witness:
         Lines of the sample in front of it.
     lines
         Lines in front of the sample, which the caller left out.
+    policies
+        The policies for records of another width that are proposed.
+    fault
+        Why the proposal does not read the sample; empty if it does.
+    may_repair
+        Whether lenient quotes may be proposed.
     """
 
     sample: Sample
@@ -42,34 +47,57 @@ class Witness:
     begin: TableBegin
     preamble: int
     lines: int
+    policies: Mapping[str, str]
+    fault: str
+    may_repair: bool
 
     @cached_property
     def _line_begins(self) -> list[int]:
-        return [0, *(end.end() for end in LINE_END.finditer(self.sample.text))]
+        pattern = line_end_pattern(self.ranked[0].dialect.line_end)
+        return [0, *(end.end() for end in pattern.finditer(self.sample.text))]
 
     def skipped(self) -> list[tuple[int, str]]:
-        """Number and text of each line of the sample that is preamble or comment."""
+        """Number and text of each line of the sample that is preamble, comment or footer."""
         best = self.ranked[0].layout
-        comments = [bisect_right(self._line_begins, start) - 1 for start in best.comments]
-        lines = [*range(self.preamble), *(line for line in comments if line >= self.preamble)]
+        comments = [line for line in map(self._line_of, best.comments) if line >= self.preamble]
+        lines = [*range(self.preamble), *comments, *map(self._line_of, best.starts[len(best.starts) - self.begin.footer :])]
         return [(self.lines + line + 1, self._line(line)) for line in lines]
+
+    @property
+    def _records(self) -> range:
+        """The table's records, names included."""
+        return range(self.begin.first, len(self.ranked[0].layout.starts) - self.begin.footer)
+
+    def _line_of(self, start: int) -> int:
+        return bisect_right(self._line_begins, start) - 1
 
     def _line(self, index: int) -> str:
         begins = [*self._line_begins[index : index + 2], len(self.sample.text)]
         return _shown(self.sample.text[begins[0] : min(begins[1], begins[0] + 4 * _SHOWN)].rstrip(b"\r\n"))
 
     @cached_property
-    def _windows(self) -> list[float]:
+    def _windows(self) -> list[tuple[float, bool]]:
         best = self.ranked[0]
-        shares = (agreement_of(window, best.dialect, best.regularity.width) for window in self.sample.windows)
-        return [share for share in shares if share is not None]
+        last = len(self.sample.windows) - 1
+        found = (
+            agreement_of(window, best.dialect, best.regularity.width, ends=self.sample.ends and place == last)
+            for place, window in enumerate(self.sample.windows)
+        )
+        return [one for one in found if one is not None]
+
+    @property
+    def repairs_windows(self) -> bool:
+        """Whether quotes are malformed further on, and lenient ones are proposed for them."""
+        dialect = self.ranked[0].dialect
+        may_repair = self.may_repair and dialect.double_quote and not dialect.lenient
+        return may_repair and any(malformed for _, malformed in self._windows)
 
     def agreements(self) -> list[float]:
         """Of the beginning, then of each window that holds a record."""
         best = self.ranked[0]
-        steady = [i for i in range(self.begin.first, len(best.layout.starts)) if best.layout.widths[i] == best.regularity.width]
-        well = sum(i not in best.layout.malformed for i in steady)
-        return [well / (len(best.layout.starts) - self.begin.first), *self._windows]
+        steady = [record for record in self._records if best.layout.widths[record] == best.regularity.width]
+        well = sum(record not in best.layout.malformed for record in steady)
+        return [well / len(self._records), *(share for share, _ in self._windows)]
 
     def lines_to_read(self) -> Iterator[str]:
         """The evidence."""
@@ -77,20 +105,21 @@ class Witness:
         yield from self._rival()
         yield f"header={self.begin.header}: {self.begin.reason}"
         yield from self._left_out()
+        yield from self._other_widths()
         yield from self._malformed()
 
     def _regularity(self) -> Iterator[str]:
         best, widths = self.ranked[0], self.ranked[0].layout.widths
-        width, records = best.regularity.width, len(widths) - self.begin.first
-        steady = widths[self.begin.first :].count(width)
+        width, records = best.regularity.width, len(self._records)
+        steady = sum(widths[record] == width for record in self._records)
         part = "the whole text" if self.sample.whole else "the beginning"
         yield f"{steady:_} of {records:_} records have {_counted(width, 'field')}; {part}, {len(self.sample.text):_} bytes"
-        odd = [i for i in range(self.begin.first, len(widths)) if widths[i] != width]
+        odd = [record for record in self._records if widths[record] != width]
         for record in odd[:_LINES_SHOWN]:
             line = self.lines + bisect_right(self._line_begins, best.layout.starts[record])
             yield f"  line {line} has {_counted(widths[record], 'field')}: {_shown(best.layout.record_text(record))!r}"
         if self._windows:
-            worst = min(self._windows)
+            worst = min(share for share, _ in self._windows)
             held = "holds" if worst > 0.99 else "does not hold everywhere"
             yield f"{held} further on: {_counted(len(self._windows), 'window')}, {worst:.1%} of the records in the worst"
         elif self.sample.windows:
@@ -98,7 +127,8 @@ class Witness:
 
     def _rival(self) -> Iterator[str]:
         best = self.ranked[0]
-        yield f"score {best.score:.3f} = {best.regularity.score:.3f} for structure x {best.type_score:.3f} for values"
+        left_out = "" if best.weight == 1 else f" x {best.weight} for lines left out that another reads"
+        yield f"score {best.score:.3f} = {best.regularity.score:.3f} for structure x {best.type_score:.3f} for values{left_out}"
         # A rival with the same separator is worth a word only where it was close.
         close = (other for other in self.ranked[1:] if other.dialect.sep != best.dialect.sep or best.score - other.score < _CLOSE)
         for other in islice(close, 1):
@@ -107,22 +137,36 @@ class Witness:
 
     def _left_out(self) -> Iterator[str]:
         skipped = self.skipped()
-        comments = len(skipped) - self.preamble
+        comments = len(skipped) - self.preamble - self.begin.footer
         if self.preamble:
             yield f"skip_rows={self.lines + self.preamble} leaves out {_counted(self.preamble, 'line')}"
         if comments:
             prefix = (self.ranked[0].dialect.comment or b"").decode("utf-8", "backslashreplace")
             yield f"comment={prefix!r} leaves out {_counted(comments, 'line')} of the sample"
+        if self.begin.footer:
+            yield f"skip_footer={self.begin.footer} leaves out {_counted(self.begin.footer, 'record')} at the end"
         shown = [*skipped[: self.preamble][:_LINES_SHOWN], *skipped[self.preamble :][:_LINES_SHOWN]]
         yield from (f"  line {number}: {text!r}" for number, text in shown)
 
+    def _other_widths(self) -> Iterator[str]:
+        reasons = {
+            "null": "fields that a record lacks are null",
+            "widen": "most records have more fields than there are names",
+            "truncate": "fields beyond the last column go to the rejects",
+        }
+        yield from (f"{name}={policy!r}: {reasons[policy]}" for name, policy in self.policies.items())
+
     def _malformed(self) -> Iterator[str]:
         layout = self.ranked[0].layout
-        records = sorted(record for record in layout.malformed if self.begin.first <= record < len(layout.starts))
+        records = sorted(record for record in layout.malformed if record in self._records)
         if records:
             yield f"{_counted(len(records), 'record')} with malformed quotes, first: {_shown(layout.record_text(records[0]))!r}"
         if layout.unclosed:
             yield "a quote is never closed"
+        if self.repairs_windows:
+            yield "lenient_quotes=True: quotes are malformed further on"
+        if self.fault:
+            yield f"the proposal does not read its sample: {self.fault}"
 
 
 def _differences(one: Dialect, other: Dialect) -> str:
@@ -142,7 +186,7 @@ def null_words(column: Column) -> tuple[str, ...]:
     if not column.type.is_string:
         return ()
     values = [value for value in column[:_VALUES_JUDGED] if value is not None]
-    words = {value for value in values if value in _NULL_WORDS}
+    words = {value for value in values if value.encode() in NULL_WORDS}
     others = [value for value in values if value not in words]
     if words and others and all(is_typed(value.encode()) for value in others):
         return tuple(sorted(words))

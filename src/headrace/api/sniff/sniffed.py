@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headrace.api.sniff.row_policies import POLICIES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sniffed:
@@ -12,20 +14,26 @@ class Sniffed:
 
     Parameters
     ----------
-    sep, quote_char, double_quote, lenient_quotes, escape_char, comment, skip_initial_space
+    sep, quote_char, double_quote, lenient_quotes, strict_quotes, escape_char, comment, skip_initial_space
         As in `read_csv`.
     lineterminator
         What `read_csv` is to be told: None for any of LF, CR LF and CR.
     line_ends
         Those that the sample has, e.g. ``("\\r\\n",)``.
     header
-        Whether the first record behind `skip_rows` holds names.
+        Whether the first record after `skip_rows` holds names; or the indexes of the records whose names are joined.
+    header_reason
+        Why that is so, in words.
     skip_rows
         Lines in front of the table: the preamble.
+    short_records, long_records
+        Policies for records of another width, if the sample has such; else None.
+    skip_footer
+        Records after the table, if the sample is the whole text.
     schema
         Name to type of each column, as `read_csv` would infer them from the sample alone.
     skipped
-        What `skip_rows` and `comment` leave out of the sample: number of the line from 1, and its text.
+        What `skip_rows`, `comment` and `skip_footer` leave out of the sample: number of the line from 1, and its text.
     null_values
         Words that seem to mean null: without them a column would be no text. They are not in `options`, which hold for all
         columns.
@@ -42,19 +50,24 @@ class Sniffed:
     quote_char: str | None
     double_quote: bool
     lenient_quotes: bool
+    strict_quotes: bool
     escape_char: str | None
     comment: str | None
     lineterminator: str | None
     skip_initial_space: bool
     line_ends: tuple[str, ...]
-    header: bool
+    header: bool | tuple[int, ...]
     skip_rows: int
+    short_records: str | None
+    long_records: str | None
+    skip_footer: int
     schema: Mapping[str, str]
     skipped: tuple[tuple[int, str], ...]
     null_values: tuple[str, ...]
     agreement: float
     evidence: tuple[str, ...]
     sample_bytes: int
+    header_reason: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -63,8 +76,9 @@ class Sniffed:
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`."""
-        return {name: getattr(self, name) for name in OPTIONS}
+        """Keywords for `read_csv`; policies only where the sample needs them."""
+        values = {name: getattr(self, name) for name in (*OPTIONS, *POLICIES)}
+        return {name: value for name, value in values.items() if name in OPTIONS or value}
 
     def __str__(self) -> str:
         chosen = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
@@ -77,6 +91,7 @@ OPTIONS = (
     "quote_char",
     "double_quote",
     "lenient_quotes",
+    "strict_quotes",
     "escape_char",
     "comment",
     "lineterminator",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
+from headrace.core.options import integer, number
 
 LEAST, MOST = 2, 1 << 16
 KEYS = {
@@ -17,10 +19,33 @@ KEYS = {
 """The types of keys that the sources are compiled for; signed whole numbers are unsigned ones there."""
 
 
-def check_bins(bins: object) -> None:
-    """Raise OptionError unless there can be so many buckets."""
-    if isinstance(bins, bool) or not isinstance(bins, int) or not LEAST <= bins <= MOST:
-        raise OptionError(f"bins must be a whole number from {LEAST} to {MOST}, not {bins!r}")
+def check_bins(bins: object) -> int:
+    """A number of buckets.
+
+    Raises
+    ------
+    OptionError
+        It is something else. Edges are `splitters` here, and `bins` in NumPy.
+    """
+    if not isinstance(bins, int | str | bytes) and hasattr(type(bins), "__len__"):
+        raise OptionError(f"bins must be an integer from {LEAST} to {MOST}, not {shown(bins)}; pass edges as splitters=")
+    return integer("bins", bins, f"an integer from {LEAST} to {MOST}", LEAST, MOST)
+
+
+def range_of(given: object) -> tuple[float, float]:
+    """The lowest key of a range, and its end.
+
+    Raises
+    ------
+    OptionError
+        They are not two numbers.
+    """
+    expected = "two numbers: the lowest key and the end, which is not counted"
+    is_pair = isinstance(given, tuple | list) or (type(given).__module__ == "numpy" and getattr(given, "ndim", 0) == 1)
+    if not is_pair or len(given) != 2:  # type: ignore[arg-type]
+        raise OptionError.wrong("range", expected, given)
+    low, high = (number("range", one, expected) for one in given)  # type: ignore[attr-defined]
+    return low, high
 
 
 @lru_cache(256)
@@ -35,10 +60,9 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
     """
     import numpy as np  # arrays are optional in this package
 
-    check_bins(bins)
     if dtype.kind == "f":
         if given is None:
-            raise OptionError("range must be given for floats: the lowest key and the one that is just not counted")
+            raise OptionError("keys are floats, so range must be given: the lowest key and the end, which is not counted")
         low, high = _floats(dtype, *given)
         with np.errstate(over="ignore"):
             parts_per_unit = dtype.type(bins / (float(high) - float(low)))
@@ -47,8 +71,9 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
         return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", low, high, parts_per_unit, 0)
     limits = np.iinfo(dtype)
     low, high = (int(limits.min), int(limits.max) + 1) if given is None else given
-    if low != int(low) or high != int(high) or not int(limits.min) <= low < high <= int(limits.max) + 1:
-        raise OptionError(f"range must be two whole numbers of {dtype}, the lower first, not ({low}, {high})")
+    whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
+    if not whole or not int(limits.min) <= low < high <= int(limits.max) + 1:
+        raise OptionError(f"range must be two whole numbers of {dtype}, the lower first, not ({shown(low)}, {shown(high)})")
     low, width = int(low), int(high) - int(low)
     if width < bins:
         raise OptionError(f"range ({low}, {high}) has fewer numbers than there are buckets ({bins})")
@@ -108,6 +133,23 @@ def between(dtype: Any, given: Any) -> Edges:
     >>> between(np.dtype("i2"), [-3, 0, 7]).wide
     array([ 0,  3, 10], dtype=uint32)
     """
+    edges = ascending(dtype, given)
+    if dtype.kind == "f":
+        _floats(dtype, edges[0], edges[-1])
+        return Edges(edges, edges)
+    if dtype.itemsize == 8:
+        return Edges(edges, edges.view("u8") - edges.view("u8")[0])
+    return Edges(edges, (edges.astype("i8") - int(edges[0])).astype("u4"))
+
+
+def ascending(dtype: Any, given: Any) -> Any:
+    """Edges as an array of the keys' type, which may reach from -inf to inf.
+
+    Raises
+    ------
+    OptionError
+        They do not ascend, are too few or many, or are no numbers of the type.
+    """
     import numpy as np
 
     try:  # NumPy would make floats of 0 and 2 ** 64 - 1 together
@@ -115,6 +157,10 @@ def between(dtype: Any, given: Any) -> Edges:
         wanted = np.array(given, dtype) if exact else np.asarray(given)
     except OverflowError:
         raise OptionError(f"splitters must be numbers of {dtype}, as the keys are") from None
+    except (TypeError, ValueError):  # lists of several depths, or of objects
+        raise OptionError.wrong("splitters", "ascending numbers, one more than there are buckets", given) from None
+    if getattr(given, "mask", None) is not None and np.any(given.mask):
+        raise OptionError("splitters has nulls; fill them or drop them first")
     if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not LEAST < len(wanted) <= MOST + 1:
         raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
     with np.errstate(all="ignore"):
@@ -123,12 +169,7 @@ def between(dtype: Any, given: Any) -> Edges:
         raise OptionError(f"splitters must be numbers of {dtype}, as the keys are")
     if not (edges[1:] >= edges[:-1]).all() or edges[0] == edges[-1]:
         raise OptionError("splitters must ascend")
-    if dtype.kind == "f":
-        _floats(dtype, edges[0], edges[-1])
-        return Edges(edges, edges)
-    if dtype.itemsize == 8:
-        return Edges(edges, edges.view("u8") - edges.view("u8")[0])
-    return Edges(edges, (edges.astype("i8") - int(edges[0])).astype("u4"))
+    return edges
 
 
 def between_wide(given: Any) -> Edges:

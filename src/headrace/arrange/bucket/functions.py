@@ -18,12 +18,14 @@ from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.expression import Expression
 from headrace.arrange.bucket.key_types import WIDE
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
+from headrace.core.options import integer, number
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
 
 MOST_BITS = 24
 """Of a bucket's number."""
+_LAST_BIT = 127
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +84,10 @@ def bits(low: int, high: int) -> BucketFunction:
     OptionError
         There are no such bits.
     """
-    if not (_is_whole(low) and _is_whole(high) and 0 <= low < high and high - low <= MOST_BITS):
-        raise OptionError(f"bits must be from one number to a higher one, {MOST_BITS} of them at most, not {low!r} to {high!r}")
+    low = integer("low", low, "the number of a bit, 0 to 127", 0, _LAST_BIT)
+    high = integer("high", high, "the number of a bit, 1 to 128", 1, _LAST_BIT + 1)
+    if not (low < high and high - low <= MOST_BITS):
+        raise OptionError(f"bits from low={low} to high={high}: low must be below high, by {MOST_BITS} bits at most")
     return BucketFunction("bits", 1 << (high - low), (low, high))
 
 
@@ -102,6 +106,7 @@ def even(low: float, high: float, m: int) -> BucketFunction:
     OptionError
         `m` is no such number; the split tells of a range that its keys' type does not have.
     """
+    low, high = number("low", low, "a number"), number("high", high, "a number")
     return BucketFunction("even", _checked(m, MOST), (low, high))
 
 
@@ -117,10 +122,12 @@ def splitters(edges: Sequence[float] | Any) -> BucketFunction:
     Raises
     ------
     OptionError
-        They are not a sequence or an array of one dimension.
+        They are not a sequence or an array.
     """
-    if not hasattr(edges, "__len__"):
-        raise OptionError(f"splitters() takes a sequence or an array of edges, not {edges!r}")
+    is_text = isinstance(edges, str | bytes | bytearray)
+    is_array = any(hasattr(edges, name) for name in ("__array_interface__", "__cuda_array_interface__", "__dlpack__"))
+    if is_text or not (isinstance(edges, Sequence) or is_array) or len(getattr(edges, "shape", (1,))) not in (1, 2):
+        raise OptionError.wrong("edges", "a sequence or an array of edges", edges)
     return BucketFunction("splitters", len(edges) - 1, (edges,))
 
 
@@ -171,7 +178,7 @@ def where(predicate: Expression) -> BucketFunction:
         It is no expression.
     """
     if not isinstance(predicate, Expression):
-        raise OptionError(f"where() takes an expression such as headrace.key < 100, not {predicate!r}")
+        raise OptionError.wrong("predicate", "an expression such as headrace.key < 100", predicate)
     return BucketFunction("computed", 2, (predicate == 0,))
 
 
@@ -192,7 +199,7 @@ def computed(m: int, expression: Expression) -> BucketFunction:
         `m` is no such number, or the other no expression.
     """
     if not isinstance(expression, Expression):
-        raise OptionError(f"computed() takes an expression such as headrace.key % 7, not {expression!r}")
+        raise OptionError.wrong("expression", "built from headrace.key, such as headrace.key % 7", expression)
     return BucketFunction("computed", _checked(m), (expression,))
 
 
@@ -244,7 +251,9 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
     """
     if not isinstance(function, BucketFunction):
         hint = "; give it a number of buckets: buckets.computed(m, expression)" if isinstance(function, Expression) else ""
-        raise OptionError(f"buckets must be a function of headrace.buckets, such as buckets.modulo(7), not {function!r}{hint}")
+        raise OptionError(
+            f"buckets must be a function of headrace.buckets, such as buckets.modulo(7), not {shown(function)}{hint}"
+        )
     kind, count = function.kind, function.count
     if kind == "computed":
         expression = function.parameters[0]
@@ -264,16 +273,10 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
     if dtype.kind == "V" and kind == "even":
         raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
     if dtype.kind == "f" and kind in {"identity", "modulo"}:
-        raise OptionError(f"{kind}() is a function of whole numbers, not of {dtype}")
+        raise OptionError(f"{kind}() is a function of whole numbers, and keys are of {dtype}")
     description = described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _checked(m: object, most: int = 1 << MOST_BITS) -> int:
-    if not isinstance(m, int) or isinstance(m, bool) or not 1 <= m <= most:
-        raise OptionError(f"buckets are counted by a whole number from 1 to {most}, not {m!r}")
-    return m
+def _checked(m: object, most: int = 1 << MOST_BITS, name: str = "m") -> int:
+    return integer(name, m, f"a number of buckets, an integer from 1 to {most}", 1, most)

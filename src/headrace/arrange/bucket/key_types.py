@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.bucket.buckets import KEYS
+from headrace.core.arrays import needed_numpy
 from headrace.core.errors import OptionError
 
 WIDE = "|V16"
@@ -34,8 +35,7 @@ def key_type(typestr: str) -> str:
 
 def key_dtype(typestr: str) -> Any:
     """The type that keys are looked at as: of items of 1, 2, 4 and 8 bytes unsigned numbers."""
-    import numpy as np  # arrays are optional in this package
-
+    np = needed_numpy("multisplit()")
     word = key_type(typestr)
     return np.dtype(f"u{int(word[1:]) // 8}") if typestr[1] == "V" and word != "Wide" else np.dtype(typestr)
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.bucket.buckets import KEYS, Edges, between, check_bins, even
+from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
 from headrace.arrange.bucket.expression import Expression
-from headrace.core.arrays import Array, take
-from headrace.core.context import Context
+from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
+from headrace.core.arrays import Array, needed_numpy, take
+from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.gpu.card import LARGE_BLOCKS, Gpu, checked, driver, gpu
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import Budget, device_pool
 from headrace.core.gpu.kernels import kernel
-from headrace.core.placement import empty_like, placed, same_device
+from headrace.core.placement import empty_like, in_stream_of, placed, same_device
 
 _CELLS = 4096
 _CELLS_OF_GPU = 14_500
@@ -61,7 +62,9 @@ def histogram(
         (high - low))``, each step rounded to the keys' type.
     splitters
         Ascending edges, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and without, edge `i` + 1.
-        The host looks at them: those on the keys' GPU are copied to it, and it waits for them.
+        The host looks at them: those on the keys' GPU are copied to it, and it waits for them. Edges of floats may be -inf and
+        inf; where they are further apart than the keys' type goes, there are at most 32,767 buckets, and the host adds up
+        their counts.
     bucket
         A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
         counted.
@@ -92,9 +95,8 @@ def histogram(
     >>> histogram(keys, 3, bucket=key % 3)
     array([1, 2, 2])
     """
-    import numpy as np  # arrays are optional in this package
-
-    context = context or Context()
+    np = needed_numpy("histogram()")
+    context = context_of(context)
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
     if source.typestr not in KEYS:
@@ -103,18 +105,23 @@ def histogram(
     if sum(given is not None for given in (range, splitters, bucket)) > 1:
         raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
     how: bytes | Edges | Expression
+    bins = check_bins(bins)
     if splitters is not None:
-        how = between(dtype, on_host(splitters, source, context, budget))
+        edges = ascending(dtype, on_host(splitters, source, context, budget))
+        if dtype.kind == "f" and reaches_far(edges):
+            return _by_bits(source, edges, context, budget)
+        how = between(dtype, edges)
         bins = len(how.given) - 1
     elif bucket is not None:
         how = _checked(dtype, bins, bucket)
     else:
-        how = even(dtype, bins, range)
+        how = even(dtype, bins, None if range is None else range_of(range))
     result = empty_like(source, bins, "<i8", budget)
     if source.device.kind == "cpu":
         _on_cpu(source, result, how, context)
     else:
-        launcher(source, result, how, context, budget)()
+        with gpu(source.device).current(), in_stream_of(source, result):
+            launcher(source, result, how, context, budget)()
     return result.owner
 
 
@@ -139,13 +146,34 @@ def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> 
 
 
 def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
-    check_bins(bins)
     if not isinstance(bucket, Expression):
-        raise OptionError(f"bucket must be built from headrace.key by operators, such as headrace.key % 7, not {bucket!r}")
+        raise OptionError.wrong("bucket", "built from headrace.key by operators, such as headrace.key % 7", bucket)
     if dtype != "u4":
-        raise OptionError(f"bucket is a function of uint32 keys, not of {dtype}")
+        raise OptionError(f"bucket is a function of uint32 keys, and keys are of {dtype}")
     bucket.check("u4")
     return bucket
+
+
+def _by_bits(source: Array, edges: Any, context: Context, budget: Budget) -> Any:
+    """Counts of floats as whole numbers of the same bits; those of a GPU come to the host to be folded, and go back."""
+    how = bit_edges(edges)
+    bits = replace(source, typestr=how.given.dtype.str)
+    result = empty_like(source, len(edges) - 1, "<i8", budget)
+    if source.device.kind == "cpu":
+        counts = empty_like(source, len(how.given) - 1, "<i8", budget)
+        _on_cpu(bits, counts, how, context)
+        result.as_numpy()[:] = folded(counts.as_numpy())
+        return result.owner
+    card = gpu(source.device)
+    stream = card.stream if source.stream is None else source.stream
+    length = len(how.given) - 1
+    there = DeviceArray(device_pool(card).take(length * 8, stream, budget), "<i8", length)
+    launcher(bits, take(there, "counts"), how, context, budget)()
+    made = folded(there.to_numpy(counted=context.crossings))
+    back = DeviceArray.from_host(made, card, stream=stream, counted=context.crossings, budget=budget)
+    with card.current():  # the stream may be the default one, of which each card has its own
+        checked(driver().cuMemcpyDtoDAsync(result.address, back.address, result.nbytes, stream))
+    return result.owner
 
 
 def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, context: Context) -> None:
@@ -161,7 +189,10 @@ def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, conte
 def launcher(
     source: Array, result: Array, how: bytes | Edges | Expression, context: Context, budget: Budget | None = None
 ) -> Callable[[], None]:
-    """What counts keys into `result` when it is called, any number of times; the table of the cells is made before."""
+    """What counts keys into `result` when it is called, any number of times; the table of the cells is made before.
+
+    The keys' card must be current for this thread, here and where the result is called.
+    """
     card = gpu(source.device)
     stream = card.stream if source.stream is None else source.stream
     defines: dict[str, int | str] = {"HR_KEY": KEYS[source.typestr], "HR_THREADS": _THREADS, "HR_ROWS": rows_for(source.width)}

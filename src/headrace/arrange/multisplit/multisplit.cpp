@@ -24,6 +24,7 @@ namespace {
 
 constexpr u64 piece = Expression::piece;
 constexpr u64 chunks_of_thread = 4;
+constexpr u64 checked = 256 * piece;  // keys between two looks at interrupts
 
 using Find = Expression::Find;
 
@@ -119,6 +120,7 @@ void each_piece(const Chunks& chunks, u64 chunk, const Finder& finder, const voi
     std::array<u32, piece> buckets;
     const u64 end = std::min(chunks.count, (chunk + 1) * chunks.length);
     for (u64 first = chunk * chunks.length; first < end; first += piece) {
+        if (first % checked == 0) check_interrupt();
         const u64 n = std::min(piece, end - first);
         find(static_cast<const u8*>(keys) + first * finder.width(), n, buckets.data());
         work(first, buckets.data(), n);

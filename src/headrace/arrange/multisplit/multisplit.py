@@ -11,9 +11,10 @@ from headrace.arrange.bucket.key_types import key_dtype, key_type, word_of
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.rows.any_items import are_items, new_like, placed_items
 from headrace.core.arrays import Array
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.gpu.device_memory import Budget
+from headrace.core.options import choice
 from headrace.core.placement import empty_like, placed, same_device
 
 _CELLS = 4096
@@ -97,10 +98,10 @@ def multisplit(
     >>> split.offsets
     array([0, 1, 4, 5])
     """
-    context = context or Context()
+    context = context_of(context)
     budget = context.new_budget()
-    if strategy is not None and strategy not in STRATEGIES:
-        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    if strategy is not None:
+        choice("strategy", strategy, STRATEGIES)
     how = context, budget
     source, restored = placed_items(keys, "keys", *how) if are_items(keys) else (placed(keys, "keys", *how), None)
     key_type(source.typestr)

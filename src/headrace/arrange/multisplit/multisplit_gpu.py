@@ -52,8 +52,8 @@ def split_on_gpu(
             raise OptionError(f"items of {array.width} bytes must begin at a multiple of that in memory; pass a copy")
     results = [new_like(array, budget) for array in arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
-    with in_stream_of(source, *arrays[1:]):
-        card = gpu(source.device)
+    card = gpu(source.device)
+    with card.current(), in_stream_of(source, *arrays[1:], *results, offsets):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         splitter = Splitter(launcher, source.length, shapes_of(card.multiprocessors, card.capability))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
@@ -66,8 +66,8 @@ def partition_on_gpu(
 ) -> None:
     """Keys by a digit, in no order within it; `results` are for the keys and for where digits begin."""
     made, offsets = results
-    with in_stream_of(source):
-        card = gpu(source.device)
+    card = gpu(source.device)
+    with card.current(), in_stream_of(source, *results):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         if source.length == 0:
             return launcher.fill(offsets, 0)

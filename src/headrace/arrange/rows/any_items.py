@@ -85,9 +85,9 @@ def _as_bytes(value: Any, name: str) -> tuple[Any, int, Restored] | None:
         width = int(value.typestr[2:])
         return DeviceArray(value.buffer, "|u1", width * value.length, width * value.first), width, _restoring(width, None)
     library, shape = type(value).__module__.partition(".")[0], _shape(value)
-    if library not in {"numpy", "cupy", "torch"}:
+    dtype = getattr(value, "dtype", None)
+    if library not in {"numpy", "cupy", "torch"} or dtype is None:
         return None
-    dtype = value.dtype
     is_rows = len(shape) == 2 and shape[1] > 0 and getattr(dtype, "kind", "u") in "biufmM"
     if not is_rows and not (len(shape) == 1 and _is_void(dtype)):
         return None

@@ -62,10 +62,11 @@ def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple
     stream = buffers[0].stream
     for other in {buffer.stream for buffer in buffers} - {stream}:
         Event(card).record(other).hold(stream)
-    yield (
-        GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
-        shapes_of(card.multiprocessors, card.capability),
-    )
+    with card.current():
+        yield (
+            GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
+            shapes_of(card.multiprocessors, card.capability),
+        )
     for buffer in buffers:
         buffer.used_by(stream)
 

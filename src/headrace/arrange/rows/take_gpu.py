@@ -43,8 +43,9 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
     OptionError
         Places are outside.
     """
-    with in_stream_of(source, places):
-        launcher = GpuLauncher(gpu(source.device), stream=source.stream, budget=budget, crossings=context.crossings)
+    card = gpu(source.device)
+    with card.current(), in_stream_of(source, places, result):
+        launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         taker = Taker(launcher, places, places.length, places.width)
         taker.check(most_places(places, source.length), source.length)
         taker.items(source, source.width, result)

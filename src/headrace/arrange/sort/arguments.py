@@ -11,9 +11,10 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.task import STRATEGIES, SortTask
 from headrace.columns.column import Column
 from headrace.core.arrays import Array, take
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.gpu.device_memory import Budget
+from headrace.core.options import choice, flag, integer
 from headrace.core.placement import empty_like, placed, same_device
 
 _WIDTHS = (1, 2, 4, 8, 16)
@@ -42,32 +43,31 @@ def no_out(out: Any) -> None:
         raise OptionError("out is for arrays: columns do not change")
 
 
-def check_nulls(nulls: str) -> None:
-    """Of arrays, which have none, as of columns."""
-    if nulls not in {"first", "last"}:
-        raise OptionError.unknown("nulls", nulls, ("first", "last"))
+def check_order(nulls: str, **flags: object) -> None:
+    """Where nulls go is first or last, also for arrays, which have none; and each flag is a bool."""
+    if type(nulls) is not str or nulls not in ("last", "first"):
+        choice("nulls", nulls, ("first", "last"))
+    for name, value in flags.items():
+        if type(value) is not bool:
+            flag(name, value)
 
 
 def check_strategy(strategy: str | None) -> None:
     """It is one, or None."""
-    if strategy is not None and strategy not in STRATEGIES:
-        raise OptionError.unknown("strategy", strategy, STRATEGIES)
+    if strategy is not None:
+        choice("strategy", strategy, STRATEGIES)
 
 
 def check_places(dtype: str, count: int) -> None:
     """So many keys can be counted by places of a type."""
-    if dtype not in INDEX_TYPES:
-        raise OptionError.unknown("dtype", dtype, INDEX_TYPES)
+    choice("dtype", dtype, INDEX_TYPES)
     if count > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
         raise OptionError(f"dtype {dtype!r} cannot count {count:_} keys; int64 can")
 
 
 def checked_k(k: Any, count: int) -> int:
     """It is a whole number, NumPy's too, and there are so many keys."""
-    number = int(k) if hasattr(k, "__index__") and not isinstance(k, bool) else -1
-    if not 0 <= number <= count:
-        raise OptionError(f"k must be a number from 0 to how many keys there are ({count:_}), not {k!r}")
-    return number
+    return integer("k", k, f"an integer from 0 to the number of keys ({count:_})", 0, count)
 
 
 def begin(
@@ -75,7 +75,7 @@ def begin(
 ) -> tuple[Context, Budget, Array, KeyOrder]:
     """What every call begins with."""
     check_strategy(strategy)
-    context = context or Context()
+    context = context_of(context)
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
     return context, budget, source, KeyOrder.of(source.typestr, descending=bool(descending), total_order=bool(total_order))

@@ -10,6 +10,7 @@ from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_plac
 from headrace.columns.column import Column
 from headrace.core.arrays import take
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
+from headrace.core.context import context_of
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError
 from headrace.core.placement import apart_error
@@ -145,15 +146,21 @@ def _check_no_nulls(count: int) -> None:
 
 def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
     """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    count = _length(keys, "keys")
     for part in values:
-        length = len(part) if hasattr(part, "__len__") else take(part, "values").length
-        if length != len(keys):
-            raise OptionError(f"values has {length} items for {len(keys)} keys")
+        if _length(part, "values") != count:
+            raise OptionError(f"values has {_length(part, 'values')} items for {count} keys")
     for part in (keys, *values):
         if isinstance(part, Column) and part.device != device:
             raise apart_error(device, part.device)
         if device.kind == "cpu" and hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] == _CUDA:
             raise apart_error(device, Device("cuda", part.__dlpack_device__()[1]))
+
+
+def _length(part: Any, name: str) -> int:
+    """Rows of a column, or of an array of any dimensions but none."""
+    has_rows = len(getattr(part, "shape", ())) > 0 and not isinstance(part, memoryview)
+    return len(part) if isinstance(part, Column) or has_rows else take(part, name).length
 
 
 def _has_classes(column: Column) -> bool:
@@ -210,7 +217,9 @@ def _bits(buffer: Buffer, column: Column) -> Any:
 
 def _where(column: Column, context: Context | None) -> Context | None:
     """A column's values are worked on where they lie, so that the result is a column there."""
-    return context if context is None or column.device.kind != "cpu" else replace(context, device=Device())
+    if context is None:
+        return None
+    return context_of(context) if column.device.kind != "cpu" else replace(context_of(context), device=Device())
 
 
 def _host_column(column: Column, values: Any, length: int, front: int) -> Column:

@@ -174,13 +174,15 @@ def taken_on_gpu(parts: Sequence[Any], order: Any, context: Context | None) -> l
     arrays = {number: _values(part, places, context, budget) for number, part in enumerate(parts) if str(number) not in columns}
     buffers = [take(part) for column in columns.values() for part in _parts(column)]
     same_device(places, *arrays.values(), *buffers)
-    with sorters_on(places, [*arrays.values(), *buffers], context, budget) as sorters:
+    results = {number: empty_like(array, array.length, budget=budget) for number, array in arrays.items()}
+    # New columns belong to the stream of the work, which outlives the call where it is a column's.
+    everything: list[Array] = [*buffers, places, *arrays.values(), *results.values()]
+    with sorters_on(everything[0], everything[1:], context, budget) as sorters:
         taker = Taker(sorters.launcher, places, places.length, places.width)
         found: dict[int, Any] = {int(number): column for number, column in taker.columns(columns, are_all=True).items()}
         for number, array in arrays.items():
-            result = empty_like(array, array.length, budget=budget)
-            taker.items(array, array.width, result)
-            found[number] = result.owner
+            taker.items(array, array.width, results[number])
+            found[number] = results[number].owner
     return [found[number] for number in range(len(parts))]
 
 

@@ -9,7 +9,7 @@ from headrace.arrange.sort.arguments import (
     KeysOptions,
     begin,
     check_apart,
-    check_nulls,
+    check_order,
     check_places,
     check_values,
     checked_k,
@@ -81,8 +81,8 @@ def sort(
         Of a column: ``"last"`` or ``"first"``, whatever the direction; their values become zeros. On a GPU the host waits where
         nobody has counted them, as in a slice.
     out
-        Array of that type and length on that device that gets the keys; `keys` itself to sort them in place. None for a new one.
-        Columns do not change.
+        Array of that type and length on that device that gets the keys; `keys` itself to sort them in place, which Ctrl-C does
+        not end. None for a new one. Columns do not change.
     strategy
         How it is done on a GPU; None chooses. ``"hybrid"``: from the highest digit down, by buckets that are finished on chip.
         ``"digits"``: from the lowest digit up.
@@ -111,7 +111,7 @@ def sort(
     >>> sort(np.array([3.0, np.nan, -1.0, 2.0]), descending=True)
     array([ 3.,  2., -1., nan])
     """
-    check_nulls(nulls)
+    check_order(nulls, descending=descending, total_order=total_order)
     if context is None and strategy is None and (out is None or out is keys):
         found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
         if found is not None:
@@ -172,7 +172,7 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint8))
     array([1, 3, 2, 0])
     """
-    check_nulls(nulls)
+    check_order(nulls, descending=descending, total_order=total_order, stable=stable)
     check_places(dtype, 0)
     if context is None and strategy is None and out is None and dtype == "int64":
         found = argsorted_few(keys, descending=descending, total_order=total_order)
@@ -236,7 +236,7 @@ def sort_pairs(
     >>> sort_pairs(np.array([3, 1, 2, 1]), np.array([10, 20, 30, 40]))
     SortedPairs(keys=array([1, 1, 2, 3]), values=array([20, 40, 30, 10]))
     """
-    check_nulls(nulls)
+    check_order(nulls, descending=descending, total_order=total_order, stable=stable)
     several = isinstance(values, (list, tuple))
     given = list(values) if several else [values]
     if is_column(keys) or any(is_column(value) for value in given):
@@ -294,7 +294,7 @@ def is_sorted(
     >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1, 2, 2]), descending=True)
     (True, False)
     """
-    check_nulls(nulls)
+    check_order(nulls, descending=descending, total_order=total_order)
     if is_column(keys):
         from headrace.arrange.sort.columns import is_column_sorted
 
@@ -341,6 +341,7 @@ def top_k(
     >>> top_k(np.array([3.0, np.nan, 7.0, 5.0]), 2)
     TopK(keys=array([7., 5.]), indices=array([2, 3]))
     """
+    check_order("last", largest=largest, total_order=total_order)
     if is_column(keys):
         from headrace.arrange.sort.columns import top_of_column
 

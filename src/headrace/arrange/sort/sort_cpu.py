@@ -30,13 +30,13 @@ class _Room:
 
 
 def sort_keys_on_cpu(task: SortTask) -> None:
-    """Keys alone."""
+    """Keys alone. Ctrl-C ends the sort, but not one in place: the array would have lost keys."""
     keys, target = task.keys, task.target
     assert target is not None
     threads, isa = task.context.thread_count, task.context.isa
     spare = _Room(task, _native.sort_spare(keys.width, keys.length, threads, isa))
     given, _held = _given(task)
-    _native.sort_keys(given, target.address, spare.address, threads, isa)
+    _native.sort_keys(given, target.address, spare.address, threads, isa, interruptible=keys.address != target.address)
 
 
 def argsort_on_cpu(task: SortTask) -> None:
@@ -49,7 +49,10 @@ def argsort_on_cpu(task: SortTask) -> None:
 
 
 def sort_pairs_on_cpu(task: SortTask) -> None:
-    """Keys and what goes with them, by their places. What is sorted in place goes by way of spare memory."""
+    """Keys and what goes with them, by their places. What is sorted in place goes by way of spare memory.
+
+    Ctrl-C does not end the moves of a sort in place: some arrays would be in the new order and others not.
+    """
     assert task.target is not None
     moves = (Moved(task.keys, task.target), *task.values)
     in_place = [move.source.nbytes for move in moves if move.source.address == move.target.address]
@@ -59,7 +62,8 @@ def sort_pairs_on_cpu(task: SortTask) -> None:
     for move in moves:
         is_in_place = move.source.address == move.target.address
         to = between.address if is_in_place else move.target.address
-        _native.take_in_order(order.address, index_bits, count, (move.source.address, to, move.source.width), threads)
+        items = (move.source.address, to, move.source.width)
+        _native.take_in_order(order.address, index_bits, count, items, threads, interruptible=not in_place)
         if is_in_place:
             _native.copy_parts([(to, move.target.address, move.source.nbytes)], threads)
 

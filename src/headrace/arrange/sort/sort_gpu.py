@@ -15,7 +15,7 @@ from headrace.core.context import Context
 from headrace.core.gpu.card import LARGE_BLOCKS, gpu
 from headrace.core.gpu.device_memory import Budget
 from headrace.core.gpu.launcher import GpuLauncher, Launcher, Room
-from headrace.core.gpu.scratch import COUNTERS, scratch
+from headrace.core.gpu.scratch import COUNTERS, Scratch
 from headrace.core.placement import in_stream_of
 
 
@@ -66,14 +66,20 @@ def _sorter(task: SortTask) -> Iterator[Sorter]:
 @contextmanager
 def sorters_on(keys: Array, others: Iterable[Array], context: Context, budget: Budget) -> Iterator[Sorters]:
     """For the card and the stream of an array; what the streams of the others were told comes first."""
-    with in_stream_of(keys, *others):
-        card = gpu(keys.device)
+    card = gpu(keys.device)
+    taken: list[Scratch] = []
+    with card.current(), in_stream_of(keys, *others):
         launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
 
         def counters() -> Room:
-            return scratch(card, COUNTERS, launcher.stream, 0)[0]
+            taken.append(Scratch(card, COUNTERS, launcher.stream, 0))
+            return taken[-1].begin()[0]
 
-        yield Sorters(launcher, shapes_of(card.multiprocessors, card.capability), counters)
+        try:
+            yield Sorters(launcher, shapes_of(card.multiprocessors, card.capability), counters)
+        finally:
+            for scratch in taken:
+                scratch.end()
 
 
 _OF_SMALL = 512, 14, 2

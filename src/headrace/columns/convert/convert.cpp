@@ -32,6 +32,11 @@ Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
     return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
 }
 
+template <class T>
+constexpr bool is_double = false;
+template <>
+constexpr bool is_double<double> = true;
+
 // The slow path of a value: null (false), a value by the rule (true), or a misfit, which is null too.
 template <class T, class Shape>
 [[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
@@ -43,6 +48,11 @@ template <class T, class Shape>
         const bool fits =
             holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
         // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
+        if constexpr (is_double<T>) {
+            if (fits && is_rounded(job.rules->marks, field.text, field.size, out, job.number)) {
+                job.misfits.kind(job.misfits.context, row, ROUNDED, start);
+            }
+        }
         if (!fits) {
             const bool held = holds(static_cast<Kind>(job.guess), kind);
             job.misfits.kind(job.misfits.context, row, held ? UNFIT : static_cast<u8>(kind), start);

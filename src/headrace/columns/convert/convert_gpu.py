@@ -119,12 +119,11 @@ RULES = np.dtype(
     ]
 )
 """FieldRules of columns/convert/convert.hpp."""
-FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 FAULT_DEFERRED = 255
 FAULT_COLLECTED = 254
 NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
-"""Kinds of text, and one for values that their column's type does not hold (UNFIT)."""
+"""Kinds of text, one for values that their column's type does not hold (UNFIT), one for rounded integers (ROUNDED)."""
 
 _TYPE_IDS = [
     "bool",
@@ -152,13 +151,13 @@ _TYPE_IDS = [
 ]
 _ZONE_BYTES = 40
 _HEAD_BYTES = 64
-_HEX_KINDS = (16, 17)
+_HEX_KINDS = (15, 16)
 _EIGHT_DIGITS = 99_999_999
 _LONG_PIECE, _SIZED_STRINGS = 96, 64
 
 
-EMPTY, BIG_INT = 0, 5
-"""Kinds of text (columns/rules/infer.hpp) that do not settle a column's type."""
+EMPTY = 0
+"""The kind of text (columns/rules/infer.hpp) that does not settle a column's type."""
 
 
 class Flag(IntFlag):
@@ -257,10 +256,11 @@ class ColumnRoom:
 def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed: bytes) -> NDArray[np.void]:
     """The table of columns, those of strings first; `rules` is where the bytes `packed`, of ``pack_rules``, lie."""
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
-    forms = len(plan.forms.several) + 1
+    forms = 2 * len(plan.forms.several) + 1
     table: NDArray[np.void] = np.zeros(len(rooms), COLUMN)
     for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
-        own = forms - 1 if room.raw else plan.forms.of_columns.get(room.position, 0)
+        is_text = has_offsets(room.type) and room.guess != EMPTY
+        own = forms - 1 if room.raw else 2 * plan.forms.of_columns.get(room.position, 0) + is_text
         row["rules"] = rules + own * RULES.itemsize
         if room.position in zones:
             row["zone"] = rules + forms * RULES.itemsize + zones[room.position] * _ZONE_BYTES

@@ -41,6 +41,7 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     tile.inside = (found.by_steps ? task.inside >> tile.entry.state & 1 : tile.entry.state) != 0;
     tile.quotes = !may_quote && (task.flags & ROWS_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_steps && (task.dialect.flags & PLAIN_WATCHES);
+    tile.text_quotes = may_quote && found.by_steps;
     return tile;
 }
 

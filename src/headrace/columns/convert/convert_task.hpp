@@ -48,9 +48,6 @@ struct ConvertColumn {
 };
 static_assert(sizeof(ConvertColumn) == 72);
 
-// First fields of each kind, and of values that a kind's type does not hold (UNFIT).
-constexpr u32 SIGHTINGS = KIND_COUNT + 1;
-
 // A field, or a record, that is not what it should be. Records count from 0.
 struct FieldFault {
     u64 record;

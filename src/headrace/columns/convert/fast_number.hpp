@@ -139,7 +139,8 @@ HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
     T value;
     if (mantissa <= exact && point <= max_point) {
         value = static_cast<T>(static_cast<T>(mantissa) / static_cast<T>(EXACT_POWERS[point]));
-    } else if (!decimal_to_float<T>(mantissa, -static_cast<i32>(point), value)) {
+    } else if ((canonical && point == 0) || !decimal_to_float<T>(mantissa, -static_cast<i32>(point), value)) {
+        // Of inferred floats the rule looks whether an integer is rounded.
         return false;
     }
     out = negative ? -value : value;

@@ -26,8 +26,12 @@ HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
 }
 
 // Whether a field that begins with a quote is enclosed in quotes: an odd run of them, other text, an odd run; or quotes
-// alone, "" and """". What else there is, is text. (structure/lenient.hpp)
+// alone, "" and """". What else there is, is text. Where two quotes do not stand for one, the last byte is a quote.
+// (structure/lenient.hpp)
 [[gnu::noinline]] HR_FN bool lenient_quoted(const Dialect& dialect, const u8* p, usize n) {
+    if (!dialect.double_quote) {
+        return p[n - 1] == dialect.quote && (dialect.escape < 0 || trailing_run(p, n - 1, dialect.escape) % 2 == 0);
+    }
     const usize leading = leading_run(p, n, dialect.quote);
     if (leading == n) return n % 2 == 0;
     usize trailing = trailing_run(p, n, dialect.quote);

@@ -3,6 +3,9 @@
 // A byte is inside quotes where the number of quotes so far is odd; what is so where the tile begins, its entry tells,
 // and the head's bytes are settled back from there. Two quotes inside quotes are one closing and one opening behind it:
 // the first is dropped and the second kept.
+//
+// Where an automaton found the tile's entry, quotes may also be text. Then a quote that would open a field where none
+// begins is looked for, from the first record's begin on: with none, and that begin outside quotes, parity is right.
 #pragma once
 
 #include "columns/convert/row_tile.cuh"
@@ -105,8 +108,38 @@ HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 
     return lines;
 }
 
-// The same of a tile that is staged, and of which is known how it begins.
-HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+// The quotes of a staged word that would open a field where none begins. Staged ends and quotes are on both sides.
+HR_FN u32 misplaced_quotes(const RowMemory& memory, const RowTile& tile, const PlainDialect& dialect, u32 word,
+                           u32 inside) {
+    const u32 doubles = dialect.flags & PLAIN_DOUBLES ? ~0u : 0;
+    const u32 may_precede = memory.ends[word] | (memory.dropped[word] & doubles);
+    const u32 before = word == 0 ? 0 : (memory.ends[word - 1] | (memory.dropped[word - 1] & doubles)) >> 31;
+    const i64 begin = -tile.origin - 32 * i64{word};  // of the text, in this word: a field begins there
+    const u32 first = begin >= 0 && begin < 32 ? 1u << static_cast<u32>(begin) : 0;
+    return memory.dropped[word] & inside & ~(may_precede << 1 | before | first);
+}
+
+// Whether parity misreads quotes of the tile's records, as far as this thread's words tell.
+HR_FN bool misreads_quotes(const RowMemory& memory, const RowTask& task, const RowTile& tile, const QuotedWords& own) {
+    u32 found = 0;
+#pragma unroll
+    for (u32 i = 0; i < own_chunks; ++i) {
+        const u32 number = threadIdx.x * own_chunks + i;
+        if (has_chunk(number))
+            found |= misplaced_quotes(memory, tile, task.dialect, head_chunks + number, own.inside[i]);
+    }
+    if (!tile.entry.open || !has_head()) return found != 0;
+    const u32 word = threadIdx.x, begin = static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin);
+    const bool there = word < head_chunks;
+    const u32 inside = inside_of_head(memory, there ? memory.dropped[word] : 0, tile.inside);
+    if (!there || word < (begin - 1) / 32) return found != 0;
+    const u32 skipped = word == begin / 32 ? (1u << (begin % 32)) - 1 : word < begin / 32 ? ~0u : 0;
+    found |= misplaced_quotes(memory, tile, task.dialect, word, inside) & ~skipped;
+    return found != 0 || (word == (begin - 1) / 32 && (inside >> ((begin - 1) % 32) & 1) != 0);
+}
+
+// The same of a tile that is staged, and of which is known how it begins. `fine` becomes false if parity misreads it.
+HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile, bool& fine) {
     const u32 head_ends = threadIdx.x < head_chunks ? memory.ends[threadIdx.x] : 0;
     QuotedWords own;
     load_own(memory.ends + head_chunks, own.ends);
@@ -128,6 +161,7 @@ HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile
         own.inside[i] = tile::prefix_parities(own.quotes[i]) ^ (inside ? ~0u : 0);
         inside = own.inside[i] >> 31 != 0;
     }
+    if (tile.text_quotes) fine = !__syncthreads_or(misreads_quotes(memory, task, tile, own));
     return settle_words(memory, task.dialect, head_ends, tile.inside, own);
 }
 
@@ -146,12 +180,13 @@ HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
 // Lists the records; false if line ends are not theirs. Ends with a barrier.
 HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     LineEnds lines;
+    bool fine = true;
     if constexpr (may_quote) {
-        lines = settle_tile(memory, task, tile);
+        lines = settle_tile(memory, task, tile, fine);
     } else {
         lines = find_lines(memory);
     }
-    if (lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
+    if (!fine || lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
     put_starts(memory, task, tile, lines);
     return true;
 }

@@ -87,8 +87,8 @@ struct RowTile {
     u32 records;      // that end in it
     bool returns;     // carriage returns may end fields
     bool inside;      // it begins inside quotes
-    // What it may not have: quotes, or other bytes that mean something.
-    bool quotes, watches;
+    // What it may not have: quotes, other bytes that mean something, quotes that are text.
+    bool quotes, watches, text_quotes;
 };
 
 // Of a staged byte, in the text.

@@ -13,7 +13,7 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY, Family, Flag
+from headrace.columns.convert.convert_gpu import EMPTY, Family, Flag
 from headrace.core.gpu.figures import packed
 from headrace.core.gpu.launcher import Entry
 from headrace.structure.search_gpu import TEXT_SIZES
@@ -269,7 +269,7 @@ def _kind(column: np.void, *, quotes: bool) -> int:
     inferred = bool(flags & Flag.INFERRED)
     if family == Family.TEXT:
         odd = Flag.NULL_WORDS | (Flag.RAW | Flag.QUOTED_NULL if quotes else 0)
-        plain = not flags & odd and not (inferred and int(column["guess"]) in (EMPTY, BIG_INT))
+        plain = not flags & odd and not (inferred and int(column["guess"]) == EMPTY)
         return _TEXT if plain else _SKIP
     if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
         return _SKIP

@@ -30,12 +30,12 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
             fast_value(column, reinterpret_cast<const u32*>(memory.text), end, static_cast<u32>(field.n), result.value);
         if (result.present) return result;
     }
-    u32 kind;
+    u32 kind = 0;
     const Settled settled = settle_field(column, field, marks_of(task), result.value, kind);
     result.present = settled == Settled::value;
-    if (settled == Settled::value || settled == Settled::null) return result;
+    if (settled == Settled::null || (settled == Settled::value && kind != ROUNDED)) return result;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) {
+    if (settled == Settled::kind || settled == Settled::value) {
         see_kind(task, column, kind, fault.begin, row);
         return result;
     }

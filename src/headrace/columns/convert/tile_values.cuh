@@ -185,6 +185,10 @@ HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
 // Whether a field that begins with a lenient quote is enclosed in quotes (columns/convert/field.hpp, lenient_quoted).
 HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
     usize leading = 0, trailing = 0, escapes = 0;
+    if (!marks.doubles) {
+        while (marks.escapes && escapes + 1 < n && p[n - escapes - 2] == marks.escape) ++escapes;
+        return p[n - 1] == marks.quote && escapes % 2 == 0;
+    }
     while (leading < n && p[leading] == marks.quote) ++leading;
     if (leading == n) return n % 2 == 0;
     while (p[n - trailing - 1] == marks.quote) ++trailing;
@@ -215,7 +219,7 @@ HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const
 // What became of a field that the fast forms declined.
 enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
 
-// `kind` is set where that is the answer: Kind, or UNFIT.
+// `kind` is set where that is the answer, to Kind or UNFIT; and to ROUNDED beside such a value.
 HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks, Int128& out,
                              u32& kind) {
     const FieldRules& rules = *column.rules;
@@ -237,7 +241,12 @@ HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field
     if (column.flags & CONVERT_INFERRED) {
         const Kind found = kind_by_rule(rules, p, n);
         const bool held = holds(column.guess, found);
-        if (held && value_by_rule(column, p, n, out) == Parse::ok) return Settled::value;
+        if (held && value_by_rule(column, p, n, out) == Parse::ok) {
+            u8 plain[longest_plain];
+            const bool is_float = column.guess == Kind::float64;
+            if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
+            return Settled::value;
+        }
         out = {0, 0};
         kind = held ? UNFIT : static_cast<u32>(found);
         return Settled::kind;

@@ -49,7 +49,7 @@ std::span<const u8> view_of(const nb::bytes& given) {
 // The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked
 // for.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
-                                 const std::vector<FaultRow>& faults) {
+                                 const std::deque<FaultRow>& faults) {
     std::vector<u64> found;
     for (const FaultRow& fault : faults) {
         const auto is_before = [](const FieldFault& one, u64 record) { return one.record + 1 < record; };
@@ -75,9 +75,11 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     SettledFaults settled;
     std::vector<NamedColumn> table;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         settled = settle_faults(listed);
         result.faults = std::move(settled.faults);
+        result.fault_texts = std::move(settled.texts);
+        reject_whole_records(result.faults);
         if (raises) keep_first_raised(result);
         table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
@@ -100,7 +102,7 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     }
     std::vector<SettledField> settled;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         settled = settle_fields(listed, columns);
     }
     nb::list made;
@@ -109,6 +111,26 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
                                    field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
     return made;
+}
+
+// The table of rejects for a fault of the record that holds the names, which is used all the same.
+nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, nb::bytes text) {
+    LoadResult result;
+    FaultRow& fault = result.faults.emplace_back();
+    fault.record = 0;
+    fault.record_begin = begin;
+    fault.at = at;
+    fault.column = NO_COLUMN;
+    fault.kind = static_cast<Fault>(kind);
+    fault.outcome = Outcome::keep;
+    fault.record_text = text.c_str();
+    fault.record_size = static_cast<u32>(text.size());
+    if (fault.kind == Fault::unclosed_quote) {
+        constexpr usize LONGEST_SHOWN = 80;
+        fault.field_size = static_cast<u32>(std::min({fault.text().find_first_of("\r\n"), text.size(), LONGEST_SHOWN}));
+    }
+    std::vector<NamedColumn> table = rejects_table({}, result, line_numbers(*source.source, {begin}, 1, 0));
+    return columns_list(table);
 }
 
 // Evidence for a row of each column, or None; `rejected` has the numbers of the records that are no rows, ascending.
@@ -125,7 +147,7 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
         result.faults.back().outcome = Outcome::reject;
     }
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         locate_evidence(PrefixSource(*source.source, plan.end), dialect.dialect, plan, wanted, result);
     }
     nb::list evidence;
@@ -140,6 +162,7 @@ void bind_faults(nb::module_& m) {
         std::vector<NamedColumn> table = rejects_table({}, {}, {});
         return columns_list(table);
     });
+    m.def("header_reject", &header_reject);
     m.def("rejects", &rejects_from);
     m.def("settle_fields", &fields_from);
     m.def("locate_rows", &locate_rows);

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-std::string fault_name(Fault fault) {
+std::string_view fault_name(Fault fault) {
     switch (fault) {
         case Fault::type:
             return "type";
@@ -55,13 +55,13 @@ std::string type_name(const ColumnType& type) {
                                  : "]");
 }
 
-std::string printable(const std::string& bytes) {
+std::string printable(std::string_view bytes) {
     std::string shown;
     usize pos = 0;
     while (pos < bytes.size()) {
         const auto* rest = reinterpret_cast<const u8*>(bytes.data()) + pos;
         const usize valid = find_invalid_utf8(rest, bytes.size() - pos);
-        shown.append(bytes, pos, valid);
+        shown.append(bytes.substr(pos, valid));
         pos += valid;
         if (pos == bytes.size()) break;
         char escape[5];
@@ -85,7 +85,8 @@ Bytes16 load16(const u8* p) {
     return bytes;
 }
 
-// Line ends that are complete before `size`: LF, and CR that no LF follows. One byte behind is readable.
+}  // namespace
+
 u64 count_line_ends(const u8* text, usize size) {
     constexpr usize MOST_STEPS = 255;  // as many as a byte counts
     u64 count = 0;
@@ -102,8 +103,6 @@ u64 count_line_ends(const u8* text, usize size) {
     for (; at < size; ++at) count += (text[at] == '\n') | ((text[at] == '\r') & (text[at + 1] != '\n'));
     return count;
 }
-
-}  // namespace
 
 std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
     if (positions.empty()) return {};
@@ -135,53 +134,63 @@ std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& posi
 
 namespace {
 
-LoadedColumn column_of(const std::vector<u64>& values) {
+// A column of `rows` words, each given by its row.
+template <class Word>
+LoadedColumn words_column(usize rows, Word word) {
     LoadedColumn column;
     column.type.id = TypeId::uint64;
-    column.values = Region(values.size() * 8, nullptr);
-    column.values.ensure(values.size() * 8);
-    std::copy(values.begin(), values.end(), column.values.as<u64>());
-    column.values.trim(values.size() * 8);
+    column.values = Region(rows * 8, nullptr);
+    column.values.ensure(rows * 8);
+    for (usize i = 0; i < rows; ++i) column.values.as<u64>()[i] = word(i);
+    column.values.trim(rows * 8);
     return column;
 }
 
-LoadedColumn column_of(const std::vector<bool>& values) {
+template <class Bit>
+LoadedColumn bits_column(usize rows, Bit bit) {
     LoadedColumn column;
     column.type.id = TypeId::boolean;
-    const usize bytes = (values.size() + 7) / 8;
+    const usize bytes = (rows + 7) / 8;
     column.values = Region(bytes, nullptr, Region::Content::zero);
     column.values.ensure(bytes);
-    for (usize i = 0; i < values.size(); ++i) column.values.as<u8>()[i / 8] |= static_cast<u8>(values[i] << (i % 8));
+    for (usize i = 0; i < rows; ++i) column.values.as<u8>()[i / 8] |= static_cast<u8>(bit(i) << (i % 8));
     column.values.trim(bytes);
     return column;
 }
 
-LoadedColumn column_of(const std::vector<std::optional<std::string>>& values) {
+// A column of raw texts, or nulls, as `printable` shows them.
+template <class RawText>
+LoadedColumn texts_column(usize rows, RawText raw) {
+    constexpr usize LONGEST_ESCAPE = 4;
+    usize bound = 0;
+    for (usize i = 0; i < rows; ++i) bound += LONGEST_ESCAPE * raw(i).value_or(std::string_view{}).size();
     LoadedColumn column;
     column.type.id = TypeId::large_string;
-    usize bytes = 0;
-    for (const auto& value : values) bytes += value ? value->size() : 0;
-    column.values = Region(bytes, nullptr);
-    column.offsets = Region((values.size() + 1) * 8, nullptr);
-    column.validity = Region((values.size() + 7) / 8, nullptr, Region::Content::zero);
-    column.values.ensure(bytes);
-    column.offsets.ensure((values.size() + 1) * 8);
-    column.validity.ensure((values.size() + 7) / 8);
+    column.values = Region(bound, nullptr);
+    column.offsets = Region((rows + 1) * 8, nullptr);
+    column.validity = Region((rows + 7) / 8, nullptr, Region::Content::zero);
+    column.values.ensure(0);
+    column.offsets.ensure((rows + 1) * 8);
+    column.validity.ensure((rows + 7) / 8);
     column.offsets.as<i64>()[0] = 0;
-    i64 end = 0;
-    for (usize i = 0; i < values.size(); ++i) {
-        if (values[i]) {
-            std::memcpy(column.values.data() + end, values[i]->data(), values[i]->size());
-            end += static_cast<i64>(values[i]->size());
+    usize end = 0;
+    std::string escaped;
+    for (usize i = 0; i < rows; ++i) {
+        if (std::optional<std::string_view> text = raw(i)) {
+            const auto* bytes = reinterpret_cast<const u8*>(text->data());
+            if (find_invalid_utf8(bytes, text->size()) != text->size()) text = escaped = printable(*text);
+            column.values.ensure(end + text->size());
+            if (!text->empty()) std::memcpy(column.values.data() + end, text->data(), text->size());
+            end += text->size();
             column.validity.as<u8>()[i / 8] |= static_cast<u8>(1 << (i % 8));
         } else {
             ++column.null_count;
         }
-        column.offsets.as<i64>()[i + 1] = end;
+        column.offsets.as<i64>()[i + 1] = static_cast<i64>(end);
     }
-    column.values.trim(bytes);
-    column.offsets.trim((values.size() + 1) * 8);
-    column.validity.trim((values.size() + 7) / 8);
+    column.values.trim(end);
+    column.offsets.trim((rows + 1) * 8);
+    column.validity.trim((rows + 7) / 8);
     if (column.null_count == 0) column.validity = Region{};
     return column;
 }
@@ -196,34 +205,71 @@ std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, con
     return lines;
 }
 
-std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines) {
-    std::vector<u64> records, begins, bytes;
-    std::vector<bool> kept;
-    std::vector<std::optional<std::string>> columns, kinds, expected, fields, texts;
-    for (const FaultRow& fault : result.faults) {
-        records.push_back(plan.before.records + fault.record);
-        kept.push_back(fault.outcome == Outcome::keep);
-        begins.push_back(plan.before.bytes + fault.record_begin);
-        bytes.push_back(plan.before.bytes + fault.at);
-        kinds.emplace_back(fault_name(fault.kind));
-        texts.emplace_back(printable(fault.text));
-        const bool of_field = fault.column != NO_COLUMN;
-        const usize c = of_field ? static_cast<usize>(fault.column) : 0;
-        columns.push_back(of_field ? std::optional(plan.columns[c].name) : std::nullopt);
-        expected.push_back(of_field ? std::optional(type_name(result.columns[c].type)) : std::nullopt);
-        fields.push_back(of_field ? std::optional(printable(fault.field)) : std::nullopt);
+namespace {
+
+// LF, CR LF and CR; a line end at the text's end counts only if `with_last`.
+u64 line_ends(std::string_view text, bool with_last) {
+    u64 count = 0;
+    for (usize at = 0; at < text.size(); ++at) {
+        const bool is_pair = text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
+        const bool is_end = text[at] == '\n' || text[at] == '\r';
+        if (is_pair) ++at;
+        count += is_end && (with_last || at + 1 < text.size()) ? 1 : 0;
     }
+    return count;
+}
+
+// What a quoted field that never ends lacks; its record begins in this line.
+std::string closing_quote(const FaultRow& fault, u64 line) {
+    const u64 taken = line_ends(fault.text().substr(fault.field_begin), false) + 1;
+    const std::string first = std::to_string(line + line_ends(fault.text().substr(0, fault.field_begin), true));
+    if (taken == 1) return "a closing quote in line " + first;
+    return "a closing quote in the " + std::to_string(taken) + " lines from line " + first + " on";
+}
+
+bool never_ends(const FaultRow& fault) { return fault.kind == Fault::unclosed_quote; }
+
+}  // namespace
+
+std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines) {
+    const std::deque<FaultRow>& faults = result.faults;
+    std::vector<std::string> types;
+    for (const LoadedColumn& column : result.columns) types.push_back(type_name(column.type));
+    using Text = std::optional<std::string_view>;
+    const auto words = [&](auto word) { return words_column(faults.size(), [&](usize i) { return word(faults[i]); }); };
+    const auto texts = [&](auto text) {
+        return texts_column(faults.size(), [&](usize i) -> Text { return text(faults[i]); });
+    };
+    // Of faults of one field only.
+    const auto of_fields = [&](auto text) {
+        return texts([&](const FaultRow& fault) { return fault.column == NO_COLUMN ? Text{} : Text(text(fault)); });
+    };
     std::vector<NamedColumn> table;
-    table.push_back({"record", column_of(records)});
-    table.push_back({"kept", column_of(kept)});
-    table.push_back({"line", column_of(lines)});
-    table.push_back({"line_byte", column_of(begins)});
-    table.push_back({"byte", column_of(bytes)});
-    table.push_back({"column", column_of(columns)});
-    table.push_back({"kind", column_of(kinds)});
-    table.push_back({"expected", column_of(expected)});
-    table.push_back({"field", column_of(fields)});
-    table.push_back({"text", column_of(texts)});
+    table.push_back({"record", words([&](const FaultRow& fault) { return plan.before.records + fault.record; })});
+    table.push_back({"kept", bits_column(faults.size(), [&](usize i) { return faults[i].outcome == Outcome::keep; })});
+    table.push_back({"line", words_column(faults.size(), [&](usize i) { return lines[i]; })});
+    table.push_back(
+        {"line_byte", words([&](const FaultRow& fault) { return plan.before.bytes + fault.record_begin; })});
+    table.push_back({"byte", words([&](const FaultRow& fault) { return plan.before.bytes + fault.at; })});
+    const auto column = [](const FaultRow& fault) { return static_cast<usize>(fault.column); };
+    table.push_back({"column", of_fields([&](const FaultRow& fault) -> std::string_view {
+                         return plan.columns[column(fault)].name;
+                     })});
+    table.push_back({"kind", texts([](const FaultRow& fault) { return fault_name(fault.kind); })});
+    // At most one quoted field of a text never ends.
+    const auto unclosed = std::find_if(faults.begin(), faults.end(), never_ends);
+    std::string lacking;
+    if (unclosed != faults.end())
+        lacking = closing_quote(*unclosed, lines[static_cast<usize>(unclosed - faults.begin())]);
+    table.push_back({"expected", texts([&](const FaultRow& fault) -> Text {
+                         if (never_ends(fault)) return lacking;
+                         return fault.column == NO_COLUMN ? Text{} : Text(types[column(fault)]);
+                     })});
+    table.push_back({"field", texts([](const FaultRow& fault) {
+                         const bool has_field = fault.column != NO_COLUMN || never_ends(fault);
+                         return has_field ? Text(fault.field()) : Text{};
+                     })});
+    table.push_back({"text", texts([](const FaultRow& fault) { return fault.text(); })});
     return table;
 }
 

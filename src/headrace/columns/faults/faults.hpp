@@ -21,13 +21,16 @@ std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, con
 // The line that each position, ascending, lies in; lines count from the byte `first`, where one begins.
 std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first = 0);
 
+// Line ends that are complete before `size`: LF, and CR that no LF follows. One byte behind is readable.
+u64 count_line_ends(const u8* text, usize size);
+
 // Whoever raises shows the first fault that raises: the others go.
 void keep_first_raised(LoadResult& result);
 
-std::string fault_name(Fault fault);
+std::string_view fault_name(Fault fault);
 std::string type_name(const ColumnType& type);
 
 // Bytes that are no UTF-8 written as \xNN, so that any bytes can be shown.
-std::string printable(const std::string& bytes);
+std::string printable(std::string_view bytes);
 
 }  // namespace headrace

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.convert.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FAULT_KINDS, NO_FIELD, FaultListing
+from headrace.columns.convert.convert_gpu import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
 from headrace.columns.faults.drop_gpu import drop_rows
 from headrace.columns.faults.lines_gpu import lines_on_gpu
 from headrace.columns.faults.pieces_gpu import NO_PIECES, record_pieces
-from headrace.columns.faults.rejects import no_rejects, parse_error, rejects_of
+from headrace.columns.faults.rejects import FAULT_KINDS, no_rejects, parse_error, rejects_of
 from headrace.columns.faults.settle_gpu import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.load.columns_gpu import Taken
 from headrace.columns.load.decoded_gpu import original_places

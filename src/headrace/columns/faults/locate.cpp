@@ -14,7 +14,7 @@ struct Wanted {
 };
 
 // The data record that each wanted row is: the row's number, and the rejected records before it.
-std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::vector<FaultRow>& faults) {
+std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::deque<FaultRow>& faults) {
     std::vector<u64> rejected;
     for (const FaultRow& fault : faults) {
         if (fault.outcome != Outcome::keep && (rejected.empty() || rejected.back() != fault.record))

@@ -12,6 +12,9 @@ from headrace.columns.made import column_of
 from headrace.core.errors import ParseError
 from headrace.core.later import Named
 
+FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
+"""Names of `Fault` (columns/convert/convert.hpp), in its order."""
+
 
 def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Column]:
     """The table that the native part made of so many faults; of none it makes nothing."""

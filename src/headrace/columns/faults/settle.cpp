@@ -100,18 +100,22 @@ struct Part {
 
 void settle_part(const ListedFaults& listed, const Part& part, Budget& budget, SettledFaults& settled) {
     const LoadPlan& plan = listed.plan;
+    u64 counted = ~u64{0};
     for_each_fault(listed, part.from, part.to, part.record, [&](const FieldFault& fault, const RecordReader& reader) {
         const TileRowsFinder& rows = reader.rows();
         const auto add = [&](const TileFault& found) {
-            FaultRow row = fault_row(reader.tile(), found, fault.record);
-            budget.charge(sizeof row + row.field.size() + row.text.size());
-            settled.faults.push_back(std::move(row));
+            budget.charge(sizeof(FaultRow) + found.record_end - found.record_begin);
+            settled.faults.push_back(fault_row(reader.tile(), found, fault.record, settled.texts));
         };
-        const bool stands = rows.counts().rows != 0;
-        if (fault.column == NO_FIELD) {
+        const bool of_record = fault.column == NO_FIELD;
+        const bool goes = of_record ? rows.counts().rows == 0 : on_value_fault(plan) == Outcome::reject;
+        const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
+        if (goes && is_filled && fault.record != counted) {
+            counted = fault.record;
+            ++settled.short_gone;
+        }
+        if (of_record) {
             for (const TileFault& found : rows.faults()) add(found);
-            const bool is_short = reader.fields() < plan.rows.base_columns;
-            settled.short_gone += !stands && plan.rows.fill_short && is_short ? 1 : 0;
             return;
         }
         const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
@@ -157,6 +161,8 @@ SettledFaults settle_faults(const ListedFaults& listed) {
     SettledFaults all;
     for (SettledFaults& part : settled) {
         std::move(part.faults.begin(), part.faults.end(), std::back_inserter(all.faults));
+        part.faults.clear();
+        all.texts.take(std::move(part.texts));
         all.short_gone += part.short_gone;
     }
     order_faults(all.faults);
@@ -185,7 +191,8 @@ public:
         job.inferred = taken.guess.has_value();
         job.guess = taken.guess.value_or(0);
         job.raw = plan_.rows.collect_long && column + 1 == plan_.columns.size();
-        job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(plan_.columns[column].forms);
+        const bool is_text = is_string(job.type) && (!job.inferred || is_settled(static_cast<Kind>(job.guess)));
+        job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(plan_.columns[column].forms, is_text);
         job.values = settled_.value;
         job.bits = &bits;
         job.nulls = &nulls;
@@ -206,6 +213,7 @@ private:
         static_cast<FieldSettler*>(self)->tell(SettledField::What::fault, static_cast<u8>(fault), at);
     }
     static void on_kind(void* self, usize, u8 kind, u32 at) {
+        if (kind == ROUNDED) return;  // of a value; no integer is so long that it is left to the host
         static_cast<FieldSettler*>(self)->tell(SettledField::What::kind, kind, at);
     }
     void tell(SettledField::What what, u8 kind, u32 at) {

@@ -22,8 +22,9 @@ struct ListedFaults {
 };
 
 struct SettledFaults {
-    std::vector<FaultRow> faults;  // by record, then column
-    u64 short_gone = 0;            // records with malformed quotes that are short beside, where those are filled
+    std::deque<FaultRow> faults;  // by record, then column
+    FaultTexts texts;
+    u64 short_gone = 0;  // records that go and lack fields, where those are filled
 };
 
 // Of a record as a whole one fault is listed; its faults are those that the loader finds there.

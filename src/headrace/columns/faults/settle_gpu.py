@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.convert.convert_gpu import FAULT, FAULT_DEFERRED, has_offsets
+from headrace.columns.convert.convert_gpu import EMPTY, FAULT, FAULT_DEFERRED, has_offsets
 from headrace.columns.faults.drop_gpu import PUT_VALUE, drop_texts, put_values
 from headrace.columns.finish.splice_gpu import splice_texts
 from headrace.columns.load.columns_gpu import Taken
@@ -20,8 +20,6 @@ from headrace.core.gpu.launcher import Launcher, Part, Room
 
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """SettledField::What."""
-_UNSETTLED = (0, 5)
-"""Kinds of columns in which every field only says what it is: empty, integers of many digits."""
 _MOST_STRING_BYTES = 0x7FFFFFFF
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
@@ -65,7 +63,7 @@ class FieldsOnHost:
             record, position = int(fault["record"]), int(fault["column"])
             one = taken[places[position]]
             # The kernels make a text before it is known to be one, unless it is short; and no other value.
-            is_text = has_offsets(one.made) and one.guess not in _UNSETTLED
+            is_text = has_offsets(one.made) and one.guess != EMPTY
             made = is_text and int(fault["kind"]) == FAULT_DEFERRED
             one.replaced += is_mended
             if what == _FAULT:

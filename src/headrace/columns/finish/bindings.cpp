@@ -49,7 +49,7 @@ nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, 
     plan.budget = share.budget;
     Joined joined;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         joined = join_parts(parts, plan);
     }
     const nb::object settled = joined.settled == NO_ROW ? nb::none() : nb::cast(joined.settled);

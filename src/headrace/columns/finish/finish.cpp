@@ -14,7 +14,7 @@ namespace headrace {
 namespace {
 
 // Rows that value faults take out, ascending.
-std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
+std::vector<u64> rejected_rows(const std::deque<FaultRow>& faults) {
     std::vector<u64> rows;
     for (const FaultRow& fault : faults) {
         const bool stands = fault.column != NO_COLUMN && fault.outcome == Outcome::reject;
@@ -23,7 +23,18 @@ std::vector<u64> rejected_rows(const std::vector<FaultRow>& faults) {
     return rows;
 }
 
-u64 rejected_records(const std::vector<FaultRow>& faults) {
+// Rows among them that lack fields.
+u64 removed_short_rows(const std::deque<FaultRow>& faults) {
+    u64 count = 0, last = 0;
+    for (const FaultRow& fault : faults) {
+        if (!fault.in_short_row || fault.outcome != Outcome::reject || fault.record == last) continue;
+        last = fault.record;
+        ++count;
+    }
+    return count;
+}
+
+u64 rejected_records(const std::deque<FaultRow>& faults) {
     u64 records = 0, last = 0;
     for (const FaultRow& fault : faults) {
         if (fault.outcome == Outcome::keep || fault.record == last) continue;
@@ -258,9 +269,21 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
 
 }  // namespace
 
-void order_faults(std::vector<FaultRow>& faults) {
+void order_faults(std::deque<FaultRow>& faults) {
     const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
     std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
+}
+
+void reject_whole_records(std::deque<FaultRow>& faults) {
+    for (auto first = faults.begin(); first != faults.end();) {
+        const auto is_other = [&](const FaultRow& fault) { return fault.record != first->record; };
+        const auto end = std::find_if(first, faults.end(), is_other);
+        const auto rejects = [](const FaultRow& fault) { return fault.outcome == Outcome::reject; };
+        if (std::any_of(first, end, rejects)) {
+            std::for_each(first, end, [](FaultRow& fault) { fault.outcome = Outcome::reject; });
+        }
+        first = end;
+    }
 }
 
 u64 shrink_column(LoadedColumn& column, u64 rows) {
@@ -275,6 +298,8 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     result.raised = std::any_of(result.faults.begin(), result.faults.end(),
                                 [](const FaultRow& fault) { return fault.outcome == Outcome::raise; });
     if (result.raised) return;
+    reject_whole_records(result.faults);
+    result.counts.filled -= removed_short_rows(result.faults);
     const std::vector<u64> removed = rejected_rows(result.faults);
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);

@@ -11,7 +11,10 @@ namespace headrace {
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
 
 // By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
-void order_faults(std::vector<FaultRow>& faults);
+void order_faults(std::deque<FaultRow>& faults);
+
+// Of ordered faults: all faults of a record that one of them rejects reject it.
+void reject_whole_records(std::deque<FaultRow>& faults);
 
 constexpr u64 NO_ROW = ~u64{0};
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.load.load import Evidence, LoadPlan, native_errors
+from headrace.columns.load.load import Evidence, LoadPlan, evidence_of, native_errors
 from headrace.columns.made import column_of, type_named
 from headrace.columns.types import DataType
 from headrace.core.context import Context
@@ -55,7 +55,7 @@ class SharedLoads:
 
     def evidence(self, files: Sequence[str]) -> list[Evidence | None]:
         """The field that settled each type, by file, then byte; `files` are their names."""
-        return [None if found is None else Evidence(*found[:3], files[found[3]]) for found in self.native.evidence()]
+        return [evidence_of(found, files) for found in self.native.evidence()]
 
     def join(self, parts: Sequence[JoinPart], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Parts of one type (string and large_string are one) below each other, as a column; and the row that settled its type.
@@ -91,4 +91,4 @@ def locate(
     """
     with native_errors():
         found = _native.locate_rows(source.native, _native.Dialect.make(dialect), plan, list(rows), list(rejected))
-    return [None if field is None else Evidence(*field[:3]) for field in found]
+    return [evidence_of(field) for field in found]

@@ -25,15 +25,15 @@ void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDia
                  usize bytes) {
     LoadPlan plan = plan_from(given);
     plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
 }
 
-// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT) where its first field begins,
-// from `begin` on, ~0 for none; then the records of these, from 0.
+// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT, ROUNDED) where its first field
+// begins, from `begin` on, ~0 for none; then the records of these, from 0.
 void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
                const std::vector<usize>& columns, nb::bytes met) {
-    constexpr usize kinds = KIND_COUNT + 1;
+    constexpr usize kinds = SIGHTINGS;
     if (met.size() != columns.size() * 2 * kinds * sizeof(u64))
         throw std::invalid_argument("sightings of other columns");
     const char* next = met.c_str();
@@ -51,7 +51,7 @@ void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDiale
 }
 
 void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb::bytes text) {
-    if (kind > UNFIT) throw std::invalid_argument("no such kind");
+    if (kind >= SIGHTINGS) throw std::invalid_argument("no such kind");
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
 }
 
@@ -68,31 +68,38 @@ nb::list kind_types() {
     return types;
 }
 
-// What a text looks like to a reader of such numbers and dates.
-std::string_view kind_of(nb::bytes text, nb::handle marks, nb::handle date_forms) {
+// What texts look like to a reader of such numbers and dates.
+std::vector<std::string_view> kinds_of(const std::vector<nb::bytes>& texts, nb::handle marks, nb::handle date_forms) {
     const DateFormatSet set = date_formats(date_forms);
     std::vector<DateFormat> formats;
     for (const std::string& steps : set.programs) {
         formats.push_back({reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), true});
     }
-    std::vector<u8> number(text.size());
     const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
-    const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
-    return kind_name(classify(bytes, text.size(), number_marks(marks), dates, number.data()));
+    const NumberMarks own = number_marks(marks);
+    std::vector<u8> number;
+    std::vector<std::string_view> kinds;
+    for (const nb::bytes& text : texts) {
+        number.resize(std::max(number.size(), text.size()));
+        const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
+        kinds.push_back(kind_name(classify(bytes, text.size(), own, dates, number.data())));
+    }
+    return kinds;
 }
 
 }  // namespace
 
 void bind_infer(nb::module_& m) {
     m.def("kind_types", &kind_types);
-    m.def("kind_of", &kind_of);
+    m.def("kinds_of", &kinds_of);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
         .def("sample", &sample_into)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
         .def("kinds", &joined_kinds)
-        .def("evidence", [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column)); });
+        .def("evidence",
+             [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column), l.rounded(column)); });
 }
 
 }  // namespace headrace

@@ -6,7 +6,8 @@ namespace headrace {
 
 void KindLedger::add(usize column, const KindLedger& other, usize other_column, bool with_unfit) {
     const std::lock_guard lock(mutex_);
-    for (usize k = 0; k < KIND_COUNT + (with_unfit ? 1 : 0); ++k) {
+    for (usize k = 0; k < SIGHTINGS; ++k) {
+        if (k == UNFIT && !with_unfit) continue;
         const auto& theirs = other.sightings_[other_column][k];
         auto& known = sightings_[column][k];
         if (theirs && (!known || is_earlier(theirs->file, theirs->at, *known))) known = theirs;
@@ -23,6 +24,10 @@ Kind KindLedger::joined(usize column, bool with_unfit) const {
     return seen[UNFIT] && with_unfit ? Kind::text : kind;
 }
 
+std::optional<Evidence> KindLedger::rounded(usize column) const {
+    return joined(column) == Kind::float64 ? sightings_[column][ROUNDED] : std::nullopt;
+}
+
 std::optional<Evidence> KindLedger::evidence(usize column) const {
     const Sightings& seen = sightings_[column];
     std::vector<usize> order;
@@ -32,10 +37,15 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     std::sort(order.begin(), order.end(),
               [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
     const ColumnType settled = type_of_kind(joined(column));
-    Kind kind = Kind::empty;
-    for (const usize k : order) {
-        kind = join(kind, static_cast<Kind>(k));
-        if (same_type(type_of_kind(kind), settled)) return seen[k];
+    // A negative number in a column of int64 may go unseen. So it counts as a natural one, unless the column has its
+    // type because of it.
+    for (const Kind negative : {Kind::natural, Kind::negative}) {
+        Kind kind = Kind::empty;
+        for (const usize k : order) {
+            const Kind own = static_cast<Kind>(k);
+            kind = join(kind, own == Kind::negative ? negative : own);
+            if (same_type(type_of_kind(kind), settled)) return seen[k];
+        }
     }
     return seen[UNFIT];
 }
@@ -51,8 +61,6 @@ std::string_view kind_name(Kind kind) {
             return "int64";
         case Kind::uint64:
             return "uint64";
-        case Kind::big_int:
-            return "big_int";
         case Kind::float64:
             return "float64";
         case Kind::date:

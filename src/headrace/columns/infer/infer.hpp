@@ -13,7 +13,7 @@
 namespace headrace {
 
 // The first field of each kind in one column.
-using Sightings = std::array<std::optional<Evidence>, KIND_COUNT + 1>;  // the last: UNFIT
+using Sightings = std::array<std::optional<Evidence>, SIGHTINGS>;  // the last: UNFIT, ROUNDED
 
 // Sightings of all columns, gathered from tiles in any order.
 class KindLedger {
@@ -37,6 +37,9 @@ public:
 
     // The earliest field by which the column's type was settled: the join of all kinds up to it has the final type.
     std::optional<Evidence> evidence(usize column) const;
+
+    // The earliest integer that the column's float64 does not hold exactly.
+    std::optional<Evidence> rounded(usize column) const;
 
 private:
     static bool is_earlier(u32 file, std::uint64_t at, const Evidence& known) {

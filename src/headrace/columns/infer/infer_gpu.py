@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from headrace import _native
-from headrace.columns.convert.convert_gpu import BIG_INT, EMPTY
-from headrace.columns.load.load import Evidence, LoadPlan, native_dialect, native_errors
+from headrace.columns.convert.convert_gpu import EMPTY, SIGHTINGS
+from headrace.columns.load.load import Evidence, LoadPlan, evidence_of, native_dialect, native_errors
 from headrace.columns.load.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
 from headrace.core.later import Later
 from headrace.sources.open import OpenSource
@@ -21,8 +21,6 @@ from headrace.structure.find import DEFAULT_TILE_BYTES
 _SHOWN = 100
 _LONGEST = 8
 """Bytes of a delimiter."""
-_KINDS = 20
-"""And one for values that their column's type does not hold."""
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
 _TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
@@ -92,7 +90,7 @@ class Inference:
         if not self._dialect.lenient and self._decoded is None and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
-        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, _KINDS)
+        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, SIGHTINGS)
         for position, (begins, records) in zip(positions, seen.tolist(), strict=True):
             for kind, begin in enumerate(begins):
                 if begin != _NEVER:
@@ -121,11 +119,11 @@ class Inference:
             return again
         for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
             before = taken[position]
-            if before == SETTLED or (now == before and now != BIG_INT):
+            if before == SETTLED:
                 continue
-            if now == BIG_INT and before == BIG_INT:
-                again[position] = SETTLED  # no float among the long integers: they are text, and were not converted
-            elif BIG_INT in (now, before) or (before == EMPTY and now != EMPTY) or kind_type(now) != kind_type(before):
+            if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
+                again[position] = SETTLED  # no value in all of the column: it is text, and its empty fields are values
+            elif now != before and (before == EMPTY or kind_type(now) != kind_type(before)):
                 again[position] = now
         return again
 
@@ -149,8 +147,7 @@ class Inference:
 
 
 def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position: int) -> Evidence | None:
-    seen = ledger.evidence(position) if position in inferred else None
-    return None if seen is None else Evidence(*seen[:3])
+    return evidence_of(ledger.evidence(position)) if position in inferred else None
 
 
 def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:

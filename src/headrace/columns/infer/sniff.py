@@ -1,17 +1,23 @@
 """Which dialect a sample is written in: regularity of its structure times how much its fields look like values.
 
 The product of a pattern score and a type score is CleverCSV's idea (van den Burg, Nazabal and Sutton, Data Min. Knowl. Disc. 33,
-2019). A wrong separator leaves fields such as ``1;2`` behind, which look like nothing.
+2019). A wrong separator leaves fields such as ``1;2`` behind, which look like nothing. Three rules restrict the product:
+
+- A whole value outweighs its parts. Fields that together form a time, a date, an address or a link count little
+  (`sniff_whole.py`), unless the record above them, which holds their names, has them apart too.
+- A dialect that leaves lines out before the table counts half if another one reads every line into the same number of fields.
+- A reading with malformed quotes is proposed only if no other one is left: lenient quotes, or none, read any text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
+from headrace.columns.infer.sniff_whole import is_whole, tearing_forms, torn_fields
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import WEAK_SEPARATORS, Layout, Regularity, lay_out, regularity
@@ -20,11 +26,24 @@ from headrace.structure.sample import Sample
 _FIRST_LOOK_BYTES = 32 << 10
 _LOOKED_AT_TWICE = 5
 """Of the candidates that a first look at the sample's beginning leaves, so many are tried on all of it."""
+_FAR_BELOW = 0.3
+"""With less of the best one's score, the third and those after it are not tried again."""
 _RECORDS_JUDGED = 60
 _FIELDS_JUDGED = 600
 _VARIED = 3
 """So many of the best dialects are tried with escapes and initial spaces as well."""
 _EQUAL = 1e-9
+_LINES_LEFT_OUT = 0.5
+"""What a dialect that leaves lines out is worth beside one that reads them all."""
+_LOOKS_LIKE_VALUES = 0.95
+_LOOKS_LIKE_A_TABLE = 0.5
+_TORN = 0.1
+_LIST = 0.6
+
+NULL_WORDS = frozenset(
+    [b"NA", b"N/A", b"n/a", b"na", b"NULL", b"null", b"Null", b"None", b"none", b"nan", b"NaN", b"\\N", b"-", b"?", b"."]
+)
+"""Words that often mean null."""
 
 # Values by their looks alone; they need not be of a type that a column can have.
 _VALUE = re.compile(
@@ -42,7 +61,8 @@ _VALUE = re.compile(
 _TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
 _MARKS, _DATES = (ord("."), None), DateForms()
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
-_UNCLEAN = re.compile(rb"[,;\t|\x00-\x1f]|\S:\S|\A['\"]|['\"]\Z")
+_UNCLEAN = re.compile(rb"[;\t|\x00-\x1f]|(?<!\S),|,(?! )|\S:\S|\A['\"]|['\"]\Z")
+_LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +74,36 @@ class Judged:
     layout, regularity
         What it makes of the sample.
     type_score
-        Mean worth of the fields that were looked at: 1 for a number, a date or the like, 0.9 for a word, 0.3 for what a
-        separator or quote is left in.
+        Mean worth of the fields that were looked at: 1 for a number, a date or the like, 0.9 for a word, 0.6 for a list,
+        0.3 for what a separator or quote is left in, 0.1 for a part of a whole value.
+    weight
+        1, or 0.5 if it leaves lines out and another dialect reads them all.
     """
 
     layout: Layout
     regularity: Regularity
     type_score: float
+    weight: float = 1.0
 
     @property
     def score(self) -> float:
         """0 to 1."""
-        return self.regularity.score * self.type_score
+        return self.regularity.score * self.type_score * self.weight
+
+    @property
+    def reads_every_line(self) -> bool:
+        """Whether each line is a record of the same width, by a separator of tables or as a column of whole values."""
+        regular, sep = self.regularity, self.dialect.sep
+        if regular.first or not 1 < len(self.layout.widths) == regular.steady or self.layout.malformed or self.layout.unclosed:
+            return False
+        if regular.width == 1:
+            return self.type_score >= _LOOKS_LIKE_VALUES
+        return sep not in WEAK_SEPARATORS and self.type_score >= _LOOKS_LIKE_A_TABLE
+
+    @property
+    def is_malformed(self) -> bool:
+        """Whether a quote stands where none may, and is not repaired."""
+        return not self.dialect.lenient and (bool(self.layout.malformed) or self.layout.unclosed)
 
     @property
     def dialect(self) -> Dialect:
@@ -85,27 +123,28 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
     """
     dialects = candidates(sample.text, fixed)
     if len(sample.text) <= _FIRST_LOOK_BYTES:
-        return _with_variants(sample, _judge_all(sample, dialects), fixed)
+        return _with_variants(sample, _judge_all(sample, dialects), fixed, _VARIED)
     beginning = Sample(sample.text[:_FIRST_LOOK_BYTES], whole=False)
-    ranked = _with_variants(beginning, _judge_all(beginning, dialects), fixed)
-    ranked = _judge_all(sample, [judged.dialect for judged in ranked[:_LOOKED_AT_TWICE]])
-    return _with_variants(sample, ranked[:1], fixed, ranked[1:])
+    ranked = _with_variants(beginning, _judge_all(beginning, dialects), fixed, _VARIED)
+    near = [judged for judged in ranked[2:_LOOKED_AT_TWICE] if judged.score > _FAR_BELOW * ranked[0].score]
+    ranked = _judge_all(sample, [judged.dialect for judged in (*ranked[:2], *near)])
+    return _with_variants(sample, ranked, fixed, 1)
 
 
-def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, others: Sequence[Judged] = ()) -> list[Judged]:
-    """`ranked` with variants of its best, and `others`, from the likeliest on."""
-    known = {judged.dialect for judged in (*ranked, *others)}
-    made = [
-        dialect
-        for judged in ranked[:_VARIED]
-        for dialect in variants(sample.text, judged.dialect, fixed, malformed=bool(judged.layout.malformed))
-    ]
+def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, varied: int) -> list[Judged]:
+    """`ranked` with variants of the `varied` best, from the likeliest on; malformed quotes may be what a variant repairs."""
+    known = {judged.dialect for judged in ranked}
+    best = sorted(ranked, key=lambda judged: -judged.score)[:varied]
+    made = [dialect for judged in best for dialect in variants(sample.text, judged.dialect, fixed, malformed=judged.is_malformed)]
     more = [dialect for dialect in dict.fromkeys(made) if dialect not in known]
-    return _ranked([*ranked, *others, *_judge_all(sample, more)])
+    return _ranked([*ranked, *_judge_all(sample, more)])
 
 
 def _ranked(several: list[Judged]) -> list[Judged]:
-    return sorted(several, key=lambda judged: -round(judged.score / _EQUAL))
+    """From the likeliest on, those with malformed quotes last; of equals the earlier one first."""
+    whole = any(judged.reads_every_line for judged in several)
+    weighed = [replace(judged, weight=_LINES_LEFT_OUT) if whole and judged.regularity.first else judged for judged in several]
+    return sorted(weighed, key=lambda judged: (judged.is_malformed, -round(judged.score / _EQUAL)))
 
 
 def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[Judged]:
@@ -122,7 +161,8 @@ def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[Judged]:
         if regular.score < second:
             break
         judged.append(Judged(layout, regular, type_score(layout, regular)))
-        best, second = sorted((best, second, judged[-1].score))[:0:-1]
+        if not judged[-1].is_malformed:
+            best, second = sorted((best, second, judged[-1].score * (_LINES_LEFT_OUT if regular.first else 1)))[:0:-1]
     order = {dialect: place for place, dialect in enumerate(dialects)}
     return _ranked(sorted(judged, key=lambda one: order[one.dialect]))
 
@@ -153,18 +193,32 @@ def _widths(line: bytes, dialect: Dialect) -> set[int]:
 
 def type_score(layout: Layout, regular: Regularity) -> float:
     """Mean worth of fields of records spread over the sample."""
-    records = range(regular.first, len(layout.starts))
+    records = range(regular.first, regular.end)
     step = max(1, len(records) // _RECORDS_JUDGED)
     sole = regular.width == 1
     weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
+    # A first record that has the parts of whole values apart, and is none itself, names them: they are meant.
+    forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote)
+    if regular.first == 0 and layout.widths[:1] == [regular.width] and not _torn(layout, 0, forms):
+        forms = []
     total, count = 0.0, 0
     for record in records[::step]:
-        for field in layout.fields(record)[: _FIELDS_JUDGED // 4]:
-            total += _worth(field, layout.dialect, weak, sole)
+        torn = _torn(layout, record, forms) if forms else ()
+        fields = [layout.record_text(record)] if sole else layout.fields(record)[: _FIELDS_JUDGED // 4]
+        for place, field in enumerate(fields):
+            total += _TORN if place in torn else _worth(field, layout.dialect, weak, sole)
             count += 1
         if count >= _FIELDS_JUDGED:
             break
     return total / count if count else 0.0
+
+
+def _torn(layout: Layout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:
+    """Fields of a record that are parts of a whole value."""
+    first, start = layout.firsts[record], layout.starts[record]
+    ends = layout.ends[first : first + min(layout.widths[record], _FIELDS_JUDGED // 4)]
+    gap = len(layout.dialect.sep)
+    return torn_fields(layout.text[start : ends[-1]], [end - start for end in ends[:-1]], gap, forms)
 
 
 def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
@@ -185,15 +239,21 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
         return 1.0 - loss
     if quoted:
         return 0.95
-    clean = len(bare) <= 10_000 and _WORD.search(bare) and not _UNCLEAN.search(bare)
-    return (0.5 if weak else 0.9) - loss if clean else 0.3
+    if is_clean(bare):
+        return (0.5 if weak else 0.9) - loss
+    return _LIST - loss if not (sole or weak) and len(bare) <= 200 and _LISTED.fullmatch(bare) else 0.3
+
+
+def is_clean(text: bytes) -> bool:
+    """Whether a text is words, in which no separator or quote is left."""
+    return len(text) <= 10_000 and _WORD.search(text) is not None and _UNCLEAN.search(text) is None
 
 
 def is_typed(text: bytes) -> bool:
     """Whether a column that holds only such texts is one of values by default."""
-    return _native.kind_of(text, _MARKS, _DATES) != "text"
+    return _native.kinds_of([text], _MARKS, _DATES) != ["text"]
 
 
 def is_value(text: bytes) -> bool:
     """Whether a text is a number, a date, a time, an address or the like, rather than words."""
-    return is_typed(text) or (len(text) <= 200 and _VALUE.fullmatch(text) is not None)
+    return is_typed(text) or (len(text) <= 200 and (_VALUE.fullmatch(text) is not None or is_whole(text)))

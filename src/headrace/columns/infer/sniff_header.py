@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from headrace.columns.infer.sniff import is_value
-from headrace.structure.layout import Layout, Regularity
+from headrace import _native
+from headrace.columns.infer.sniff import is_typed, is_value
+from headrace.columns.load.extent import Beginning, decide_beginning
+from headrace.columns.load.load import first_records
+from headrace.columns.schema import SchemaOptions
+from headrace.core.context import Context
+from headrace.sources.open import OpenSource
+from headrace.structure.layout import Layout
+from headrace.structure.survey import Span
 
 _RECORDS_JUDGED = 100
 _MOSTLY = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class TableBegin:
-    """Where the table begins.
+def find_header(layout: Layout, first: int) -> tuple[bool, str]:
+    """Whether the record `first` is a header over those below it, and the reason.
 
-    Parameters
-    ----------
-    first
-        Index of its first record; those before are the preamble.
-    header
-        Whether that record holds names.
-    reason
-        Why, in words.
+    The decision is that of `read_csv`. Where that is in doubt, all of the sample is looked at: a text that looks like a value, a
+    missing or repeated name among texts, and a text that occurs again in its column speak for data.
     """
+    source = OpenSource(_native.Source.from_bytes(layout.text), "<sample>", cut=layout.is_cut)
+    context = Context(threads=1)
+    span = Span(begin=layout.starts[first])
+    found = Beginning(begin=0, lines=0, first=first_records(source, layout.dialect, span, context, 1)[0])
+    decision = decide_beginning(source, layout.dialect, found, SchemaOptions(), context).decision
+    assert decision is not None  # there is a record
+    why = _why_data(layout, first) if decision.in_doubt else None
+    return (decision.is_header, decision.reason) if why is None else (False, why)
 
-    first: int
-    header: bool
-    reason: str
 
-
-def find_table(layout: Layout, regular: Regularity) -> TableBegin:
-    """The first record of the table, by its width and by what it holds.
-
-    A line of names in front of records that are a field longer or shorter is no preamble: left out, its names would be lost.
-    """
-    first = regular.first
-    header, reason = find_header(layout, first)
-    if first and not header and layout.widths[first - 1] > 1 and abs(layout.widths[first - 1] - regular.width) == 1:
-        named, why = find_header(layout, first - 1)
-        if named:
-            return TableBegin(first - 1, True, f"{why}, though it has {layout.widths[first - 1]} fields")
-    return TableBegin(first, header, reason)
+def _why_data(layout: Layout, first: int) -> str | None:
+    names = plain_fields(layout, first)
+    filled = [name for name in names if name]
+    below = range(first + 1, len(layout.starts))
+    sampled = (plain_fields(layout, record) for record in below[:: max(1, len(below) // _RECORDS_JUDGED)])
+    has_values = any(map(is_typed, filled))
+    rows = [row for row in sampled if row != names or not has_values]  # names with values may be repeated as a whole
+    if not below and has_values:
+        return "it holds values, and as a header it would be one of no record"
+    if value := next((name for name in filled if is_value(name) and not is_typed(name)), None):
+        return f"the first record holds {_shown(value)}, which looks like a value"
+    for place, name in enumerate(names):
+        column = [row[place] for row in rows if place < len(row) and row[place]]
+        if name and not is_typed(name) and column and sum(map(is_value, column)) >= _MOSTLY * len(column):
+            return None
+    if not has_values and (len(filled) < len(names) or len(set(filled)) < len(filled)):
+        return "all columns hold text, and a name would be missing or there twice"
+    repeated = (name for place, name in enumerate(names) if name and any(row[place : place + 1] == [name] for row in rows))
+    again = next(repeated, None)
+    return None if again is None else f"{_shown(again)} of the first record is there again below"
 
 
 def plain_fields(layout: Layout, record: int) -> list[bytes]:
@@ -51,32 +61,6 @@ def plain_fields(layout: Layout, record: int) -> list[bytes]:
     if quote is None:
         return fields
     return [field[1:-1] if len(field) > 1 and field[:1] == field[-1:] == quote else field for field in fields]
-
-
-def find_header(layout: Layout, first: int) -> tuple[bool, str]:
-    """Whether the record `first` is a header over those behind it, and a reason in words.
-
-    A value in it (a number, a date, an address) makes it data. Otherwise it is one over columns of values; over columns
-    of text too, as `read_csv` has it, unless a name is missing, there twice, or there again below.
-    """
-    names = plain_fields(layout, first)
-    filled = [name for name in names if name]
-    if value := next(filter(is_value, filled), None):
-        return False, f"the first record holds the value {_shown(value)}"
-    if not filled:
-        return False, "the first record is empty"
-    behind = range(first + 1, len(layout.starts))
-    step = max(1, len(behind) // _RECORDS_JUDGED)
-    rows = [plain_fields(layout, record) for record in behind[::step]]
-    for place, name in enumerate(names):
-        column = [row[place] for row in rows if place < len(row) and row[place]]
-        if name and column and sum(map(is_value, column)) >= _MOSTLY * len(column):
-            return True, f"{_shown(name)} is text over values such as {_shown(column[0])}"
-    if len(filled) < len(names) or len(set(filled)) < len(filled):
-        return False, "all columns hold text, and a name would be missing or there twice"
-    if again := next((name for place, name in enumerate(names) if any(row[place : place + 1] == [name] for row in rows)), None):
-        return False, f"all columns hold text, and {_shown(again)} of the first record is there again below"
-    return True, "all columns hold text, and the names are all different"
 
 
 def _shown(text: bytes) -> str:

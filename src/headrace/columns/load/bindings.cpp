@@ -43,7 +43,7 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     nb::list columns, evidence, replaced;
     for (LoadedColumn& column : result.columns) {
         replaced.append(column.replaced);
-        evidence.append(evidence_or_none(column.evidence));
+        evidence.append(evidence_or_none(column.evidence, column.rounded));
         columns.append(column_tuple(column));
     }
     nb::dict made;
@@ -65,7 +65,7 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     LoadResult result;
     std::vector<NamedColumn> rejects;
     {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         result = load(*source.source, dialect.dialect, plan);
         if (result.is_cut && plan.before.is_more) result.faults.clear();
         if (result.raised) keep_first_raised(result);
@@ -77,14 +77,16 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
 }
 
 nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, std::uint64_t begin,
-                   std::size_t count) {
+                   std::size_t count, std::uint64_t end) {
     nb::list records;
-    for (const PeekedRecord& record : peek_records(*source.source, dialect.dialect, choose_isa(isa), begin, count)) {
+    const PrefixSource text(*source.source, end);
+    for (const PeekedRecord& record : peek_records(text, dialect.dialect, choose_isa(isa), begin, count)) {
         nb::list fields;
         for (const std::string& field : record.fields) fields.append(nb::bytes(field.data(), field.size()));
         const nb::object malformed = record.malformed ? nb::cast(*record.malformed) : nb::none();
-        records.append(
-            nb::make_tuple(record.begin, fields, malformed, nb::bytes(record.text.data(), record.text.size())));
+        const nb::object undecodable = record.undecodable ? nb::cast(*record.undecodable) : nb::none();
+        const nb::bytes raw(record.text.data(), record.text.size());
+        records.append(nb::make_tuple(record.begin, fields, malformed, raw, undecodable));
     }
     return records;
 }
@@ -103,7 +105,7 @@ nb::tuple rules_of(nb::handle plan) {
 }
 
 std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return line_numbers(*source.source, positions, threads, first);
 }
 
@@ -128,7 +130,9 @@ nb::list shared_types(const LoadShare& share) {
 
 nb::list shared_evidence(const LoadShare& share) {
     nb::list evidence;
-    for (usize c = 0; c < share.columns; ++c) evidence.append(evidence_or_none(share.ledger.evidence(c)));
+    for (usize c = 0; c < share.columns; ++c) {
+        evidence.append(evidence_or_none(share.ledger.evidence(c), share.ledger.rounded(c)));
+    }
     return evidence;
 }
 
@@ -186,7 +190,8 @@ private:
 
 void bind_load(nb::module_& m) {
     m.def("load", &load_from);
-    m.def("peek", &peek_from);
+    m.def("peek", &peek_from, nb::arg("source"), nb::arg("dialect"), nb::arg("isa"), nb::arg("begin"), nb::arg("count"),
+          nb::arg("end") = ~std::uint64_t{0});
     m.def("line_numbers", &lines_of, nb::arg(), nb::arg(), nb::arg(), nb::arg("first") = 0);
     m.def("find_data", &find_data_in);
     m.def("expect", &expect_of);

@@ -60,9 +60,8 @@ inline std::vector<std::string> texts(nanobind::handle list) {
 // from the Python plan, which outlives the load.
 inline auto poll_of(nanobind::handle progress) {
     return [progress](std::uint64_t done, std::uint64_t total) {
-        const nanobind::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
-        if (!progress.is_none()) progress(done, total);
+        check_signals();
+        if (!progress.is_none()) with_gil([&] { progress(done, total); });
     };
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.columns.column import Column
+from headrace.columns.column import Column, new_column
 from headrace.columns.convert.convert_gpu import ColumnRoom, has_offsets
 from headrace.columns.made import type_named
 from headrace.columns.types import DataType
@@ -80,7 +80,7 @@ class Taken:
         """The column made."""
         result: Any = launcher.result
         rooms = self.rooms
-        return Column(
+        return new_column(
             type=self.made,
             length=rows,
             null_count=self.nulls,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from headrace import _native
 from headrace.sources.encoding import decode_as
@@ -64,9 +65,10 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     line_end = dialect.line_end or b"\n"
     behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.line_end else [b"\r", b"\n"]))]
     others = re.escape(quote + dialect.sep + (dialect.line_end or b"\r\n") + b" ")
-    # An odd number of quotes, behind other text and before a delimiter.
+    # An odd number of quotes (any, where two do not stand for one), behind other text and before a delimiter.
     one = re.escape(quote)
-    closing = re.compile(b"(?<=[^%s])%s(?:%s%s)*(?=%s)" % (others, one, one, one, b"|".join(behind)))
+    more = one + one if dialect.double_quote else one
+    closing = re.compile(b"(?<=[^%s])%s(?:%s)*(?=%s)" % (others, one, more, b"|".join(behind)))
     size = _LOOK_BYTES
     while True:
         first = max(end - size, begin)
@@ -106,12 +108,19 @@ def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
     return [at for _, at in sorted(guesses, key=lambda guess: guess[0]) if at > 0]
 
 
+@lru_cache(maxsize=16)
+def _strict(dialect: Dialect) -> Dialect:
+    """The dialect, with quotes in unquoted fields noted: text that is read from the wrong side of quotes has many."""
+    return Dialect(**{name: getattr(dialect, name) for name in Dialect.__slots__} | {"strict": dialect.quote is not None})
+
+
 def _outside(text: _Text, dialect: Dialect) -> list[int]:
     return [at for _, at in (_last_record(text, dialect),) if at]
 
 
 def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
-    """Malformed quotes of a text, and where its last record begins; 0 if it has only the one that begins it."""
+    """Quotes of a text that stand where none should, and where its last record begins; 0 if it has only its first one."""
+    dialect = _strict(dialect)
     native = _native.Source.from_bytes(text.content)
     if text.codec != "utf-8":
         decode_as(native, text.codec, "")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from headrace.columns.column import Column
+from headrace.columns.infer.header import LOOK_BYTES, HeaderDecision
 from headrace.columns.load.load import first_records
-from headrace.columns.schema import FirstRecord
+from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.options import MOST, index_of
 from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -59,6 +62,10 @@ class Beginning:
         Records in front of `first`, and further ones that its names were joined from.
     header
         First byte of `first` if it holds the names.
+    decision
+        Whether it holds them, and the reason; None if nothing has decided.
+    rejects
+        Rows of the table of rejects for faults of the names' record; None if it has none.
     """
 
     begin: int
@@ -66,6 +73,8 @@ class Beginning:
     first: FirstRecord | None
     leading: int = 0
     header: int | None = None
+    decision: HeaderDecision | None = None
+    rejects: Mapping[str, Column] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +116,45 @@ def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions,
     if options.skip_rows:
         begin, lines = skip_lines(source, dialect, begin, options.skip_rows)
     if options.header is None:
-        records = first_records(source, dialect, begin, context, 1)
+        records = first_records(source, dialect, Span(begin=begin), context, 1)
         return _beginning(begin=begin, lines=lines, first=records[0] if records else None)
     last = options.header[-1]
-    records = first_records(source, dialect, begin, context, last + 1)
+    records = first_records(source, dialect, Span(begin=begin), context, last + 1)
     if len(records) <= last:
         raise EmptyInputError(f"header={last} names the record with index {last}, but there are {len(records)}")
     joined = _joined([records[index] for index in options.header])
     return Beginning(begin=begin, lines=lines, first=joined, leading=last)
+
+
+def decide_beginning(
+    source: OpenSource, dialect: Dialect, found: Beginning, schema: SchemaOptions, context: Context
+) -> Beginning:
+    """Settle whether the first record holds the names. Records below it are read only if it may be data."""
+    if found.first is None:
+        return found
+    first = found.first
+    if count := records_to_compare(first, schema):
+        first = replace(first, below=_records_below(source, dialect, first.begin, context, count))
+    decision = header_decision(first, schema)
+    return _beginning(
+        begin=found.begin,
+        lines=found.lines,
+        first=first,
+        leading=found.leading,
+        header=first.begin if decision.is_header else None,
+        decision=decision,
+    )
+
+
+def _records_below(
+    source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int
+) -> tuple[tuple[bytes, ...], ...]:
+    """At most `count` records after the one at `begin` that end within `LOOK_BYTES`, which every reader has at hand."""
+    end = begin + LOOK_BYTES
+    records = first_records(source, dialect, Span(begin=begin, end=end), context, count + 2)
+    is_cut = source.size > end or source.cut
+    complete = records[:-1] if is_cut or len(records) == count + 2 else records
+    return tuple(record.fields for record in complete[1:])
 
 
 def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
@@ -124,7 +164,8 @@ def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
     columns = ([record.fields[i] for record in records if i < len(record.fields)] for i in range(width))
     fields = tuple(b"_".join(part for part in parts if part) for parts in columns)
     malformed = next((record for record in records if record.malformed is not None), last)
-    return FirstRecord(last.begin, fields, malformed.malformed, malformed.text)
+    undecodable = next((record.undecodable for record in records if record.undecodable is not None), None)
+    return FirstRecord(last.begin, fields, malformed.malformed, malformed.text, undecodable)
 
 
 def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, options: ExtentOptions, context: Context) -> Extent:
@@ -163,11 +204,13 @@ def header_indexes(header: object) -> tuple[int, ...] | None:
     OptionError
         An index is negative, or they are not in order.
     """
-    if isinstance(header, bool | str | bytes) or not isinstance(header, int | Sequence):
+    one = index_of(header)
+    if one is None and (isinstance(header, bool | str | bytes) or not isinstance(header, Sequence)):
         return None
-    indexes = (header,) if isinstance(header, int) else tuple(header)
-    if not indexes or not all(isinstance(i, int) and not isinstance(i, bool) and i >= 0 for i in indexes):
-        raise OptionError(f"header must be True, False, 'infer', the index of a record or several in order, not {header!r}")
+    given = [one] if one is not None else [index_of(each) for each in header]  # type: ignore[attr-defined]
+    indexes = tuple(each for each in given if each is not None and 0 <= each <= MOST)
+    if not indexes or len(indexes) < len(given):
+        raise OptionError.wrong("header", "True, False, 'infer', the index of a record or several in order", header)
     if list(indexes) != sorted(set(indexes)):
-        raise OptionError(f"header must name records in order, each once, not {header!r}")
+        raise OptionError.wrong("header", "indexes of records in order, each once", header)
     return indexes

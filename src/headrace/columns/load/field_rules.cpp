@@ -36,12 +36,22 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
     for (const auto* words : {&plan.true_words, &plan.false_words}) {
         for (const std::string& text : *words) shared_.words_look_like_values |= looks_like_value(text, plan.marks);
     }
-    for (const ValueForms& forms : plan.forms) rules_.push_back(with(forms));
+    for (const ValueForms& forms : plan.forms) {
+        FieldRules of_values = with(forms);
+        const FieldRules of_text = of_values;
+        if (forms.empty_is_text()) {
+            of_values.nulls = keep(forms.null_texts, true);
+            of_values.empty_is_null = true;
+        }
+        rules_.push_back(of_values);
+        rules_.push_back(of_text);
+    }
     raw_.usual_forms = true;
 }
 
-WordList PlanRules::keep(const std::vector<std::string>& texts) {
+WordList PlanRules::keep(const std::vector<std::string>& texts, bool with_empty) {
     std::vector<Word>& words = words_.emplace_back();
+    if (with_empty) words.push_back({reinterpret_cast<const u8*>(""), 0});
     for (const std::string& text : texts) words.push_back({reinterpret_cast<const u8*>(text.data()), text.size()});
     return {words.data(), words.size()};
 }

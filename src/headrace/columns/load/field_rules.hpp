@@ -15,12 +15,13 @@ public:
     PlanRules(const PlanRules&) = delete;
     PlanRules& operator=(const PlanRules&) = delete;
 
-    const FieldRules& of_forms(usize number) const { return rules_[number]; }  // with one of the plan's forms
-    const FieldRules& of_raw() const { return raw_; }                          // collected bytes: no text means null
+    // With one of the plan's forms, in a column of text or of values.
+    const FieldRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
+    const FieldRules& of_raw() const { return raw_; }  // collected bytes: no text means null
 
 private:
     FieldRules with(const ValueForms& forms);
-    WordList keep(const std::vector<std::string>& texts);
+    WordList keep(const std::vector<std::string>& texts, bool with_empty = false);
 
     const LoadPlan& plan_;
     FieldRules shared_{};

@@ -11,6 +11,7 @@
 #include "columns/infer/infer.hpp"
 #include "columns/load/pass.hpp"
 #include "columns/load/share.hpp"
+#include "columns/rules/utf8.hpp"
 #include "core/pool.hpp"
 
 namespace headrace {
@@ -69,6 +70,11 @@ public:
         }
     }
 
+    // Gives back what the faults of a load that failed were charged: its regions do so by themselves.
+    void refund_faults() noexcept {
+        for (const FaultRow& fault : result_.faults) result_.budget->refund(charged_bytes(fault));
+    }
+
     LoadResult run() {
         sample();
         convert(EVERY_TILE);
@@ -81,7 +87,9 @@ public:
         source_.check_unchanged();
         if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
         for (usize c = 0; c < guesses_.size(); ++c) {
-            if (guesses_[c].inferred) result_.columns[c].evidence = ledger_.evidence(c);
+            if (!guesses_[c].inferred) continue;
+            result_.columns[c].evidence = ledger_.evidence(c);
+            result_.columns[c].rounded = ledger_.rounded(c);
         }
         finish_result(source_, dialect_, plan_, result_);
         if (plan_.share) share_kinds();
@@ -105,15 +113,24 @@ private:
 
     // Converts the wanted columns of all tiles up to `last`.
     void convert(std::uint64_t last) {
-        for (Guess& guess : guesses_) guess.settled_as_text = guess.kind == Kind::big_int && guess.classified;
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            guesses_[c].settled_as_text = is_unsettled_text(c) && guesses_[c].classified;
+        }
         LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
         pass.run(last);
         stopped_at_ = std::min(stopped_at_, pass.stopped_at());
-        for (Guess& guess : guesses_) {
+        for (usize c = 0; c < guesses_.size(); ++c) {
+            Guess& guess = guesses_[c];
             if (!guess.wanted) continue;
             guess.classified = true;
-            guess.converted = guess.kind != Kind::big_int || guess.settled_as_text;
+            guess.converted = !is_unsettled_text(c) || guess.settled_as_text;
         }
+    }
+
+    // Whether a column has no value so far, and is to be made of its empty fields if that stays so.
+    bool is_unsettled_text(usize column) const {
+        const Guess& guess = guesses_[column];
+        return guess.inferred && guess.kind == Kind::empty && plan_.forms[plan_.columns[column].forms].empty_is_text();
     }
 
     // The kinds, for the other files.
@@ -132,6 +149,16 @@ private:
     std::uint64_t stopped_at_ = EVERY_TILE;
 };
 
+LoadResult load_once(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
+    Loader loader(source, dialect, plan);
+    try {
+        return loader.run();
+    } catch (...) {
+        loader.refund_faults();
+        throw;
+    }
+}
+
 }  // namespace
 
 void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger) {
@@ -144,8 +171,21 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     if (pass.wants_any()) pass.classify_only(bytes);
 }
 
+// Buffers are reserved for as many rows and bytes as the text may have. If the system refuses that much address space
+// (ulimit -v), or leaves too little of it for anything else, the load starts again and measures before it allocates.
 LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
-    return Loader(PrefixSource(source, plan.end), dialect, plan).run();
+    const PrefixSource text(source, plan.end);
+    try {
+        return load_once(text, dialect, plan);
+    } catch (const MemoryLimitExceeded&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        if (plan.exact_memory) throw;
+    }
+    release_unused_memory();
+    LoadPlan exact = plan;
+    exact.exact_memory = true;
+    return load_once(text, dialect, exact);
 }
 
 std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
@@ -165,7 +205,7 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             const usize last = tile->last[record] & RECORD_INDEX;
             const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
             u32 start = tile->starts[record];
-            PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}};
+            PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}, std::nullopt};
             const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
             const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
             if (is_stray && !dialect.lenient) peeked.malformed = tile->origin(*stray);
@@ -175,6 +215,8 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             for (; field <= last; ++field) {
                 const u32 back = (field == last ? dialect.line_end_length : dialect.separator_length) - 1;
                 const u32 end = tile->ends[field] - back;
+                const usize valid = find_invalid_utf8(tile->text + start, end - start);
+                if (valid < end - start && !peeked.undecodable) peeked.undecodable = tile->origin(start + valid);
                 bool quoted;
                 text.resize(end - start + 2 * 64);
                 const usize size = kernels.field_text(rows, start, end, text.data(), quoted);

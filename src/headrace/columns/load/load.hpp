@@ -1,6 +1,7 @@
 // From a source to typed columns on the CPU: one pass over the text, tile by tile, several threads at once.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "columns/convert/convert.hpp"
+#include "columns/load/fault_texts.hpp"
 #include "core/cpu.hpp"
 #include "core/memory.hpp"
 #include "sources/source.hpp"
@@ -39,8 +41,14 @@ struct DateFormatSet {
 
 // What the texts of some columns mean: those that are null, and how dates and times are written.
 struct ValueForms {
+    // In columns of values, that is of no text, an empty field is null too, unless no text is.
     std::vector<std::string> null_texts;
     DateFormatSet dates;
+
+    // Whether an empty field is null in columns of values, but not in columns of text.
+    bool empty_is_text() const {
+        return !null_texts.empty() && std::find(null_texts.begin(), null_texts.end(), "") == null_texts.end();
+    }
 };
 
 struct ZoneTable {
@@ -96,20 +104,31 @@ struct LoadPlan {
     std::function<void(std::uint64_t, std::uint64_t)> poll;
 };
 
-constexpr i64 NO_COLUMN = -1;
+constexpr i32 NO_COLUMN = -1;
 
 // One fault of one record. Records count from 1 and are the data's: header, comments and blank lines do not count.
+// There may be one for each two bytes of the text, hence the small members.
 struct FaultRow {
-    std::uint64_t record;
-    std::uint64_t record_begin;
-    std::uint64_t at;
-    i64 column;
+    u64 record;
+    u64 record_begin;
+    u64 at;
+    u64 row;                  // of a kept or still to be rejected row
+    const char* record_text;  // raw, in FaultTexts
+    u32 record_size;
+    u32 field_begin,
+        field_size;  // in the record's text: of one field's fault, or of the first line of one that never ends
+    i32 column;
     Fault kind;
     Outcome outcome;
-    std::uint64_t row;  // of a kept or still to be rejected row
-    std::string field;  // raw text of the field, where it is one field's fault
-    std::string text;   // raw text of the record
+    bool in_short_row;  // of a field's fault: the row's record lacks fields, which are nulls
+
+    std::string_view text() const { return {record_text, record_size}; }
+    std::string_view field() const { return text().substr(field_begin, field_size); }
 };
+static_assert(sizeof(FaultRow) == 64);
+
+// Bytes that a fault counts for in the budget of a load.
+inline usize charged_bytes(const FaultRow& fault) { return sizeof fault + fault.record_size; }
 
 struct Evidence {
     std::uint64_t record;
@@ -126,6 +145,7 @@ struct LoadedColumn {
     u64 null_count = 0;
     u64 replaced = 0;                  // strings that were mended with U+FFFD, those of rejected rows included
     std::optional<Evidence> evidence;  // of an inferred type: the record that settled it
+    std::optional<Evidence> rounded;   // of inferred floats: the first integer that they do not hold exactly
 };
 
 struct LoadCounts {
@@ -145,11 +165,12 @@ struct LoadResult {
     LoadCounts counts;
     u64 rejected = 0;
     // Of a load that stops before its source does:
-    u64 end = 0;                   // behind the last record and its line end; where the load begins if it has none
-    u8 state = 0;                  // of the automaton at the stop
-    bool is_cut = false;           // the source ended before the last record did
-    bool raised = false;           // some fault is to be raised: the result is not finished
-    std::vector<FaultRow> faults;  // by record, then column
+    u64 end = 0;                  // behind the last record and its line end; where the load begins if it has none
+    u8 state = 0;                 // of the automaton at the stop
+    bool is_cut = false;          // the source ended before the last record did
+    bool raised = false;          // some fault is to be raised: the result is not finished
+    std::deque<FaultRow> faults;  // by record, then column; grows without moving
+    FaultTexts fault_texts;
     StageSeconds seconds;
     unsigned passes = 0;
     std::shared_ptr<Budget> budget;
@@ -164,6 +185,7 @@ struct PeekedRecord {
     std::optional<std::uint64_t>
         malformed;     // where quoting is: a stray quote, or the record's beginning if quotes never close
     std::string text;  // raw
+    std::optional<std::uint64_t> undecodable = std::nullopt;  // the first byte of a field that is not UTF-8
 };
 std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
                                        usize count);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -15,12 +16,13 @@ from headrace.columns.types import DataType
 from headrace.columns.value_forms import FormOptions, PlannedForms
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.core.context import Context
-from headrace.core.errors import HeadraceError, MemoryLimitError, ParseError, SourceError
+from headrace.core.errors import HeadraceError, MemoryLimitError, SourceError
 from headrace.core.quick import quick
 from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
+from headrace.structure.survey import Span
 
 MOST_TILE_BYTES = 1 << 30
 """No tile may be larger: places in a tile are 32-bit numbers."""
@@ -143,12 +145,19 @@ class Evidence:
     file
         Where several files were read: the path of the one that the field is in. A type that comes from paths themselves (hive
         partitions) has record 0.
+    rounded
+        Of integers that became float64: the first that it does not hold exactly, such as 9007199254740993.
     """
 
     record: int
     byte: int
     text: bytes
     file: str | None = None
+    rounded: Evidence | None = None
+
+    def __str__(self) -> str:
+        file = "" if self.file is None else f"{self.file}, "
+        return f"{file}record {self.record}: {self.text.decode('utf-8', 'backslashreplace')!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +166,8 @@ class Loaded:
     of each column that were mended with U+FFFD.
 
     `device` is where the text was read.
+
+    `by_steps`: masks misread the text's quotes on a GPU, so that the automaton read it.
 
     `columns` and `evidence` are as in the plan, None for columns that are not wanted; `row_index` holds the index of each row's
     record. `described` has type and nulls of each column, where columns are made when they are asked for.
@@ -172,6 +183,7 @@ class Loaded:
     device: str = "cpu"
     reached: Reached = Reached()
     described: Sequence[tuple[DataType, int] | None] | None = None
+    by_steps: bool = False
 
 
 _dialects: Recent[_native.Dialect] = Recent()
@@ -182,35 +194,26 @@ def native_dialect(dialect: Dialect) -> _native.Dialect:
     return _dialects.of(lambda: _native.Dialect.make(dialect), dialect)
 
 
-def first_records(source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int) -> list[FirstRecord]:
-    """The first records behind `begin`, `count` at most, that are neither blank nor comments."""
+def first_records(source: OpenSource, dialect: Dialect, span: Span, context: Context, count: int) -> list[FirstRecord]:
+    """The first records of a span, `count` at most, that are neither blank nor comments; the text ends where the span does."""
     with native_errors():
-        found = _native.peek(source.native, native_dialect(dialect), context.isa, begin, count)
-    return [_first_record(begin, tuple(fields), malformed, text) for begin, fields, malformed, text in found]
+        found = _native.peek(source.native, native_dialect(dialect), context.isa, span.begin, count, span.end)
+    return [_first_record(begin, tuple(fields), *more) for begin, fields, *more in found]
 
 
 _first_record = quick(FirstRecord)
 
 
-def check_header(source: OpenSource, first: FirstRecord) -> None:
-    """Raise for a header whose quotes are malformed, whatever `on_error` is: without names there is no table.
+def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:
+    """The evidence that the native part gives as a tuple; `files` are the names of several files."""
+    if found is None:
+        return None
+    record, at, text, file, rounded = found
+    its_rounded = None if rounded is None else evidence_of(rounded, files)
+    return _evidence(record, at, text, None if files is None else files[file], its_rounded)
 
-    Raises
-    ------
-    ParseError
-        With record 0.
-    """
-    if first.malformed is None:
-        return
-    raise ParseError(
-        record=0,
-        line=_native.line_numbers(source.native, [first.begin], 1)[0],
-        byte=first.malformed,
-        column=None,
-        kind="unclosed_quote" if first.malformed == first.begin else "quote",
-        expected=None,
-        text=first.text.decode("utf-8", "backslashreplace"),
-    )
+
+_evidence = quick(Evidence)
 
 
 def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, list[int]], ...]:
@@ -259,7 +262,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     parts = zip(plan.columns, made["columns"], strict=True)
     columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
     row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
-    evidence = tuple(None if found is None else Evidence(*found[:3]) for found in made["evidence"])
+    evidence = tuple(map(evidence_of, made["evidence"]))
     find, convert, finish = made["seconds"]
     return Loaded(
         columns=columns,
@@ -289,4 +292,13 @@ class native_errors:  # noqa: N801  # used as a block
         if isinstance(error, _native.RecordTooLong):
             raise HeadraceError(str(error)) from None
         if isinstance(error, MemoryError):
-            raise MemoryLimitError(str(error) or "no more memory for the result; read in parts or set fewer threads") from None
+            raise out_of_memory(str(error)) from None
+
+
+def out_of_memory(said: str) -> MemoryLimitError:
+    """The error for a result that found no memory. `said`: the message of the native part; Python's own errors have none."""
+    what = said or "the system refused memory"
+    limit = "" if "memory_limit" in what else " (see `ulimit -v` for the limit of the process)"
+    return MemoryLimitError(
+        f"{what}{limit}; read fewer columns (columns=), smaller types (dtypes=), batches (scan_csv), or with fewer threads"
+    )

@@ -1,12 +1,14 @@
 """Text on a GPU to typed columns there: the search for structure (structure/find_plain.cu) and the conversion
 (columns/convert/convert.cu), launched behind it for what is expected; the host waits once, for how much there was and what was
-met. Where more or less was there than expected, it launches the conversion again.
+met. Where more or less was there than expected, it launches the conversion again. The search by masks misreads quotes inside
+unquoted fields; if there are any, the whole load runs once more with the dialect's automaton.
 
 What is found is what the native loader finds, to the bit, faults included (columns/faults/faults_gpu.py).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +20,7 @@ from headrace.columns.load.before_gpu import find_data
 from headrace.columns.load.kept_gpu import kept_for
 from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan
 from headrace.columns.load.outcome_gpu import Launched, LoadOutcome, LoadRequest
-from headrace.columns.load.place_gpu import GpuShape, Place
+from headrace.columns.load.place_gpu import GpuShape, Place, by_steps
 from headrace.columns.load.plan_gpu import Group, MadeColumns, plan_on_gpu
 from headrace.columns.load.second_pass_gpu import (
     SEEN_BYTES,
@@ -75,11 +77,24 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     CutRecordError
         Of a part that more text follows: it does not end where a record does.
     """
+    try:
+        return _load(place, source, dialect, plan)
+    except _MisreadError:
+        pass  # what the load has made is released before it is made again
+    again = _place(place.launcher, place.text, by_steps(place.shape), place.device)
+    return replace(_load(again, source, dialect, plan), by_steps=True)
+
+
+def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
     known = plan_on_gpu(plan)
     kept = kept_for(known, dialect, plan, place.shape)
     begin, counts = find_data(source, kept.native, plan)
     request = _request(place, source, dialect, plan, known, kept, begin)
     return _Load(request, LoadOutcome(request, counts)).run()
+
+
+class _MisreadError(Exception):
+    """The search has misread quotes of the text."""
 
 
 _request, _searched, _place = quick(LoadRequest), quick(Searched), quick(Place)
@@ -214,6 +229,8 @@ class _Load:
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take what the search has found; how many bytes each column of strings has."""
         counts, self._form = self._found.answer(fetched)
+        if self._found.misread(counts, self._form):
+            raise _MisreadError
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         so_far = self._outcome.counts

@@ -14,7 +14,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.gpu.card import gpu
 from headrace.core.gpu.device_memory import Budget
-from headrace.core.gpu.launcher import GpuLauncher, Room
+from headrace.core.gpu.launcher import GpuLauncher, Room, launcher_beside
 from headrace.core.quick import quick
 from headrace.sources.on_gpu import view_of_room
 from headrace.sources.open import OpenSource
@@ -24,10 +24,10 @@ View = Callable[[Room], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
-    """What runs the kernels of one read: in the stream of the text, if that lies on the GPU; `budget`: that of several reads."""
-    stream = None if source.on_gpu is None else source.on_gpu.stream
+    """What runs the kernels of one read; `budget`: that of several reads."""
     budget = context.new_budget() if budget is None else budget
-    return GpuLauncher(gpu(device), stream=stream, budget=budget, crossings=context.crossings)
+    stream = None if source.on_gpu is None else source.on_gpu.stream
+    return launcher_beside(stream, gpu(device), budget, context.crossings)
 
 
 def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:

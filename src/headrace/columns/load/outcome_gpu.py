@@ -5,7 +5,7 @@ finished, and what there is to tell of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -178,6 +178,9 @@ class LoadOutcome:
         found = locate_on_gpu(self._launcher, text, self.entries, settled, self.faults.gone) if settled else {}
         if decoded is not None:
             found = original_evidence(found, decoded)
+        for position, its_own in found.items():
+            before = evidence[position]
+            found[position] = replace(its_own, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
     def _separate(self, made: dict[int, MadeColumns]) -> list[Taken]:

@@ -75,10 +75,10 @@ private:
 
 PackedRules pack_rules(const LoadPlan& plan) {
     const PlanRules rules(plan);
-    const usize forms = plan.forms.size() + 1;
+    const usize forms = 2 * plan.forms.size() + 1;
     Packer packer(forms * sizeof(FieldRules) + plan.zones.size() * sizeof(Zone));
-    for (usize i = 0; i < plan.forms.size(); ++i) packer.add_rules(i * sizeof(FieldRules), rules.of_forms(i));
-    packer.add_rules(plan.forms.size() * sizeof(FieldRules), rules.of_raw());
+    for (usize i = 0; i + 1 < forms; ++i) packer.add_rules(i * sizeof(FieldRules), rules.of_forms(i / 2, i % 2 != 0));
+    packer.add_rules((forms - 1) * sizeof(FieldRules), rules.of_raw());
     usize at = forms * sizeof(FieldRules);
     for (const ZoneTable& table : plan.zones) {
         packer.add_zone(at, table.zone);

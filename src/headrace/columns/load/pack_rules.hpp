@@ -10,8 +10,8 @@
 namespace headrace {
 
 struct PackedRules {
-    // First a FieldRules for each of the plan's forms, and one of raw text; then a Zone for each of the plan's zones;
-    // then what they point to.
+    // First two FieldRules for each of the plan's forms (in columns of values, of text), and one of raw text; then a
+    // Zone for each of the plan's zones; then what they point to.
     std::string bytes;
     std::vector<usize> pointers;  // bytes at which a pointer lies, each a multiple of 8
 };

@@ -21,7 +21,7 @@ struct Guess {
     bool inferred;
     bool wanted;                   // in the next pass
     bool classified = false;       // a pass has shown the kind of every field that the guess did not hold
-    bool settled_as_text = false;  // long integers, and no float among them anywhere
+    bool settled_as_text = false;  // no value anywhere, and empty fields that are text
     bool converted = false;
 };
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from headrace.columns.convert.convert_gpu import ConvertShape
@@ -48,6 +48,12 @@ def convert_program(shape: GpuShape, form: str, writes: bool) -> tuple[dict[str,
     """Macros, threads, and shared memory."""
     found = shape.convert(form)
     return found.defines(writes=writes), found.threads, found.shared_bytes
+
+
+@cache
+def by_steps(shape: GpuShape) -> GpuShape:
+    """The same shape, with the dialect's automaton to search every text."""
+    return replace(shape, find=replace(shape.find, only_steps=True))
 
 
 USUAL_SHAPE = GpuShape()

@@ -3,20 +3,39 @@
 #include <algorithm>
 
 namespace headrace {
+namespace {
 
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base) {
-    const auto text = [&](u32 begin, u32 end) {
-        return std::string(reinterpret_cast<const char*>(tile.text) + begin, end - begin);
-    };
+constexpr usize LONGEST_SHOWN = 80;  // bytes of a field that never ends
+
+usize size_of_line(const u8* text, usize size) {
+    return static_cast<usize>(std::find_if(text, text + size, [](u8 byte) { return byte == '\n' || byte == '\r'; }) -
+                              text);
+}
+
+}  // namespace
+
+FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts) {
+    const char* const text = reinterpret_cast<const char*>(tile.text);
     FaultRow row{};
     row.record = record_base + fault.record + 1;
     row.record_begin = tile.origin(fault.record_begin);
     row.at = tile.origin(fault.at);
-    row.column = fault.column;
+    row.column = static_cast<i32>(fault.column);
     row.kind = fault.kind;
     row.outcome = fault.outcome;
-    if (fault.column != NO_COLUMN) row.field = text(fault.field_begin, fault.field_end);
-    row.text = text(fault.record_begin, fault.record_end);
+    row.in_short_row = fault.in_short_row;
+    row.record_size = fault.record_end - fault.record_begin;
+    row.record_text = texts.keep({text + fault.record_begin, row.record_size}).data();
+    if (fault.column != NO_COLUMN) {
+        row.field_begin = fault.field_begin - fault.record_begin;
+        row.field_size = fault.field_end - fault.field_begin;
+    }
+    if (fault.kind == Fault::unclosed_quote) {
+        const u8* const quote = tile.text + fault.at;
+        const usize line = size_of_line(quote, fault.record_end - fault.at);
+        row.field_begin = fault.at - fault.record_begin;
+        row.field_size = static_cast<u32>(std::min(line, LONGEST_SHOWN));
+    }
     return row;
 }
 
@@ -85,6 +104,7 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
         fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;
+        while (rows_.text[fault.at] != dialect_.quote) ++fault.at;  // behind spaces that are skipped
     } else if (stray != nullptr) {
         fault.kind = Fault::quote;
         fault.at = *stray;

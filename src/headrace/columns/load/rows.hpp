@@ -17,12 +17,13 @@ struct TileFault {
     i64 column;
     Fault kind;
     Outcome outcome;
-    u32 row;  // of a row that stands so far
+    u32 row;            // of a row that stands so far
+    bool in_short_row;  // as in FaultRow
     u32 field_begin, field_end;
 };
 
-// The same in the source; `record_base` records come before the tile.
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base);
+// The same in the source; `record_base` records come before the tile. Its text is kept in `texts`.
+FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts);
 
 struct ByteRange {
     u32 begin, end;
@@ -46,6 +47,8 @@ public:
     u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
     // Its bytes, without the line end.
     ByteRange record(usize row) const;
+    // Whether the row's record lacks fields of a whole one.
+    bool is_short(usize row) const { return rows_.widths != nullptr && rows_.widths[row] < rules_.base_columns; }
     // The bytes of a row's field.
     ByteRange field(usize row, usize column) const;
 

@@ -13,6 +13,10 @@ using Clock = std::chrono::steady_clock;
 // A usual tile takes its text and four indices of 4 bytes for each of its bytes, with room to grow, and its strings.
 constexpr usize KEPT_PER_TILE_BYTE = 32;
 
+// Room for strings grows by a quarter more than a tile needs, so that the next tile seldom makes it grow; but one very
+// long text does not make the room longer than itself.
+constexpr usize MOST_SPARE_BYTES = usize{4} << 20;
+
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Adds a tile's bits to a column's, at any bit. Two tiles may share a word at their border, hence the atomic or.
@@ -109,7 +113,10 @@ void TileWorker::prepare(const TileRows& rows) {
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
     const usize room = text_room(rows) + (strings + 1) * 64 + 64;
-    if (strings != 0 && memory_.string_bytes.size() < room) memory_.string_bytes.resize(room + room / 4);
+    if (strings != 0 && memory_.string_bytes.size() < room) {
+        memory_.string_bytes.clear();  // nothing of the tile before is needed, and a long text should not be held twice
+        memory_.string_bytes.resize(room + std::min(room / 4, MOST_SPARE_BYTES));
+    }
     if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
 }
 
@@ -133,7 +140,8 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.inferred = guess.inferred && !guess.settled_as_text;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
-    job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms);
+    const bool is_text = is_string(job.type) && (!job.inferred || is_settled(guess.kind));
+    job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms, is_text);
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
@@ -256,6 +264,7 @@ void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
     fault.kind = kind;
     fault.outcome = worker.pass_.on_value_fault();
     fault.row = static_cast<u32>(row);
+    fault.in_short_row = worker.finder_.is_short(row);
     const auto [begin, end] = worker.finder_.field(row, worker.column_);
     fault.field_begin = begin;
     fault.field_end = end;
@@ -307,11 +316,12 @@ void TileWorker::report() {
 }
 
 void TileWorker::report_fault(const TileFault& fault) {
-    FaultRow row = fault_row(*tile_, fault, record_base_);
-    row.row = row_base_ + fault.row;
     const std::lock_guard lock(pass_.faults_mutex_);
-    pass_.result_.budget->charge(sizeof row + row.field.size() + row.text.size());
-    pass_.result_.faults.push_back(std::move(row));
+    LoadResult& result = pass_.result_;
+    FaultRow row = fault_row(*tile_, fault, record_base_, result.fault_texts);
+    row.row = row_base_ + fault.row;
+    result.budget->charge(charged_bytes(row));
+    result.faults.push_back(row);
 }
 
 }  // namespace headrace

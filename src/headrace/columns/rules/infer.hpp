@@ -3,15 +3,16 @@
 //
 //   text
 //    |-- boolean (words are the caller's)
-//    |-- float64 <- big_int <- { negative, uint64 } <- natural
+//    |-- float64 <- negative <- natural
+//    |-- uint64 <- natural
 //    |-- timestamp_ns <- timestamp_us <- date
 //    |-- timestamp_ns_utc <- timestamp_us_utc
 //    |-- time_ns <- time_us
 //    |-- duration_ns <- duration_us
 //    `-- hex_uint64 <- hex
 //
-// `empty` is below all of them. `big_int` is a column of integers that no integer type holds: text in the end, unless a
-// float comes later and makes it float64.
+// `empty` is below all of them. An integer beyond int64 never becomes a float, which would round an identifier: up to
+// 64 bits it is uint64 among natural numbers and text among others, and beyond them it is text.
 #pragma once
 
 #include "columns/rules/date_format.hpp"
@@ -31,7 +32,6 @@ enum class Kind : u8 {
     natural,   // 0 .. 2^63 - 1: int64, unless the column needs uint64
     negative,  // -2^63 .. 0 with a sign: int64
     uint64,    // 2^63 .. 2^64 - 1
-    big_int,
     float64,
     date,
     timestamp_us,
@@ -46,7 +46,7 @@ enum class Kind : u8 {
     hex_uint64,
     text
 };
-constexpr u32 KIND_COUNT = 19;
+constexpr u32 KIND_COUNT = 18;
 
 // Without a sign: a negative number in this form is unheard of, and hex_uint64 could not hold it.
 HR_FN Kind classify_hex(const u8* p, usize n) {
@@ -55,7 +55,8 @@ HR_FN Kind classify_hex(const u8* p, usize n) {
     return value >> 63 == 0 ? Kind::hex : Kind::hex_uint64;
 }
 
-// Numbers that begin with '+' or with a zero too many (+49..., 007) are text: as numbers they would lose it.
+// Numbers that begin with '+' or with a zero too many (+49..., 007) are text: as numbers they would lose it. So are
+// integers of more than 64 bits.
 HR_COLD Kind classify_number(const u8* p, usize n) {
     if (p[0] == '+' || has_leading_zero(p, n)) return Kind::text;
     i64 value;
@@ -65,7 +66,7 @@ HR_COLD Kind classify_number(const u8* p, usize n) {
     if (as_int == Parse::ok) return p[0] == '-' ? Kind::negative : Kind::natural;
     if (as_int == Parse::overflow) {
         u64 magnitude;
-        return parse_int(p, n, magnitude) == Parse::ok ? Kind::uint64 : Kind::big_int;
+        return parse_int(p, n, magnitude) == Parse::ok ? Kind::uint64 : Kind::text;
     }
     double number;
     return parse_float(p, n, number) == Parse::ok ? Kind::float64 : Kind::text;
@@ -134,14 +135,14 @@ HR_COLD Kind classify(const u8* p, usize n, const NumberMarks& marks, const Date
 }
 
 // The smallest kind that holds both: commutative, associative, idempotent. Each group below is a chain in the order of
-// the enumeration, with one exception: negative and uint64 are side by side, and big_int is above both.
+// the enumeration, with one exception: only natural is below uint64.
 HR_FN Kind join(Kind a, Kind b) {
     if (a == b || b == Kind::empty) return a;
     if (a == Kind::empty) return b;
     const Kind low = a < b ? a : b;
     const Kind high = a < b ? b : a;
-    if (low == Kind::negative && high == Kind::uint64) return Kind::big_int;
-    const bool numbers = low >= Kind::natural && high <= Kind::float64;
+    const bool unsigned_only = low == Kind::uint64 || high == Kind::uint64;
+    const bool numbers = low >= Kind::natural && high <= Kind::float64 && (!unsigned_only || low == Kind::natural);
     const bool naive_times = low >= Kind::date && high <= Kind::timestamp_ns;
     const bool utc_times = low >= Kind::timestamp_us_utc && high <= Kind::timestamp_ns_utc;
     const bool times_of_day = low == Kind::time_us && high == Kind::time_ns;

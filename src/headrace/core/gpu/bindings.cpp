@@ -9,6 +9,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -67,7 +69,7 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
 // status, and the address.
 std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, Address stream,
                                 std::pair<usize, usize> ones_and_zeros) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const auto [ones, zeros] = ones_and_zeros;
     void* const order = pointer_to<void*>(stream);
     u64 made = 0;
@@ -80,29 +82,37 @@ std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, A
     return {status, 0};
 }
 
-// Gives memory back, in the order of a stream of this context. It may be any thread, and the stream a default one, so
-// the context is made current, and then again what was: other libraries keep their current device there.
-int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
-    const nb::gil_scoped_release release;
+// Makes a context current for this thread. Returns the driver's status, and the context that was current if it was
+// another one (0 for none), so that the caller can restore it.
+std::pair<int, std::optional<Address>> switch_context(const CardCalls& calls, Address context) {
     void* before = nullptr;
     int status = calls.current(&before);
-    if (status != 0) return status;
-    const bool is_other = before != pointer_to<void*>(context);
-    if (is_other) status = calls.make_current(pointer_to<void*>(context));
-    if (status == 0) status = calls.give_back(memory, pointer_to<void*>(stream));
-    if (is_other && before != nullptr) calls.make_current(before);
+    if (status != 0 || before == pointer_to<void*>(context)) return {status, std::nullopt};
+    status = calls.make_current(pointer_to<void*>(context));
+    if (status != 0) return {status, std::nullopt};
+    return {0, reinterpret_cast<Address>(before)};
+}
+
+// Gives memory back, in the order of a stream of this context. Any thread may do so, and the stream may be a default
+// one, so the context is made current meanwhile.
+int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
+    const GilRelease release;
+    const auto [switched, before] = switch_context(calls, context);
+    if (switched != 0) return switched;
+    const int status = calls.give_back(memory, pointer_to<void*>(stream));
+    if (before) calls.make_current(pointer_to<void*>(*before));
     return status;
 }
 
 int fill_memory(const CardCalls& calls, u64 target, unsigned char byte, usize n, Address stream) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return calls.fill(target, byte, n, pointer_to<void*>(stream));
 }
 
 // Copies bytes to the card through pinned memory of at least as many; the event stands behind that.
 int send_small(const CardCalls& calls, nb::handle source, Address pinned, u64 target, Address stream, Address event) {
     const BorrowedBytes bytes(source);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     std::memcpy(pointer_to<void*>(pinned), bytes.data(), bytes.size());
     const int status = calls.copy_to_card(target, pointer_to<void*>(pinned), bytes.size(), pointer_to<void*>(stream));
     return status != 0 ? status : calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
@@ -110,7 +120,7 @@ int send_small(const CardCalls& calls, nb::handle source, Address pinned, u64 ta
 
 // Copies bytes to pinned memory, and waits for them.
 int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
     if (status == 0) status = calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
     return status != 0 ? status : calls.wait(pointer_to<void*>(event));
@@ -180,10 +190,10 @@ Extent extent_of(nb::handle value) {
 // A kernel as the driver has it, and where its arguments go.
 class KernelCall {
 public:
-    // `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.
     KernelCall(const CardCalls& calls, Address kernel, const std::vector<std::tuple<usize, usize, std::string>>& layout,
-               bool begins_early)
-        : calls_(calls), kernel_{pointer_to<void*>(kernel), begins_early} {
+               int mode)
+        : calls_(calls), kernel_{pointer_to<void*>(kernel), static_cast<LaunchMode>(mode)} {
+        if (mode < 0 || mode > 2) throw std::invalid_argument("unknown launch mode");
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
             if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
@@ -237,7 +247,7 @@ private:
 int launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, Address stream,
            nb::handle arguments) {
     Launch one(call, grid, block, shared, arguments);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return one.tell(stream);
 }
 
@@ -250,7 +260,7 @@ std::pair<usize, int> launch_all(const nb::list& given, Address stream) {
         const auto one = nb::cast<nb::tuple>(each);
         launches.emplace_back(nb::cast<const KernelCall&>(one[0]), one[1], one[2], nb::cast<unsigned>(one[3]), one[4]);
     }
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     for (usize told = 0; told < launches.size(); ++told) {
         const int status = launches[told].tell(stream);
         if (status != 0) return {told, status};
@@ -292,7 +302,7 @@ public:
 
     std::pair<usize, int> tell(const std::vector<i64>& inputs, Address stream, usize first) const {
         RecordedLaunches::Run run(launches_, inputs);
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return run.tell(pointer_to<void*>(stream), first);
     }
 
@@ -326,12 +336,13 @@ void bind_gpu(nb::module_& m) {
         .def_static("make", &card_calls)
         .def("take", &take_memory)
         .def("give_back", &give_memory_back)
+        .def("switch_context", &switch_context)
         .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small);
     nb::class_<KernelCall>(m, "KernelCall")
-        .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&, bool>(),
-             nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("begins_early") = false)
+        .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&, int>(),
+             nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("mode") = 0)
         .def("launch", &launch);
     m.def("launch_all", &launch_all);
     m.def("lay_out", &lay_out_buffers);

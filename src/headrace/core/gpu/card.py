@@ -8,13 +8,15 @@ primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
 from __future__ import annotations
 
 import importlib
-import threading
+import time
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.errors import HeadraceError, MissingDependencyError, UnsupportedDeviceError
+from headrace.core.gpu.driver_calls import card_calls
+from headrace.core.process_lock import process_lock
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
 """What kernels are compiled for; each runs on cards of the same generation, from this one on."""
@@ -26,6 +28,14 @@ NAMED_STREAMS = 2
 """Handles up to this name the default streams, and mean those of whatever context is current."""
 PER_THREAD_STREAM = 2
 """This one is another stream in each thread."""
+
+
+def is_lasting(stream: int | None) -> bool:
+    """Whether a caller's stream is the same in all threads and cannot be destroyed: the default stream.
+
+    Memory and results that outlive a call belong to such a stream, or to the card's own.
+    """
+    return stream is not None and stream < PER_THREAD_STREAM
 
 
 _NAME_BYTES = 256
@@ -46,20 +56,41 @@ def cuda_core() -> ModuleType:
     MissingDependencyError
         It is not installed, or without the bindings of CUDA 13.
     """
-    return _module("cuda.core")
+    return _module("cuda.core", "ProgramOptions")
+
+
+@cache
+def memory_views() -> ModuleType:
+    """The module ``cuda.core.utils``; raises as `cuda_core` does."""
+    cuda_core()
+    return _module("cuda.core.utils", "StridedMemoryView")
 
 
 @cache
 def driver() -> ModuleType:
     """The driver's functions, as ``cuda.bindings`` gives them; raises as `cuda_core` does."""
-    return _module("cuda.bindings.driver")
+    return _module("cuda.bindings.driver", "cuInit")
 
 
-def _module(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)  # waits for another thread's import, as `import cuda.core` does not
-    except ImportError as error:
-        raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
+_importing = process_lock()
+_IMPORT_SECONDS = 60
+
+
+def _module(name: str, last: str) -> ModuleType:
+    """A module, imported by one thread at a time; `last`: a name that it has when it is complete.
+
+    While ``cuda.core`` is imported it replaces its own ``__spec__``, so the import system gives other threads the incomplete
+    module. The lock orders threads of this package. For an import that another library has begun, the name is waited for.
+    """
+    with _importing:
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
+        begun = time.monotonic()
+        while not hasattr(module, last) and time.monotonic() - begun < _IMPORT_SECONDS:
+            time.sleep(0.001)
+        return module
 
 
 def checked(result: tuple[Any, ...]) -> Any:
@@ -177,8 +208,8 @@ class Gpu:
         try:
             self._handle = checked(functions.cuDeviceGet(index))
             self._context = checked(functions.cuDevicePrimaryCtxRetain(self._handle))
-            self.make_current()
-            self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
+            with self.current():
+                self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
             """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
         except GpuError as error:
             raise GpuError(f"GPU {index} cannot be used: {error}") from error
@@ -215,12 +246,15 @@ class Gpu:
         return self._context
 
     def make_current(self) -> None:
-        """Make its context the one of this thread."""
+        """Make its context the one of this thread for good: only threads of the package itself may call this."""
         checked(driver().cuCtxSetCurrent(self._context))
 
-    def current(self) -> _Current:
-        """Its context as the one of this thread, and then again what was: other libraries keep their current device there."""
-        return _Current(self)
+    def current(self) -> CurrentContext:
+        """A block in which its context is current for this thread; after it, the previous one is again.
+
+        Other libraries keep their current device there: ``torch.empty(..., device="cuda")`` uses it.
+        """
+        return CurrentContext(int(self._context))
 
     def synchronize(self) -> None:
         """Wait for all of its work.
@@ -230,35 +264,40 @@ class Gpu:
         GpuError
             A kernel failed.
         """
-        self.make_current()
-        checked(driver().cuCtxSynchronize())
+        with self.current():
+            checked(driver().cuCtxSynchronize())
 
     def __repr__(self) -> str:
         major, minor = self.capability
         return f"Gpu({self.index}: {self.name}, compute capability {major}.{minor})"
 
 
-class _Current:
-    """A block in which a card is current."""
+class CurrentContext:
+    """A block in which a context is current for this thread.
 
-    __slots__ = ("_before", "_card")
+    Parameters
+    ----------
+    context
+        The driver's handle.
+    """
 
-    def __init__(self, card: Gpu) -> None:
-        self._card = card
+    __slots__ = ("_before", "_context")
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._before: int | None = None  # what to restore; 0 is no context
 
     def __enter__(self) -> None:
-        before = checked(driver().cuCtxGetCurrent())
-        self._before = None if int(before) == int(self._card.context) else before
-        if self._before is not None:
-            self._card.make_current()
+        status, self._before = card_calls().switch_context(self._context)
+        check_status(status)
 
     def __exit__(self, *error: object) -> None:
-        if self._before is not None and int(self._before):
-            checked(driver().cuCtxSetCurrent(self._before))
+        if self._before is not None:
+            check_status(card_calls().switch_context(self._before)[0])
 
 
 _gpus: dict[int, Gpu] = {}
-_gpus_lock = threading.Lock()
+_gpus_lock = process_lock()
 
 
 def gpu(device: Device | int = 0) -> Gpu:

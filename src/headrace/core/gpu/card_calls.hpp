@@ -42,10 +42,16 @@ struct CardCalls {
     int (*query)(void* event);  // cuEventQuery
 };
 
-// `begins_early`: before the launch in front of it has ended, for which the kernel waits itself.
+// How a launch relates to the others on the card. The values are those of `LaunchMode` in core/gpu/kernels.py.
+enum class LaunchMode : int {
+    ordered = 0,      // begins when the preceding launch of its stream has ended
+    early = 1,        // may begin before that; the kernel itself waits (core/tile/launch.cuh)
+    cooperative = 2,  // all blocks become resident together, so they may wait for each other
+};
+
 struct CardKernel {
     void* handle = nullptr;
-    bool begins_early = false;
+    LaunchMode mode = LaunchMode::ordered;
 };
 
 using Extent = std::array<unsigned, 3>;
@@ -61,10 +67,12 @@ inline int launch_on_card(const CardCalls& calls, const CardKernel& kernel, cons
                           void** arguments) {
     const auto [x, y, z] = shape.grid;
     const auto [u, v, w] = shape.block;
-    if (!kernel.begins_early)
+    if (kernel.mode == LaunchMode::ordered)
         return calls.launch(kernel.handle, x, y, z, u, v, w, shape.shared, stream, arguments, nullptr);
-    LaunchAttribute early = {6, 0, 1, {}};  // programmatic stream serialization
-    const LaunchConfig config = {x, y, z, u, v, w, shape.shared, stream, &early, 1};
+    constexpr int cooperative = 2, programmatic_stream_serialization = 6;  // CUlaunchAttributeID
+    const bool is_early = kernel.mode == LaunchMode::early;
+    LaunchAttribute attribute = {is_early ? programmatic_stream_serialization : cooperative, 0, 1, {}};
+    const LaunchConfig config = {x, y, z, u, v, w, shape.shared, stream, &attribute, 1};
     return calls.launch_with(&config, kernel.handle, arguments, nullptr);
 }
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 
-_counting = threading.Lock()
+from headrace.core.process_lock import process_lock
+
+_counting = process_lock()
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.gpu.arrow_device import DeviceColumn, device_capsules
-from headrace.core.gpu.card import Gpu, gpu
+from headrace.core.gpu.card import Gpu, gpu, memory_views
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.gpu.event import Event
@@ -141,8 +141,6 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        from cuda.core.utils import StridedMemoryView
-
         if copy or dl_device not in {None, self.__dlpack_device__()}:
             raise BufferError("an array on a GPU is handed over where it lies and without a copy")
         if stream != -1:  # -1: the consumer takes care of the order
@@ -150,7 +148,11 @@ class DeviceArray:
             Event(self.buffer.gpu).record(self.stream).hold(taker)
             self.buffer.used_by(taker)
         # The array is the owner of what is handed over; its own interface tells no stream, for the order is kept above.
-        return StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1).__dlpack__(stream=-1, max_version=max_version)
+        return (
+            memory_views()
+            .StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1)
+            .__dlpack__(stream=-1, max_version=max_version)
+        )
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
         """Arrow C device interface: a column without nulls, without a copy. A requested schema is ignored, which is allowed."""

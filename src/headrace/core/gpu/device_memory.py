@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from headrace.core.device import Device
@@ -19,6 +19,7 @@ from headrace.core.errors import MemoryLimitError
 from headrace.core.gpu.card import PER_THREAD_STREAM, Gpu, GpuError, check_status, checked, driver
 from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
+from headrace.core.process_lock import process_lock
 
 
 class Budget:
@@ -196,13 +197,13 @@ class DevicePool:
 
     def __init__(self, gpu: Gpu) -> None:
         functions = driver()
-        gpu.make_current()
         self.gpu = gpu
         properties = functions.CUmemPoolProps()
         properties.allocType = functions.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         properties.location.type = functions.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         properties.location.id = gpu.index
-        self._pool = checked(functions.cuMemPoolCreate(properties))
+        with gpu.current():
+            self._pool = checked(functions.cuMemPoolCreate(properties))
         self._handle = int(self._pool)
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
@@ -242,9 +243,8 @@ class DevicePool:
         if budget is not None:
             budget.charge(nbytes)
         try:
-            if not is_current:
-                self.gpu.make_current()
-            address = self._take(nbytes, stream, ones_and_zeros)
+            with nullcontext() if is_current else self.gpu.current():
+                address = self._take(nbytes, stream, ones_and_zeros)
         except BaseException:
             if budget is not None:
                 budget.refund(nbytes)
@@ -302,7 +302,7 @@ class DevicePool:
 
 
 _pools: dict[int, DevicePool] = {}
-_pools_lock = threading.Lock()
+_pools_lock = process_lock()
 
 
 def device_pool(gpu: Gpu) -> DevicePool:

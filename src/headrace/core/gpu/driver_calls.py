@@ -6,9 +6,10 @@ Most calls go through ``cuda.bindings``, which adds about a microsecond to each.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace import _native
+if TYPE_CHECKING:
+    from headrace import _native
 
 
 def addresses_of(*names: str) -> list[int]:
@@ -47,4 +48,6 @@ CARD_CALLS = (
 @cache
 def card_calls() -> _native.CardCalls:
     """What launches, memory, small copies and what sends texts call."""
+    from headrace import _native  # which is not there yet where a build compiles the kernels
+
     return _native.CardCalls.make(addresses_of(*CARD_CALLS))

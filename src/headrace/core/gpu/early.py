@@ -20,7 +20,8 @@ def start_early(device: Device) -> None:
     if device.kind == "cpu" or device.index in _started:
         return
     _started.add(device.index)
-    threading.Thread(target=_start, args=(device.index,), name="headrace-early", daemon=True).start()
+    with suppress(RuntimeError):  # the system has no thread: the first call makes the context
+        threading.Thread(target=_start, args=(device.index,), name="headrace-early", daemon=True).start()
 
 
 def _start(index: int) -> None:

@@ -6,6 +6,8 @@ change what is current.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 from headrace.core.gpu.card import NAMED_STREAMS, Gpu, checked, driver
 
 
@@ -25,25 +27,26 @@ class Event:
     def __init__(self, gpu: Gpu, *, timing: bool = False) -> None:
         functions = driver()
         flags = functions.CUevent_flags
-        gpu.make_current()
+        kind = flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING
         self.gpu = gpu
         self._destroy = functions.cuEventDestroy
-        self.handle = checked(
-            functions.cuEventCreate((flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING).value)
-        )
+        with gpu.current():
+            self.handle = checked(functions.cuEventCreate(kind.value))
 
     def record(self, stream: int, *, is_current: bool = False) -> Event:
         """Stand for all that `stream` has been told so far; returns itself. A card that is current need not be made so."""
-        if stream <= NAMED_STREAMS and not is_current:
-            self.gpu.make_current()
-        checked(driver().cuEventRecord(self.handle, stream))
+        with self._naming(stream, is_current=is_current):
+            checked(driver().cuEventRecord(self.handle, stream))
         return self
 
     def hold(self, stream: int) -> None:
         """What `stream` is told from now on waits for this event; the caller does not."""
-        if stream <= NAMED_STREAMS:
-            self.gpu.make_current()
-        checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
+        with self._naming(stream):
+            checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
+
+    def _naming(self, stream: int, *, is_current: bool = False) -> AbstractContextManager[None]:
+        """A block in which the handle of a stream means a stream of the event's card."""
+        return self.gpu.current() if stream <= NAMED_STREAMS and not is_current else nullcontext()
 
     def wait(self) -> None:
         """Wait for it.

@@ -12,8 +12,8 @@ from pathlib import Path
 from headrace.core.errors import OptionError
 from headrace.core.gpu.card import ARCHITECTURES, cuda_core
 from headrace.core.gpu.kernel_cache import KernelCache
+from headrace.core.gpu.kernel_compile import cache_key, compile_source, user_cache
 from headrace.core.gpu.kernel_source import Variant, all_variants, joined_source
-from headrace.core.gpu.kernels import cache_key, compile_source, user_cache
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,8 @@
 """Kernels: from a file of the package to a launch.
 
-A program (`headrace.core.gpu.kernel_source`) is compiled by NVRTC to a cubin for one architecture, never to PTX, which a driver
-older than the compiler refuses; kept on disk (kernel_cache.py); and loaded when one of its kernels is first asked
-for. A kernel knows where its parameters lie, so that a launch is one native call, which packs the arguments and calls the driver
+A program is compiled (kernel_compile.py), kept on disk (kernel_cache.py), and loaded when one of its kernels is first asked for.
+A kernel knows where its parameters lie, so that a launch is one native call, which packs the arguments and calls the driver
 (core/gpu/bindings.cpp).
-
-Floating point means the same as on the CPU: ``--fmad=false``, fused operations only by name.
 
 Cost beside an H200: a launch 3.6 to 4.7 us, the first call of a process 10 ms where the kernel is kept, 80 to 105 where it is
 compiled (bench/results/h200/2026-11-21-limits.md).
@@ -13,111 +10,33 @@ compiled (bench/results/h200/2026-11-21-limits.md).
 
 from __future__ import annotations
 
-import io
-import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from enum import IntEnum
 from typing import Any
 
 from headrace import _native
-from headrace.core.errors import MissingDependencyError
-from headrace.core.gpu.card import ARCHITECTURES, NAMED_STREAMS, Gpu, GpuError, checked, cuda_core, driver
+from headrace.core.gpu.card import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.kernel_arguments import layout_of
-from headrace.core.gpu.kernel_cache import PREBUILT, KernelCache, key_of, user_folder
-from headrace.core.gpu.kernel_source import KernelSourceError, Value, Variant, joined_source
-
-__all__ = ["ARCHITECTURES", "Compiled", "Kernel", "Variant", "compile_source", "cubin_of", "kernel"]
-
-_OPTIONS = {"std": "c++20", "fma": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """What the compiler made of a program: its cubin, and what it had to say (warnings)."""
-
-    code: bytes
-    log: str
-
-
-def compile_source(source: str, name: str, architecture: str) -> Compiled:
-    """Compile a program; no driver and no GPU are needed.
-
-    Parameters
-    ----------
-    source
-        The whole text.
-    name
-        What messages call it where no ``#line`` says better.
-    architecture
-        Such as ``"sm_90"``.
-
-    Raises
-    ------
-    KernelSourceError
-        It does not compile; the compiler's messages are in the text.
-    MissingDependencyError
-        There is no NVRTC.
-    """
-    core = cuda_core()
-    log = io.StringIO()
-    options = core.ProgramOptions(name=name, arch=architecture, **_OPTIONS)
-    try:
-        program = core.Program(source, "c++", options)
-        code = program.compile("cubin", logs=log).code
-    except Exception as error:
-        if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder: there is no libnvrtc
-            raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
-        if type(error).__name__ != "NVRTCError":
-            raise
-        raise KernelSourceError(f"{name} does not compile for {architecture}: {str(error).strip(chr(0)).strip()}") from None
-    return Compiled(bytes(code), log.getvalue().strip("\0\n"))
-
-
-def compiler_release() -> str:
-    """Release of the compiler, as its package tells it, or ``"system"``.
-
-    Loading NVRTC to ask it would cost what a cache hit saves.
-    """
-    from importlib.metadata import PackageNotFoundError, version
-
-    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return "system"
-
-
-@cache
-def user_cache() -> KernelCache:
-    """The user's cache for this compiler."""
-    return KernelCache(user_folder() / f"nvrtc-{compiler_release()}")
-
-
-def cache_key(source: str, architecture: str) -> str:
-    """Under which name a program is kept."""
-    return key_of(source, f"{architecture} {sorted(_OPTIONS.items())}")
-
-
-def cubin_of(variant: Variant, architecture: str) -> bytes:
-    """A program of the package, compiled: as it came with the package, from the user's cache, or now.
-
-    Raises
-    ------
-    MissingDependencyError
-        It has to be compiled, and there is no NVRTC.
-    """
-    source = joined_source(variant)
-    key = cache_key(source, architecture)
-    shipped = KernelCache(PREBUILT).get(key)
-    if shipped is not None:
-        return shipped
-    return user_cache().get_or_make(key, lambda: compile_source(source, variant.file, architecture).code)
-
+from headrace.core.gpu.kernel_compile import cubin_of
+from headrace.core.gpu.kernel_source import KernelSourceError, Value, Variant
+from headrace.core.process_lock import process_lock
 
 Extent = int | tuple[int, int, int]
+
+
+class LaunchMode(IntEnum):
+    """How a launch relates to the others on the card."""
+
+    ORDERED = 0
+    """It begins when the preceding launch of its stream has ended."""
+    EARLY = 1
+    """It may begin before that; the kernel itself waits (core/tile/launch.cuh)."""
+    COOPERATIVE = 2
+    """All blocks become resident together or none does, so they may wait for each other (arrange/sort/few/meeting.cuh).
+
+    Without it, two such launches in different streams can each hold the multiprocessors that the other's missing blocks need.
+    """
 
 
 class Kernel:
@@ -134,17 +53,17 @@ class Kernel:
         floating point, ``16s`` sixteen bytes of a structure.
     gpu
         The card.
-    begins_early
-        Whether it may begin before the launch in front of it has ended, for which it waits itself (core/tile/launch.cuh).
+    mode
+        How it is launched.
     """
 
     __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
 
-    def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu, *, begins_early: bool = False) -> None:
+    def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu, *, mode: LaunchMode = LaunchMode.ORDERED) -> None:
         self.name = name
         self.gpu = gpu
         self._handle = handle
-        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature), begins_early)
+        self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature), int(mode))
         self._shared = 0  # of dynamic shared memory, so much is known to be allowed
 
     def launch(
@@ -184,11 +103,14 @@ class Kernel:
             self._allow_shared(shared)
         if stream is None:
             stream = self.gpu.stream
-        elif stream <= NAMED_STREAMS and not is_current:
-            self.gpu.make_current()
-        status = self._call.launch(grid, block, shared, stream, args)
+        call = grid, block, shared, stream, args
+        if stream <= NAMED_STREAMS and not is_current:
+            with self.gpu.current():
+                status = self._call.launch(*call)
+        else:
+            status = self._call.launch(*call)
         if status:
-            self._retry((grid, block, shared, stream, args), status)
+            self._retry(call, status)
 
     def prepare(self, grid: Extent, block: Extent, args: Sequence[Any], shared: int) -> Prepared:
         """A launch to be made by `launch_all`; parameters as of `launch`."""
@@ -200,8 +122,8 @@ class Kernel:
         """Once more, with the card's context as this thread's: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
-            self.gpu.make_current()
-            status = self._call.launch(*call)
+            with self.gpu.current():
+                status = self._call.launch(*call)
         if status:
             try:
                 checked((names(status),))
@@ -235,7 +157,7 @@ def launch_all(launches: list[Prepared], stream: int) -> None:
         launch_all(launches[told + 1 :], stream)
 
 
-_allowing = threading.Lock()
+_allowing = process_lock()
 _LEAST_DRIVER = 13000
 _EARLY_FROM = 9, 0
 """Compute capability of cards that begin a launch before the one in front of it has ended."""
@@ -246,7 +168,7 @@ _kernels: dict[tuple[Any, ...], Kernel] = {}
 
 
 def kernel(
-    file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu, *, begins_early: bool = False
+    file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu, *, mode: LaunchMode = LaunchMode.ORDERED
 ) -> Kernel:
     """A kernel of the package, loaded; the second call with the same arguments finds it.
 
@@ -262,8 +184,8 @@ def kernel(
         Macros and their values; ``variants.toml`` beside the file lists them.
     gpu
         The card it will run on.
-    begins_early
-        As `Kernel` has it, of cards that can.
+    mode
+        How it is launched. Cards that cannot begin a launch early order it.
 
     Raises
     ------
@@ -276,14 +198,15 @@ def kernel(
     GpuError
         The driver does not take what was compiled, being older than the compiler.
     """
-    name = (file, entry, signature, *defines.items(), gpu.index)
+    name = (file, entry, signature, *defines.items(), gpu.index, mode)
     found = _kernels.get(name)
     if found is None:
         variant = Variant.of(file, defines)
-        gpu.make_current()
         # Two threads may both come here; both get a kernel that works, and one of them is kept.
-        early = begins_early and gpu.capability >= _EARLY_FROM
-        found = _kernels[name] = Kernel(_loaded(variant, entry, gpu.architecture), entry, signature, gpu, begins_early=early)
+        if mode is LaunchMode.EARLY and gpu.capability < _EARLY_FROM:
+            mode = LaunchMode.ORDERED
+        with gpu.current():
+            found = _kernels[name] = Kernel(_loaded(variant, entry, gpu.architecture), entry, signature, gpu, mode=mode)
     return found
 
 

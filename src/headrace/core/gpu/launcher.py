@@ -7,7 +7,7 @@ contract without one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -15,13 +15,13 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.gpu.card import Gpu, GpuError, check_status
+from headrace.core.gpu.card import Gpu, GpuError, check_status, is_lasting
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import Budget, DeviceBuffer, device_pool
 from headrace.core.gpu.device_parts import DeviceParts, take_together
 from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
-from headrace.core.gpu.kernels import Kernel, Prepared, kernel, launch_all
+from headrace.core.gpu.kernels import Kernel, LaunchMode, Prepared, kernel, launch_all
 from headrace.core.gpu.pinned import give_ring, take_ring
 from headrace.core.gpu.staging import Copier, staging
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry point: its file, its name there, its parameters, and whether it begins early, as
-    `headrace.core.gpu.kernels.Kernel` has them.
+    """An entry point: its file, its name there, its parameters, and how it is launched, as `headrace.core.gpu.kernels.Kernel`
+    has them.
     """
 
     file: str
     name: str
     signature: str
-    begins_early: bool = False
+    mode: LaunchMode = LaunchMode.ORDERED
 
 
 @dataclass(slots=True, eq=False)
@@ -107,6 +107,9 @@ class Launcher(Protocol):
     waits: int
     """How often the host has waited."""
 
+    def current(self) -> AbstractContextManager[None]:
+        """A block in which this thread may use the launcher. After it, the thread's current device is what it was before."""
+
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
         """Memory, each byte `fill` if that is given."""
 
@@ -141,7 +144,7 @@ _LITTLE = 256 << 10
 
 
 class GpuLauncher:
-    """A card's, for the thread that makes it.
+    """A card's, for one thread at a time, inside of a block of `current`.
 
     Parameters
     ----------
@@ -149,6 +152,9 @@ class GpuLauncher:
         Which one.
     stream
         Handle of the stream that everything goes to; None for the card's own.
+    beside
+        Handle of another stream whose memory is used: work in a block of `current` runs after what that stream was given before,
+        and before what it is given next. None for no such stream.
     budget
         What rooms are counted in.
     crossings
@@ -158,11 +164,19 @@ class GpuLauncher:
     """
 
     def __init__(
-        self, card: Gpu, *, stream: int | None, budget: Budget, crossings: Crossings, copier: Copier | None = None
+        self,
+        card: Gpu,
+        *,
+        stream: int | None,
+        beside: int | None = None,
+        budget: Budget,
+        crossings: Crossings,
+        copier: Copier | None = None,
     ) -> None:
         self.waits = 0
         self._card = card
         self._stream = card.stream if stream is None else stream
+        self._beside = beside
         self._budget = budget
         self._crossings = crossings
         self._staging = staging(card)
@@ -170,12 +184,24 @@ class GpuLauncher:
         self._waiting: list[Prepared] = []
         self._blocks = 0
         self._pool = device_pool(card)
-        card.make_current()
 
     @property
     def stream(self) -> int:
         """Handle of the stream that everything goes to."""
         return self._stream
+
+    def current(self) -> AbstractContextManager[None]:
+        """As `Launcher.current`."""
+        return self._card.current() if self._beside is None else self._current_beside(self._beside)
+
+    @contextmanager
+    def _current_beside(self, stream: int) -> Iterator[None]:
+        with self._card.current():
+            Event(self._card).record(stream).hold(self._stream)
+            try:
+                yield
+            finally:
+                Event(self._card).record(self._stream).hold(stream)
 
     @property
     def crossings(self) -> Crossings:
@@ -250,8 +276,7 @@ class GpuLauncher:
         program = id(entry), id(defines), self._card.index
         found = _kernels.get(program)
         if found is None:
-            early = entry.begins_early
-            known = kernel(entry.file, entry.name, entry.signature, defines, self._card, begins_early=early)
+            known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
             if len(_kernels) >= _MOST_KERNELS:
                 _kernels.clear()
             found = _kernels[program] = known, entry, defines  # held, so that no other has their identity
@@ -275,8 +300,8 @@ class GpuLauncher:
             inputs += made.addresses
         told, status = native.tell(inputs, self._stream, 0)
         if status:
-            self._card.make_current()  # which another library may have changed
-            told, status = native.tell(inputs, self._stream, told)
+            with self._card.current():  # another library may have changed it
+                told, status = native.tell(inputs, self._stream, told)
             try:
                 check_status(status)
             except GpuError as error:
@@ -316,6 +341,15 @@ class GpuLauncher:
     def result(self, room: Room) -> Room:
         """The room itself."""
         return room
+
+
+def launcher_beside(stream: int | None, card: Gpu, budget: Budget, crossings: Crossings) -> GpuLauncher:
+    """What reads memory that belongs to a caller's stream: in that stream if it lasts, otherwise in the card's own.
+
+    Results belong to the stream that they are made in, so they may outlive every stream of the caller.
+    """
+    own, beside = (stream, None) if is_lasting(stream) else (None, stream)
+    return GpuLauncher(card, stream=own, beside=beside, budget=budget, crossings=crossings)
 
 
 _MOST_KERNELS = 256

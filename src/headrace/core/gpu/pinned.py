@@ -7,10 +7,10 @@ callers; this serves a stream of large ones, of which the interpreter should see
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
@@ -18,6 +18,7 @@ from headrace.core.gpu.card import Gpu, check_status, checked, driver
 from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
+from headrace.core.process_lock import process_lock
 
 CHUNK_BYTES = 32 << 20
 CHUNKS = 3
@@ -53,6 +54,23 @@ Copy = tuple[int, int, int]
 """Address on the card, address on the host, bytes."""
 
 
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+def _with_its_card(
+    method: Callable[Concatenate[PinnedRing, _Given], _Result],
+) -> Callable[Concatenate[PinnedRing, _Given], _Result]:
+    """The method, in a block in which the ring's card is current."""
+
+    @wraps(method)
+    def called(ring: PinnedRing, /, *args: _Given.args, **named: _Given.kwargs) -> _Result:
+        with ring.gpu.current():
+            return method(ring, *args, **named)
+
+    return called
+
+
 class PinnedRing:
     """Pinned memory of a card, and a stream for its copies. For one caller at a time.
 
@@ -81,10 +99,9 @@ class PinnedRing:
         slot_bytes: int = SLOT_BYTES,
         slots: int = SLOTS,
     ) -> None:
-        functions = driver()
-        gpu.make_current()
         self.gpu, self._chunk_bytes, self._threads = gpu, chunk_bytes, threads
-        self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
+        with gpu.current():
+            self.stream = int(checked(driver().cuStreamCreate(driver().CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
         self._chunks = [Event(gpu) for _ in range(chunks)]
         self._fetched = Event(gpu)
         self._addresses: list[int] = []
@@ -97,6 +114,7 @@ class PinnedRing:
         """Copy bytes `part` of a source to an address of the card, as work of the stream; returns when all is read."""
         check_status(self.begin_source(source, part, address, counted=counted).wait())
 
+    @_with_its_card
     def begin_source(
         self, source: _native.Source, part: range, address: int, *, counted: Crossings, behind: Event | None = None
     ) -> _native.SentPart:
@@ -105,7 +123,6 @@ class PinnedRing:
         Native threads read pieces into memory of their own and tell the card to copy them (sources/send.hpp); the last of them
         records the event `behind`.
         """
-        self.gpu.make_current()
         sender, _ = self._sender = self._sender or self._new_sender()
         counted.count(to_gpu=len(part))
         return sender.begin(source, part.start, len(part), address, 0 if behind is None else int(behind.handle))
@@ -127,9 +144,9 @@ class PinnedRing:
         self._pinned.append(int(checked((status, address))))
         return self._pinned[-1]
 
+    @_with_its_card
     def send(self, read: Read, part: range, address: int, *, counted: Crossings) -> None:
         """Copy what `read` gives for places `part` to an address of the card, as work of the stream; returns when all is read."""
-        self.gpu.make_current()
         for at in range(part.start, part.stop, self._chunk_bytes):
             size = min(self._chunk_bytes, part.stop - at)
             chunk, event = self._next()
@@ -138,12 +155,13 @@ class PinnedRing:
             event.record(self.stream, is_current=True)
         counted.count(to_gpu=len(part))
 
+    @_with_its_card
     def send_pinned(self, source: int, part: range, address: int, *, counted: Crossings) -> None:
         """As `send`, of bytes in pinned memory at `source`: nothing else copies them. They are read until the stream is done."""
-        self.gpu.make_current()
         checked(driver().cuMemcpyHtoDAsync(address, source + part.start, len(part), self.stream))
         counted.count(to_gpu=len(part))
 
+    @_with_its_card
     def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
         """Copy from the card, behind the ring's stream; returns when all is there.
 
@@ -157,7 +175,6 @@ class PinnedRing:
             Whether they are emptied past the cache: measured on a core of a Xeon, into memory that is used again, 4.9 to 5.6 GB/s
             in place of 2.4 to 3.5.
         """
-        self.gpu.make_current()
         under_way: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):
             chunk, event = self._next()
@@ -173,17 +190,17 @@ class PinnedRing:
             self._empty(under_way.popleft(), streamed)
         counted.count(to_host=sum(size for _, _, size in copies))
 
+    @_with_its_card
     def fetch_pinned(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
         """Copy from the card to pinned memory, behind the ring's stream; returns when all is there."""
-        self.gpu.make_current()
         for device, host, size in copies:
             checked(driver().cuMemcpyDtoHAsync(host, device, size, self.stream))
         self._fetched.record(self.stream, is_current=True).wait()
         counted.count(to_host=sum(size for _, _, size in copies))
 
+    @_with_its_card
     def close(self) -> None:
         """Wait for what is under way, and give the memory back."""
-        self.gpu.make_current()
         checked(driver().cuStreamSynchronize(self.stream))
         for address in self._pinned:
             checked(driver().cuMemFreeHost(address))
@@ -232,7 +249,7 @@ def is_pinned(address: int) -> bool:
 
 _MOST_IDLE = 3
 _idle: dict[int, list[PinnedRing]] = {}
-_lock = threading.Lock()
+_lock = process_lock()
 
 
 def take_ring(gpu: Gpu) -> PinnedRing:
@@ -246,8 +263,8 @@ def take_ring(gpu: Gpu) -> PinnedRing:
 
 def give_ring(ring: PinnedRing) -> None:
     """Wait for its copies, and keep it for the next caller, if not enough are kept already."""
-    ring.gpu.make_current()
-    checked(driver().cuStreamSynchronize(ring.stream))
+    with ring.gpu.current():
+        checked(driver().cuStreamSynchronize(ring.stream))
     with _lock:
         idle = _idle.setdefault(ring.gpu.index, [])
         if len(idle) < _MOST_IDLE:

@@ -7,12 +7,12 @@ hold it until the last of them is gone, on whatever thread.
 
 from __future__ import annotations
 
-import os
 import threading
 
 from headrace import _native
 from headrace.core.buffer import Buffer
 from headrace.core.gpu.card import Gpu, checked, driver
+from headrace.core.process_lock import process_lock
 
 _STEP = 16 << 20
 _MOST_PART_OF_MEMORY = 32
@@ -47,15 +47,14 @@ class PinnedResults:
     gpu
         The card.
     most_bytes
-        Of all blocks; None for a 32nd of the host's memory.
+        Of all blocks; None for a 32nd of the memory that the process may use.
     waits
         Whether `take` waits until a block is pinned.
     """
 
     def __init__(self, gpu: Gpu, *, most_bytes: int | None = None, waits: bool = False) -> None:
         self._gpu, self._waits = gpu, waits
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        self._most = memory // _MOST_PART_OF_MEMORY if most_bytes is None else most_bytes
+        self._most = _native.usable_memory() // _MOST_PART_OF_MEMORY if most_bytes is None else most_bytes
         self._blocks: list[_native.LentMemory] = []
         self._bytes = 0  # pinned, or about to be
         self._lock = threading.Lock()
@@ -104,8 +103,13 @@ class PinnedResults:
         if self._bytes + nbytes > self._most:
             return
         self._bytes += nbytes
-        self._pinning = threading.Thread(target=self._pin, args=(nbytes,), name="headrace-pinning", daemon=True)
-        self._pinning.start()
+        pinning = threading.Thread(target=self._pin, args=(nbytes,), name="headrace-pinning", daemon=True)
+        try:
+            pinning.start()
+        except RuntimeError:  # the system has no thread: results go the other way
+            self._bytes -= nbytes
+        else:
+            self._pinning = pinning
 
     def _pin(self, nbytes: int) -> None:
         functions = driver()
@@ -121,12 +125,12 @@ class PinnedResults:
     def _give_back(self, block: _native.LentMemory) -> None:
         self._blocks.remove(block)
         self._bytes -= block.nbytes
-        self._gpu.make_current()
-        checked(driver().cuMemFreeHost(block.address))
+        with self._gpu.current():
+            checked(driver().cuMemFreeHost(block.address))
 
 
 _results: dict[int, PinnedResults] = {}
-_results_lock = threading.Lock()
+_results_lock = process_lock()
 
 
 def pinned_results(gpu: Gpu) -> PinnedResults:

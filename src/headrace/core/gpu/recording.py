@@ -7,7 +7,6 @@ CUDA's stream capture note a computation), so there is one text of that code, an
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from headrace import _native
 from headrace.core.gpu.figures import UNKNOWN, Figures, Packed, Symbol
 from headrace.core.gpu.kernels import Kernel
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
+from headrace.core.process_lock import process_lock
 
 
 class SymbolRoom:
@@ -114,6 +114,10 @@ class Recorder:
         self._zeroed: list[SymbolRoom] = []
         self._others: list[SymbolRoom] = []
 
+    def current(self) -> AbstractContextManager[None]:
+        """As `Launcher.current`."""
+        return nullcontext()
+
     def room(self, nbytes: Any, *, fill: int | None = None) -> Any:
         """As `Launcher.room`."""
         (made,) = self.rooms([nbytes]) if fill == 0 else self.rooms([], [nbytes])
@@ -155,7 +159,7 @@ class Recorder:
         return Recording(zeroed, others, self._steps, self._figures)
 
 
-_compiling = threading.Lock()
+_compiling = process_lock()
 """Constants are gathered by one thread."""
 
 

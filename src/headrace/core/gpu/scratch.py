@@ -6,12 +6,12 @@ if it has the launch's epoch, a number that its memory has not seen. So a short 
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 
 from headrace.core.gpu.card import Gpu, checked, driver
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu.event import Event
+from headrace.core.process_lock import process_lock
 
 COUNTERS = 32 << 10
 """Bytes at the beginning of memory of kind 0 that are zero when a launch begins and when it ends."""
@@ -28,11 +28,11 @@ class _Kept:
 
 
 _kept: dict[tuple[int, int, int], _Kept] = {}
-_lock = threading.Lock()
+_lock = process_lock()
 
 
-def scratch(card: Gpu, nbytes: int, stream: int | None, kind: int) -> tuple[DeviceBuffer, int]:
-    """Memory for the next launch of a stream, and its epoch.
+class Scratch:
+    """Memory for the next launch of a stream, which is made between `begin` and `end`, or in a block.
 
     Parameters
     ----------
@@ -45,25 +45,52 @@ def scratch(card: Gpu, nbytes: int, stream: int | None, kind: int) -> tuple[Devi
     kind
         Bytes of a state, since a word of one size must not be taken for an epoch of another. 0 for memory without states:
         `COUNTERS` bytes of counters, and behind them what a launch likes.
-
-    Returns
-    -------
-    tuple
-        The buffer, to be held until the launch has been told, and the epoch, from 1 on. A stream that is captured into a graph
-        gets memory of its own, which the graph clears: its launch may be repeated beside others.
     """
-    stream = card.stream if stream is None else stream
-    functions = driver()
-    card.make_current()
-    if checked(functions.cuStreamIsCapturing(stream)) != functions.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
-        return zeroed(card, nbytes, stream), 1
-    key = card.index, int(checked(functions.cuStreamGetId(stream))), kind
-    with _lock:
-        kept = _kept.get(key)
-        if kept is None or kept.buffer.nbytes < nbytes or kept.epoch == _LAST_EPOCH:
-            kept = _make(card, key, nbytes, stream)
-        kept.epoch += 1
-        return kept.buffer, kept.epoch
+
+    __slots__ = ("_buffer", "_card", "_key", "_kind", "_nbytes", "_stream")
+
+    def __init__(self, card: Gpu, nbytes: int, stream: int | None, kind: int) -> None:
+        self._card, self._nbytes, self._kind = card, nbytes, kind
+        self._stream = card.stream if stream is None else stream
+        self._key: tuple[int, int, int] | None = None
+        self._buffer: DeviceBuffer | None = None
+
+    def begin(self) -> tuple[DeviceBuffer, int]:
+        """The buffer and its epoch, from 1 on.
+
+        A stream that is captured into a graph gets memory of its own, which the graph clears: its launch may be repeated beside
+        others.
+        """
+        functions, card, stream = driver(), self._card, self._stream
+        with card.current():
+            if checked(functions.cuStreamIsCapturing(stream)) != functions.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
+                return zeroed(card, self._nbytes, stream), 1
+            self._key = key = card.index, int(checked(functions.cuStreamGetId(stream))), self._kind
+            with _lock:
+                kept = _kept.get(key)
+                if kept is None or kept.buffer.nbytes < self._nbytes or kept.epoch == _LAST_EPOCH:
+                    kept = _make(card, key, self._nbytes, stream)
+                kept.epoch += 1
+                self._buffer = kept.buffer
+                return kept.buffer, kept.epoch
+
+    def end(self) -> None:
+        """The launch was made.
+
+        Another thread may have replaced the buffer since `begin`, and noted its use by this stream before this launch.
+        """
+        if self._key is None or self._buffer is None:
+            return
+        with _lock:
+            kept = _kept.get(self._key)
+            if kept is None or kept.buffer is not self._buffer:
+                self._buffer.used_by(self._stream)
+
+    def __enter__(self) -> tuple[DeviceBuffer, int]:
+        return self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
 
 
 def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:

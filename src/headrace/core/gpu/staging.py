@@ -22,6 +22,7 @@ from headrace.core.gpu.crossings import Crossings
 from headrace.core.gpu.device_memory import DeviceBuffer
 from headrace.core.gpu.driver_calls import card_calls
 from headrace.core.gpu.event import Event
+from headrace.core.process_lock import process_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +41,9 @@ class _Chunk:
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
-        self.event = Event(gpu)  # which makes the card current
-        status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+        self.event = Event(gpu)
+        with gpu.current():
+            status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
         if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to and from {gpu.device}")
         checked((status,))
@@ -207,11 +209,11 @@ class Staging:
         return [(host + at, address + at, min(step, size - at)) for at in range(0, size, step)]
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
-        self.gpu.make_current()  # of a forked process it is an error, where it would wait for the parent's threads for ever
-        if len(pieces) == 1 or stream == PER_THREAD_STREAM:
-            for piece in pieces:
-                self._with_chunk(copy, piece, stream)
-            return
+        with self.gpu.current():  # which fails after a fork, where the parent's threads would be waited for without end
+            if len(pieces) == 1 or stream == PER_THREAD_STREAM:
+                for piece in pieces:
+                    self._with_chunk(copy, piece, stream)
+                return
         under_way: list[Future[None]] = []
         try:
             under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
@@ -297,7 +299,7 @@ def _address_of(view: memoryview) -> int:
 
 
 _stagings: dict[int, Staging] = {}
-_stagings_lock = threading.Lock()
+_stagings_lock = process_lock()
 
 
 def staging(gpu: Gpu) -> Staging:

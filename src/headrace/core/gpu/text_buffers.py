@@ -11,7 +11,7 @@ from headrace.core.gpu.card import Gpu, check_status, gpu
 from headrace.core.gpu.device_memory import DeviceBuffer, device_pool
 from headrace.core.gpu.direct_storage import DirectFile, direct_file
 from headrace.core.gpu.event import Event
-from headrace.core.gpu.launcher import GpuLauncher, Part, Room
+from headrace.core.gpu.launcher import GpuLauncher, Part, Room, launcher_beside
 from headrace.core.gpu.pinned import HostText, give_ring, is_pinned, take_ring
 from headrace.core.primitives.copy import copier
 
@@ -90,8 +90,8 @@ class CardBuffers:
 
     def _look_at(self, text: HostText) -> None:
         """Who can copy it."""
-        self._card.make_current()
-        self._is_pinned = text.address != 0 and is_pinned(text.address)
+        with self._card.current():
+            self._is_pinned = text.address != 0 and is_pinned(text.address)
         self._file = direct_file(text.path)
         self.copied_by = "the GPU, from pinned memory" if self._is_pinned else "threads, through pinned memory"
         if self._file is not None:
@@ -99,7 +99,6 @@ class CardBuffers:
 
     def hold(self, room: Room) -> GpuLauncher:
         """As `TextBuffers.hold`."""
-        self._card.make_current()
         buffer = self._by_room[id(room)]
         if buffer.sent is not None:
             sent, buffer.sent = buffer.sent, None
@@ -160,9 +159,7 @@ class TextInPlace:
     def hold(self, room: Room) -> GpuLauncher:
         """As `TextBuffers.hold`."""
         context = self._context
-        return GpuLauncher(
-            gpu(context.device), stream=self._text.stream, budget=context.new_budget(), crossings=context.crossings
-        )
+        return launcher_beside(self._text.stream, gpu(context.device), context.new_budget(), context.crossings)
 
     def free(self, room: Room) -> None:
         """As `TextBuffers.free`: the text is its caller's."""

@@ -83,8 +83,9 @@ def copy(source: Array, target: Array) -> None:
         width //= 2
     args = (source.address, target.address, source.nbytes // width)
     blocks = blocks_of(source.nbytes, COPY_TILE)
-    with in_stream_of(target, source):
-        copy_kernel(width, gpu(device)).launch(blocks, COPY_THREADS, args, stream=target.stream)
+    card = gpu(device)
+    with card.current(), in_stream_of(target, source):
+        copy_kernel(width, card).launch(blocks, COPY_THREADS, args, stream=target.stream)
 
 
 def fill(target: Array, value: bytes) -> None:
@@ -106,7 +107,8 @@ def fill(target: Array, value: bytes) -> None:
     card = gpu(target.device)
     given = value if target.width == 16 else int.from_bytes(value, "little")
     blocks = blocks_of(target.nbytes, FILL_TILE)
-    fill_kernel(target.width, card).launch(blocks, FILL_THREADS, (target.address, target.length, given), stream=target.stream)
+    with card.current():
+        fill_kernel(target.width, card).launch(blocks, FILL_THREADS, (target.address, target.length, given), stream=target.stream)
 
 
 def start_reading(source: Array, folded: DeviceBuffer) -> None:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from headrace.core.arrays import Array
 from headrace.core.errors import OptionError
+from headrace.core.options import choice
 
 OPERATORS = {"sum": "Sum", "min": "Min", "max": "Max"}
 """Name in a call to name in the sources."""
 
 _ITEMS = {"<u4": "u32", "<i4": "i32", "<u8": "u64", "<i8": "i64", "<f4": "float", "<f8": "double"}
 _UNSIGNED = {"i32": "u32", "i64": "u64"}
+_WIDENED = {"<u4": ("u32", "<u8"), "<i4": ("i32", "<i8")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,18 @@ class Joining:
         >>> Joining.of("sum", take(np.zeros(3, np.int32)))
         Joining(join='Sum', item='u32')
         """
-        if operator not in OPERATORS:
-            raise OptionError.unknown("operator", operator, OPERATORS)
+        operator = choice("operator", operator, OPERATORS)
         if items.typestr not in _ITEMS:
             raise OptionError(f"items are of type {items.typestr!r}; taken are integers and floats of 4 and 8 bytes")
         item = _ITEMS[items.typestr]
         if operator == "sum":
             item = _UNSIGNED.get(item, item)
         return cls(OPERATORS[operator], item)
+
+    @classmethod
+    def widened(cls, operator: str, items: Array) -> tuple[str, str] | None:
+        """Of a sum of 32-bit integers, which has 64 bits: the items as the sources name them, and the type of the sum."""
+        return _WIDENED.get(items.typestr) if operator == "sum" else None
 
     @property
     def is_float_sum(self) -> bool:

@@ -2,6 +2,8 @@
 // that ends last joins those, also in order, so the operator need not commute. (Harris 2007, "Optimizing parallel
 // reduction in CUDA", with the last block found by a counter as in CUDA's threadFenceReduction sample.)
 //
+// Sums of 32-bit items have 64 bits (HR_SOURCE is u32 or i32, HR_ITEM u64): each item is widened before it is joined.
+//
 // Bytes moved per item of width w: w, and for each block two items.
 #include "core/tile/block.cuh"
 #include "core/tile/rows.cuh"
@@ -10,18 +12,25 @@ using namespace headrace;
 
 using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
+#ifdef HR_SOURCE
+using Source = HR_SOURCE;
+#else
+using Source = Item;
+#endif
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
-constexpr u32 tile_items = threads * rows * tile::per_vector<Item>;
+constexpr u32 tile_items = threads * rows * tile::per_vector<Source>;
 
 // The thread's items of a tile joined; in the order of the tile, lane 0 gets the warp's where the operator needs order.
-static __device__ __forceinline__ Item join_rows(const tile::Rows<Item, rows>& items) {
+static __device__ __forceinline__ Item join_rows(const tile::Rows<Source, rows>& items) {
     Item joined = Op::identity();
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
-        Item own = items.row[row].item[0];
+        Item own = static_cast<Item>(items.row[row].item[0]);
 #pragma unroll
-        for (u32 k = 1; k < tile::per_vector<Item>; ++k) own = Op::join(own, items.row[row].item[k]);
+        for (u32 k = 1; k < tile::per_vector<Source>; ++k) {
+            own = Op::join(own, static_cast<Item>(items.row[row].item[k]));
+        }
         if constexpr (!Op::commutes) own = tile::reduce_warp<Op>(own);
         joined = Op::join(joined, own);
     }
@@ -29,13 +38,14 @@ static __device__ __forceinline__ Item join_rows(const tile::Rows<Item, rows>& i
 }
 
 // All items joined, in thread 0.
-static __device__ __forceinline__ Item join_tiles(const Item* in, i64 count, i64 first, i64 last,
+static __device__ __forceinline__ Item join_tiles(const Source* in, i64 count, i64 first, i64 last,
                                                   Item (&totals)[threads / tile::lanes]) {
     Item joined = Op::identity();
     for (i64 number = first; number < last; ++number) {
         const i64 left = count - number * tile_items;
-        tile::Rows<Item, rows> items;
-        tile::load_rows(items, in + number * tile_items, left, left >= tile_items && tile::aligned(in), Op::identity());
+        tile::Rows<Source, rows> items;
+        tile::load_rows(items, in + number * tile_items, left, left >= tile_items && tile::aligned(in),
+                        static_cast<Source>(Op::identity()));
         Item own = join_rows(items);
         if constexpr (!Op::commutes) {
             if (tile::lane() != 0) own = Op::identity();
@@ -50,7 +60,7 @@ static __device__ __forceinline__ Item join_tiles(const Item* in, i64 count, i64
 
 // `parts`: an item for each block. `finished` is 0 when it begins, and again when it ends.
 extern "C" __global__ void __launch_bounds__(threads)
-    reduce(const Item* in, i64 count, Item* parts, u32* finished, Item* result) {
+    reduce(const Source* in, i64 count, Item* parts, u32* finished, Item* result) {
     __shared__ Item totals[threads / tile::lanes];
     __shared__ bool is_last;
     const i64 tiles = (count + tile_items - 1) / tile_items;

@@ -11,6 +11,7 @@
 namespace headrace {
 
 HR_FOR_EACH_ISA(const ScanKernels*(Join, ItemType), scan_kernels)
+HR_FOR_EACH_ISA(WidenedSum(ItemType), widened_sum)
 
 namespace {
 
@@ -98,6 +99,19 @@ void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads) {
     u64 all = kernels.identity();
     for (const u64 word : joined) all = kernels.join(all, word);
     std::memcpy(arrays.out, &all, kernels.width);
+}
+
+void sum_widened(std::string_view item, ArrayPair arrays, Isa isa, unsigned threads) {
+    const WidenedSum sum = widened_sum_for(isa)(item_of(item));
+    if (sum == nullptr) throw std::invalid_argument("only items of 32 bits are widened");
+    const auto* in = static_cast<const u8*>(arrays.in);
+    const Pieces pieces(arrays.count, sizeof(u32));
+    std::vector<u64> sums(pieces.number());
+    for_each_piece(sums.size(), threads,
+                   [&](u64 piece) { sums[piece] = sum(in + pieces.begin(piece) * sizeof(u32), pieces.size(piece)); });
+    u64 all = 0;
+    for (const u64 one : sums) all += one;
+    std::memcpy(arrays.out, &all, sizeof all);
 }
 
 }  // namespace headrace

@@ -26,6 +26,9 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
 // `out` gets one item. Bytes moved per item of width w: w.
 void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
 
+// `out` gets the sum of items that are "u32" or "i32" as one item of 64 bits. Bytes moved per item: 4.
+void sum_widened(std::string_view item, ArrayPair arrays, Isa isa, unsigned threads);
+
 // The sum of items that are "float" or "double", in the order of core/primitives/float_sum.hpp; 0 if there are none.
 void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
 

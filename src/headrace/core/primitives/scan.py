@@ -6,12 +6,13 @@ from typing import Any
 
 from headrace import _native
 from headrace.core.arrays import Array
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.gpu.card import Gpu, gpu
 from headrace.core.gpu.kernels import kernel
-from headrace.core.gpu.scratch import COUNTERS, scratch
-from headrace.core.placement import empty_like, placed
+from headrace.core.gpu.scratch import COUNTERS, Scratch
+from headrace.core.options import flag
+from headrace.core.placement import empty_like, in_stream_of, placed
 from headrace.core.primitives.operators import Joining
 
 _THREADS, _ROWS = 256, 4
@@ -32,9 +33,10 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     items
         Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
     operator
-        ``"sum"`` (of integers, modulo 2 to the number of their bits), ``"min"`` or ``"max"``. Of floats that are equal the first
-        is taken, and a NaN wins. Floats have no running sum here: each item of one would be rounded as its neighbours happen to
-        be grouped, and in one pass over a GPU that is a matter of timing.
+        ``"sum"`` (of integers, modulo 2 to the number of their bits: pass int64 items where NumPy's `cumsum` would make them),
+        ``"min"`` or ``"max"``. Of floats that are equal the first is taken, and a NaN wins. Floats have no running sum here:
+        each item of one would be rounded as its neighbours happen to be grouped, and in one pass over a GPU that is a matter of
+        timing.
     exclusive
         Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
         value. Otherwise item `i` is joined too.
@@ -61,14 +63,15 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     >>> scan(np.array([3, 1, 4, 1], np.int32), exclusive=True)
     array([0, 3, 4, 8], dtype=int32)
     """
-    context = context or Context()
+    context = context_of(context)
     budget = context.new_budget()
     source = placed(items, "items", context, budget)
     joining = Joining.of(operator, source)
+    exclusive = flag("exclusive", exclusive)
     if joining.is_float_sum:
         raise OptionError(
-            "sums of floating point depend on how they are grouped, which in a scan is a matter of timing; `reduce` sums in a "
-            "fixed order, and integers (fixed point) can be scanned"
+            "items are floats, whose sums depend on how they are grouped, and in a scan that is a matter of timing; "
+            "`reduce` sums them in a fixed order, and integers (fixed point) can be scanned"
         )
     result = empty_like(source, source.length, budget=budget)
     if source.length == 0:
@@ -82,13 +85,13 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
     tiles = -(-source.nbytes // stage)
     state = 16 if source.width == 8 else 8
-    memory, epoch = scratch(card, 16 + tiles * state, source.stream, state)
     found = kernel(
         "core/primitives/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card
     )
-    args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
     threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
-    found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
+    with in_stream_of(source, result), Scratch(card, 16 + tiles * state, source.stream, state) as (memory, epoch):
+        args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
+        found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
     return result.owner
 
 
@@ -100,15 +103,16 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     items
         As in `scan`.
     operator
-        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too.
+        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too. The sum of 32-bit integers is int64 or uint64, as
+        NumPy's is; sums of 64-bit integers are modulo 2 to the 64.
     context
         As in `scan`.
 
     Returns
     -------
     array
-        One item, of the same library and type; of an empty array 0 for a sum. It does not depend on the device or the number of
-        threads.
+        One item, of the same library and type, but of 64 bits for a sum of 32-bit integers; of an empty array 0 for a sum. It
+        does not depend on the device or the number of threads.
 
     Raises
     ------
@@ -132,7 +136,7 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     >>> reduce(np.array([0.5, 0.25]))
     array([0.75])
     """
-    context = context or Context()
+    context = context_of(context)
     budget = context.new_budget()
     source = placed(items, "items", context, budget)
     joining = Joining.of(operator, source)
@@ -140,15 +144,21 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
         raise OptionError(f"there are no items, so there is no {operator}")
     if joining.is_float_sum and source.length > _MOST_SUMMED:
         raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
-    result = empty_like(source, 1, budget=budget)
+    widened = Joining.widened(operator, source)
+    result = empty_like(source, 1, None if widened is None else widened[1], budget)
     if source.device.kind == "cpu":
-        if joining.is_float_sum:
+        if widened is not None:
+            at = (source.address, result.address, source.length)
+            _native.sum_widened(widened[0], *at, context.thread_count, context.isa)
+        elif joining.is_float_sum:
             _native.float_sum(joining.item, source.address, result.address, source.length, context.thread_count)
         else:
             items_at = (joining.join, joining.item, source.address, result.address, source.length)
             _native.reduce(*items_at, context.thread_count, context.isa)
     elif joining.is_float_sum and source.length > 0:
         _sum_floats_on_gpu(source, result, joining.item)
+    elif widened is not None:
+        _reduce_on_gpu(source, result, Joining(joining.join, "u64"), widened[0])
     else:
         # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
         _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
@@ -160,25 +170,27 @@ def scan_shape(card: Gpu) -> dict[str, int]:
     return _LARGE if card.capability[0] in {9, 10} else _SMALL
 
 
-def _reduce_on_gpu(source: Array, result: Array, joining: Joining) -> None:
+def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str | None = None) -> None:
     card = gpu(source.device)
     tiles = -(-source.nbytes // _TILE_BYTES)
     blocks = max(1, min(tiles, card.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
-    memory, _ = scratch(card, COUNTERS + blocks * source.width, source.stream, 0)
-    found = kernel("core/primitives/reduce.cu", "reduce", "PqPPP", _defines(joining), card)
-    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-    found.launch(blocks, _THREADS, args, stream=source.stream)
+    defines = _defines(joining) | ({} if widened is None else {"HR_SOURCE": widened})
+    found = kernel("core/primitives/reduce.cu", "reduce", "PqPPP", defines, card)
+    with in_stream_of(source, result), Scratch(card, COUNTERS + blocks * result.width, source.stream, 0) as (memory, _):
+        args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+        found.launch(blocks, _THREADS, args, stream=source.stream)
 
 
 def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
     card = gpu(source.device)
     firsts = -(-source.length // _PIECE)
     seconds = -(-firsts // _PIECE)
-    memory, _ = scratch(card, COUNTERS + (firsts + 3 + seconds) * source.width, source.stream, 0)
     defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
     found = kernel("core/primitives/float_sum.cu", "float_sum", "PqPPP", defines, card)
-    args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-    found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
+    partial_sums = COUNTERS + (firsts + 3 + seconds) * source.width
+    with in_stream_of(source, result), Scratch(card, partial_sums, source.stream, 0) as (memory, _):
+        args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+        found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
 
 
 def _defines(joining: Joining) -> dict[str, int | str]:

@@ -219,6 +219,14 @@ const ScanKernels* kernels_of() {
 }
 
 template <class T>
+HR_FN u64 widened_sum_of(const void* source, u64 count) {
+    const T* in = static_cast<const T*>(source);
+    u64 sum = 0;
+    for (u64 i = 0; i < count; ++i) sum += static_cast<u64>(static_cast<i64>(item_at(in + i)));
+    return sum;
+}
+
+template <class T>
 const ScanKernels* kernels_of(Join join) {
     if (join == Join::min) return kernels_of<Min<T>>();
     if (join == Join::max) return kernels_of<Max<T>>();
@@ -247,6 +255,12 @@ const ScanKernels* scan_kernels(Join join, ItemType item) {
             return kernels_of<double>(join);
     }
     return nullptr;
+}
+
+// Null for items that are not of 32 bits.
+WidenedSum widened_sum(ItemType item) {
+    if (item == ItemType::u32) return widened_sum_of<u32>;
+    return item == ItemType::i32 ? widened_sum_of<i32> : nullptr;
 }
 
 HR_END_NAMESPACE

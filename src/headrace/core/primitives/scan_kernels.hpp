@@ -23,4 +23,7 @@ struct ScanKernels {
     u64 (*scan_exclusive)(const void* in, void* out, u64 count, u64 before, Stores stores);
 };
 
+// The sum modulo 2^64 of items of 32 bits; signed ones are extended with their sign.
+using WidenedSum = u64 (*)(const void* in, u64 count);
+
 }  // namespace headrace

@@ -6,13 +6,13 @@ from typing import Any
 
 from headrace import _native
 from headrace.core.arrays import Array
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.gpu.card import Gpu, gpu
 from headrace.core.gpu.device_array import DeviceArray
 from headrace.core.gpu.device_memory import Budget, device_pool
 from headrace.core.gpu.kernels import kernel
-from headrace.core.gpu.scratch import scratch
+from headrace.core.gpu.scratch import Scratch
 from headrace.core.placement import empty_like, in_stream_of, placed, same_device
 
 _LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
@@ -51,7 +51,7 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
     >>> select(np.array([3, 1, 4, 1]), np.array([True, False, True, False]))
     array([3, 4])
     """
-    context = context or Context()
+    context = context_of(context)
     budget = context.new_budget()
     source, flags = placed(items, "items", context, budget), placed(mask, "mask", context, budget)
     same_device(source, flags)
@@ -81,12 +81,11 @@ def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget
     shape = select_shape(card)
     tile = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
     tiles = -(-source.length // tile)
-    memory, epoch = scratch(card, 16 + 8 * tiles, source.stream, 8)
     selected = DeviceArray(device_pool(card).take(8, source.stream), "<u8", 1)
     found = kernel("core/primitives/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **shape}, card)
-    args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
     blocks, threads = card.multiprocessors * shape["HR_BLOCKS"], shape["HR_THREADS"] + 32 * (shape["HR_COUNTERS"] + 2)
-    with in_stream_of(source, flags):
+    with in_stream_of(source, flags, result), Scratch(card, 16 + 8 * tiles, source.stream, 8) as (memory, epoch):
+        args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
         found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
     count = int(selected.to_numpy(counted=context.crossings)[0])
     if isinstance(result.owner, DeviceArray):

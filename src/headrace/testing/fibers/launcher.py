@@ -6,12 +6,14 @@ import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 from headrace.core.gpu.recording import Filled, Recording, Run
 from headrace.testing.fibers.build import program
@@ -66,7 +68,7 @@ class FiberLauncher:
     Parameters
     ----------
     order, seed, resident_blocks
-        As `headrace.testing.fibers.Program.launch` has them.
+        As `headrace.testing.fibers.Program.launch` has them. All blocks of a cooperative launch are resident.
     """
 
     def __init__(self, order: str = "random", seed: int = 0, resident_blocks: int = 4) -> None:
@@ -75,6 +77,10 @@ class FiberLauncher:
         # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
         self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
+
+    def current(self) -> AbstractContextManager[None]:
+        """As `headrace.core.gpu.launcher.Launcher.current`: there is no device to choose."""
+        return nullcontext()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
         """As `headrace.core.gpu.launcher.Launcher.room`; what nobody filled is poison."""
@@ -121,6 +127,8 @@ class FiberLauncher:
             arrays = [room.array for room in self._rooms]
         checks = Checks(reachable=tuple(array for array in arrays if array.ctypes.data not in passed))
         order, seed, resident = self._how
+        if entry.mode is LaunchMode.COOPERATIVE:
+            resident = max(resident, prod(shape.blocks) if isinstance(shape.blocks, tuple) else shape.blocks)
         program(entry.file, shape.defines).launch(
             entry.name,
             shape.blocks,

@@ -25,11 +25,11 @@ public:
         waiting_.push_back(all);
     }
 
-    // Nothing when all is done.
+    // Nothing when all is done, or a thread has failed.
     std::optional<Work> next() {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0; });
-        if (waiting_.empty()) return std::nullopt;
+        changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0 || has_failed_; });
+        if (waiting_.empty() || has_failed_) return std::nullopt;
         const Work found = waiting_.back();
         waiting_.pop_back();
         ++working_;
@@ -44,12 +44,19 @@ public:
         const std::lock_guard lock(mutex_);
         if (--working_ == 0) changed_.notify_all();
     }
+    // The piece that this thread works on stays as it is, and no thread takes another.
+    void fail() {
+        const std::lock_guard lock(mutex_);
+        has_failed_ = true;
+        changed_.notify_all();
+    }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Work> waiting_;
     unsigned working_ = 0;
+    bool has_failed_ = false;
 };
 
 }  // namespace headrace

@@ -47,9 +47,24 @@ struct CodeOf {
     u64 operator()(u64 i) const { return rule.equal_code(keys[i]); }
 };
 
-// Runs of words that agree above the numbers, each in the order of its keys. A run is of the share that it begins in.
+// Where the first run of each share begins: runs are words that agree above the numbers, and a run is of the share that
+// it begins in. Behind them the number of words; a share in which no run begins has the next one's place.
+template <class Agree>
+std::vector<u64> run_begins(const Shares& shares, unsigned threads, const Agree& agree) {
+    std::vector<u64> begins(shares.number + 1, shares.count);
+    for_each_share(shares, threads, [&](u64 share) {
+        u64 i = shares.begin(share);
+        const u64 end = i + shares.size(share);
+        while (i > 0 && i < end && agree(i)) ++i;
+        if (i < end) begins[share] = i;
+    });
+    for (u64 share = shares.number; share > 0; --share) begins[share - 1] = std::min(begins[share - 1], begins[share]);
+    return begins;
+}
+
+// Puts each run in the order of its keys. A thread reads and writes the words of its shares' runs only.
 template <class Bits>
-void settle_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned threads) {
+void sort_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned threads) {
     const CodeOf<Bits> code(by);
     const u64 numbers = (u64{1} << index_bits) - 1;
     const auto agree = [&](u64 i) { return (order[i] ^ order[i - 1]) >> index_bits == 0; };
@@ -58,13 +73,12 @@ void settle_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned
         return x < y || (x == y && a < b);
     };
     const Shares shares(by.count, threads);
+    const std::vector<u64> begins = run_begins(shares, threads, agree);
     for_each_share(shares, threads, [&](u64 share) {
-        u64 i = shares.begin(share);
-        const u64 end = i + shares.size(share);
-        while (i > 0 && i < end && agree(i)) ++i;
-        while (i < end) {
+        const u64 end = begins[share + 1];
+        for (u64 i = begins[share]; i < end;) {
             u64 behind = i + 1;
-            while (behind < by.count && agree(behind)) ++behind;
+            while (behind < end && agree(behind)) ++behind;
             if (behind - i > 1) std::sort(order + i, order + behind, before);
             i = behind;
         }
@@ -150,8 +164,8 @@ unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith
     const SortedKeys words{order, by.count, 8, as_they_are.data()};
     sort_words(words, order, spare, how, static_cast<int>(index_bits));
     if (packing.drop == 0) return index_bits;
-    if (by.width == 8) settle_runs<u64>(by, order, index_bits, how.threads);
-    if (by.width == 4) settle_runs<u32>(by, order, index_bits, how.threads);
+    if (by.width == 8) sort_runs<u64>(by, order, index_bits, how.threads);
+    if (by.width == 4) sort_runs<u32>(by, order, index_bits, how.threads);
     return index_bits;
 }
 

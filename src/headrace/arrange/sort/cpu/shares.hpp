@@ -10,7 +10,7 @@
 
 #include "arrange/sort/cpu/sort.hpp"
 #include "arrange/sort/cpu/sort_kernels.hpp"
-#include "core/pool.hpp"
+#include "core/pieces.hpp"
 
 namespace headrace {
 
@@ -28,15 +28,17 @@ inline usize width_number(unsigned width) {
     return static_cast<usize>(std::countr_zero(width));
 }
 
-// Neighbouring keys that one thread takes at a time; several for each thread, so that a slow one gets fewer.
+// Neighbouring keys that one thread takes at a time: several for each thread, so that a slow one gets fewer, and no
+// more than take a thread some 50 ms, so that an interrupt need not wait.
 struct Shares {
     u64 count;
     u64 length;
     u64 number;
 
-    Shares(u64 keys, unsigned threads) : count(keys) {
+    Shares(u64 keys, unsigned threads, u64 most = 1 << 22) : count(keys) {
         constexpr u64 least = 1 << 14, of_thread = 4;
-        const u64 wanted = threads == 1 ? 1 : std::min(threads * of_thread, (keys + least - 1) / least);
+        const u64 balanced = threads == 1 ? 1 : std::min(threads * of_thread, (keys + least - 1) / least);
+        const u64 wanted = std::max(balanced, (keys + most - 1) / most);
         length = wanted == 0 ? 0 : (keys + wanted - 1) / wanted;
         number = length == 0 ? 0 : (keys + length - 1) / length;
     }
@@ -47,9 +49,8 @@ struct Shares {
 template <class Work>
 void for_each_share(const Shares& shares, unsigned threads, const Work& work) {
     std::atomic<u64> next{0};
-    run_parallel(static_cast<unsigned>(std::clamp<u64>(shares.number, 1, threads)), [&](unsigned) {
-        for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < shares.number;) work(i);
-    });
+    run_parallel(static_cast<unsigned>(std::clamp<u64>(shares.number, 1, threads)),
+                 [&](unsigned) { take_each(next, shares.number, work); });
 }
 
 inline KeysSeen seen_together(const std::vector<KeysSeen>& seen) {

@@ -23,8 +23,9 @@ namespace {
 
 constexpr u64 of_one_thread = 512 << 10;  // bytes of keys that are not worth a second one
 constexpr u64 part_bytes = 512 << 10;     // what a pass should leave
+constexpr u64 of_one_call = 32 << 20;     // bytes of keys that one thread sorts before it looks at interrupts
 constexpr u64 most_of_thread = 4 << 20;
-constexpr int least_bits = 5, most_bits = 10;
+constexpr int least_bits = 5, most_bits = 10, most_bits_alone = 11;
 constexpr u64 sampled = 256;
 
 // How codes are seen that are codes already.
@@ -50,8 +51,9 @@ public:
 
     void sort(const void* keys, u64 count) {
         const bool is_small = count * width_ <= of_one_thread;
-        if (!is_small && is_halved(kernels_, threads_)) return sort_by_halves(keys, count);
-        if (is_small || threads_ == 1) return sort_alone(keys, count);
+        if (!is_small && is_halved(kernels_, threads_) && !(threads_ == 1 && count * width_ <= of_one_call))
+            return sort_by_halves(keys, count);
+        if (is_small || (threads_ == 1 && count * width_ <= of_one_call)) return sort_alone(keys, count);
         pass({static_cast<const u8*>(keys), 0, count, rule_, spare_});
     }
 
@@ -90,9 +92,14 @@ private:
         const u64 grain = std::clamp(count / (threads_ * 8), part_bytes / 4 / width_, part_bytes / width_);
         Halves halves({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
         run_parallel(threads_, [&](unsigned) {
-            while (std::optional<Halves::Work> work = halves.next()) {
-                halve(halves, *work, grain);
-                halves.finish();
+            try {
+                while (std::optional<Halves::Work> work = halves.next()) {
+                    halve(halves, *work, grain);
+                    halves.finish();
+                }
+            } catch (...) {
+                halves.fail();
+                throw;
             }
         });
     }
@@ -100,6 +107,7 @@ private:
     // In cache at the end, so codes become keys there.
     void halve(Halves& halves, Halves::Work work, u64 grain) {
         while (work.piece.count > grain) {
+            check_interrupt();
             Halves::Work lower{work.begin, {}};
             const bool is_done = kernels_.halve[kind_](to_ + work.begin * width_, &work.piece, &lower.piece);
             work.begin += lower.piece.count;
@@ -168,7 +176,10 @@ private:
         put_as_seen(part, seen);
     }
 
+    // One thread passes by as many bits as the sort of a part does, so that both together take no more passes than one
+    // sort of all.
     int bits_for(u64 count) const {
+        if (threads_ == 1) return most_bits_alone;
         return std::clamp(static_cast<int>(std::bit_width(count * width_ / part_bytes)), least_bits, most_bits);
     }
 
@@ -226,12 +237,12 @@ private:
         }
         std::atomic<u64> next{0};
         run_parallel(static_cast<unsigned>(std::clamp<u64>(small.size(), 1, threads_)), [&](unsigned) {
-            for (u64 i; (i = next.fetch_add(1, std::memory_order_relaxed)) < small.size();) {
+            take_each(next, small.size(), [&](u64 i) {
                 const u64 begin = part.begin + begins[small[i]], count = begins[small[i] + 1] - begins[small[i]];
                 u8* const from = part.into + begin * width_;
                 kernels_.sort[kind_](from, to_ + begin * width_, spare_ + begin * width_, count, ordered_);
                 decode_here(begin, count);
-            }
+            });
         });
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from headrace.arrange.multisplit.split_gpu import MOST_BY_U32
 from headrace.arrange.sort.launch_gpu import RESIDENT_THREADS, THREADS, Common, Keys, Moved, packed_arrays
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 LIGHTS_AT = 16 + 16 * 16 + 8
@@ -20,7 +21,7 @@ PORTION = struct.Struct("<5Q2I")
 """Of a step: begin, count, where digits start and where the next portion's do, states; epoch, and whether keys are written."""
 MAY, MUST = 1, 2
 """Of a `Case`, whether to go by parts; 0: not."""
-_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", begins_early=True)
+_STRAIGHT = Entry("arrange/sort/digits/sort_straight.cu", "sort_straight", "P296sQI", mode=LaunchMode.EARLY)
 _STRAIGHT_DEFINES: dict[str, int] = {}
 _STRAIGHT_THREADS, _MANY = 1024, 1 << 20
 """Of a block, from so many keys on: few blocks of many, since a launch that has nothing to do ends the sooner."""
@@ -302,24 +303,24 @@ def _counter_bytes(counters: int, threads: int) -> int:
     return min(1 << most.bit_length() - 1, 32) * counters * 4
 
 
-_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", begins_early=True)
+_PLAN = Entry("arrange/sort/digits/sort_plan.cu", "sort_plan", "PP24sPP", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPPP", begins_early=True)
+    return Entry("arrange/sort/digits/sort_count.cu", "sort_count", f"PQ{rule}sIPPPP", mode=LaunchMode.EARLY)
 
 
 @lru_cache(16)
 def _heads_entry(name: str, signature: str) -> Entry:
-    return Entry("arrange/sort/digits/sort_heads.cu", name, signature, begins_early=True)
+    return Entry("arrange/sort/digits/sort_heads.cu", name, signature, mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _light_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/heavy/light_pass.cu", "light_pass", f"PI{rule}s296s48s", begins_early=True)
+    return Entry("arrange/sort/heavy/light_pass.cu", "light_pass", f"PI{rule}s296s48s", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _pass_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s", begins_early=True)
+    return Entry("arrange/sort/digits/sort_pass.cu", "sort_pass", f"PI{rule}s296s48s", mode=LaunchMode.EARLY)

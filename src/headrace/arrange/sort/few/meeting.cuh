@@ -1,6 +1,6 @@
-// Blocks of one launch that wait for each other. All must be resident: a launch has no more of them than the card has
-// multiprocessors. A meeting costs about a microsecond; what a block does between telling that it has come and waiting
-// for the others is free.
+// Blocks of one launch that wait for each other. All must be resident, so the launch is cooperative (`LaunchMode` in
+// core/gpu/kernels.py) and has no more blocks than the card has multiprocessors. A meeting costs about a microsecond;
+// what a block does between telling that it has come and waiting for the others is free.
 #pragma once
 #include "core/tile/look_back.cuh"
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from headrace.arrange.sort.digits.digits_gpu import tile_bytes
 from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
 
 SOURCE, TARGET, BETWEEN = 0, 1, 2
@@ -144,7 +145,7 @@ def sort_by_ranks(launcher: Launcher, keys: Keys, shape: RankShape, arrays: tupl
     moved, columns = arrays
     meets = any(one.in_place for one in (moved, *columns))
     args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), counters() if meets else None)
-    launcher.launch(_rank_entry(len(keys.rule)), shape.shape(keys, count), args)
+    launcher.launch(_rank_entry(len(keys.rule), meets), shape.shape(keys, count), args)
 
 
 def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tuple[Moved, Sequence[Moved]], count: int, *,
@@ -165,14 +166,15 @@ def sort_together(launcher: Launcher, keys: Keys, shape: BlockShape, arrays: tup
 @lru_cache(8)
 def local_entry(rule: int) -> Entry:
     """Of sort_local.cu, for a ``KeyRule`` of so many bytes."""
-    return Entry("arrange/sort/parts/sort_local.cu", "sort_local", f"48s{rule}s296sI", begins_early=True)
+    return Entry("arrange/sort/parts/sort_local.cu", "sort_local", f"48s{rule}s296sI", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _small_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/few/sort_small.cu", "sort_small", f"I{rule}s296sI32s")
+    return Entry("arrange/sort/few/sort_small.cu", "sort_small", f"I{rule}s296sI32s", mode=LaunchMode.COOPERATIVE)
 
 
-@lru_cache(8)
-def _rank_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/few/sort_rank.cu", "sort_rank", f"I{rule}s296sIP")
+@lru_cache(16)
+def _rank_entry(rule: int, meets: bool) -> Entry:
+    mode = LaunchMode.COOPERATIVE if meets else LaunchMode.ORDERED
+    return Entry("arrange/sort/few/sort_rank.cu", "sort_rank", f"I{rule}s296sIP", mode=mode)

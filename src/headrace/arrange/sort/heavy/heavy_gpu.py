@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace.arrange.sort.digits.digits_gpu import PORTION, Case, Plan, Tiles
 from headrace.arrange.sort.launch_gpu import Common, Keys, Moved, packed_arrays
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Room, Shape
 
 _EPOCH = (1 << 32) - 1
@@ -118,4 +119,4 @@ class HeavyKeys:
 
 @lru_cache(32)
 def _entry(file: str, name: str, signature: str) -> Entry:
-    return Entry(f"arrange/sort/heavy/{file}.cu", name, signature, begins_early=True)
+    return Entry(f"arrange/sort/heavy/{file}.cu", name, signature, mode=LaunchMode.EARLY)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrange.sort.launch_gpu import Keys
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Shape
 
 _STAGE_BYTES, _ROW_BYTES = 8, 2
@@ -39,4 +40,4 @@ class SpreadShape:
 @lru_cache(8)
 def spread_entry(rule: int) -> Entry:
     """For a ``KeyRule`` of so many bytes."""
-    return Entry("arrange/sort/parts/sort_spread.cu", "sort_spread", f"48s{rule}s296sIPP", begins_early=True)
+    return Entry("arrange/sort/parts/sort_spread.cu", "sort_spread", f"48s{rule}s296sIPP", mode=LaunchMode.EARLY)

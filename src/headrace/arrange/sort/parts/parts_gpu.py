@@ -15,6 +15,7 @@ from headrace.arrange.sort.few.small_gpu import local_entry
 from headrace.arrange.sort.launch_gpu import RESIDENT_THREADS, Common, Keys, Moved, packed_arrays
 from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.arrange.sort.parts.parts_shapes import BUCKET_BYTES, RECORD_BYTES, Bounds, PartOptions, PartShapes
+from headrace.core.gpu.kernels import LaunchMode
 from headrace.core.gpu.launcher import Entry, Part, Room, Shape
 
 MOST_KEYS = (1 << 32) - 1
@@ -221,10 +222,10 @@ class PartSort:
         self._common.launcher.launch(local_entry(len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sI", begins_early=True)
-_FIRST = Entry("arrange/sort/parts/parts_assign.cu", "parts_first", "168sIPI", begins_early=True)
-_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI", begins_early=True)
-_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII", begins_early=True)
+_BEGIN = Entry("arrange/sort/parts/parts_assign.cu", "parts_begin", "168sI", mode=LaunchMode.EARLY)
+_FIRST = Entry("arrange/sort/parts/parts_assign.cu", "parts_first", "168sIPI", mode=LaunchMode.EARLY)
+_CLEAR = Entry("arrange/sort/parts/parts_assign.cu", "parts_clear", "168sI", mode=LaunchMode.EARLY)
+_ASSIGN = Entry("arrange/sort/parts/parts_assign.cu", "parts_assign", "168sII", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
@@ -234,19 +235,19 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s", begins_early=True)
+    return Entry(f"arrange/sort/parts/{name}.cu", name, f"168sI{rule}s296s", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sP", begins_early=True)
+    return Entry("arrange/sort/parts/parts_stable.cu", "parts_stable", f"168sI{rule}s296sP", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _rest_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_rest.cu", "parts_rest", f"168sI{rule}s296sPP24s", begins_early=True)
+    return Entry("arrange/sort/parts/parts_rest.cu", "parts_rest", f"168sI{rule}s296sPP24s", mode=LaunchMode.COOPERATIVE)
 
 
 @lru_cache(8)
 def _rest_alone_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/parts/parts_rest_alone.cu", "parts_rest_alone", f"168sI{rule}s296sP", begins_early=True)
+    return Entry("arrange/sort/parts/parts_rest_alone.cu", "parts_rest_alone", f"168sI{rule}s296sP", mode=LaunchMode.COOPERATIVE)

@@ -5,7 +5,6 @@
 #include "arrange/sort/parts/split_stably.cuh"
 // Behind the tile whose threads it has.
 #include "arrange/sort/parts/rest_of_steps.cuh"
-#include "core/tile/launch.cuh"
 
 using namespace headrace;
 
@@ -23,7 +22,6 @@ static __device__ __forceinline__ void clear_states(void* states, u64 bytes) {
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_rest(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting, void* states,
                First first) {
-    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     if (number == 0 ? lists.plan->how != How::by_parts : lists.counts[number].blocks == 0) return;
     const Splitting task = {lists, rule, arrays, states, memory};

@@ -2,7 +2,6 @@
 #include "arrange/sort/parts/scatter_blocks.cuh"
 // Behind the tile whose threads it has.
 #include "arrange/sort/parts/rest_of_steps.cuh"
-#include "core/tile/launch.cuh"
 #include "core/tile/memory.cuh"
 
 using namespace headrace;
@@ -12,7 +11,6 @@ static_assert(sizeof(Assigning) <= digits * bin_bytes);
 // From step `number` of the plan on; dynamic shared memory: the bins. `meeting` is zero, and will be.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     parts_rest_alone(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting) {
-    tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     if (lists.counts[number].blocks == 0) return;
     const Scattering task = {lists, rule, arrays, reinterpret_cast<Key*>(memory)};

@@ -1,0 +1,1 @@
+"""The figures that pages take over from result files (bench/readme.py)."""

@@ -1,0 +1,128 @@
+"""Prints the figures of README.md, and of other pages, from the result files that they name.
+
+A page has ``<!-- figures: NAME -->`` before a figure or a table and ``<!-- end -->`` after it; what stands between is one of
+`BLOCKS`, made of the newest results in bench/results. `python -m checks` compares them (checks/figures.py).
+
+    python -m bench.readme                        # print all blocks
+    python -m bench.readme --take FOLDER          # copy what tools/measure_figures.sh has measured into bench/results
+    python -m bench.readme --write README.md      # write the blocks into pages
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from bench.blocks import arrays, reads
+from bench.blocks.results import MissingResultError, Results
+
+BLOCKS: dict[str, Callable[[Results], str]] = {
+    "headline": reads.headline,
+    "readers": reads.readers,
+    "scans": reads.scans,
+    "threads": reads.threads,
+    "writers": reads.writers,
+    "latency": reads.latency,
+    "memory": reads.memory,
+    "gpu reads": reads.gpu_reads,
+    "small reads": reads.small_reads,
+    "gpu streams": reads.gpu_streams,
+    "primitives": arrays.primitives,
+    "histograms": arrays.histograms,
+    "multisplit": arrays.multisplit,
+    "sorts": arrays.sorts,
+}
+"""Name to what is printed: one line, or several."""
+TAKEN = {
+    "sort": "h200/{}-sort-called",
+    "multisplit": "h200/{}-multisplit-called",
+    "primitives": "h200/{}-primitives-called",
+    "histogram": "h200/{}-histogram-called",
+    "small": "h200/{}-small-reads",
+    "read": "h200/{}-gpu-reads",
+    "stream": "h200/{}-gpu-streams",
+    "readers": "xeon-16-cores/{}-readers",
+    "readers_more": "xeon-16-cores/{}-readers-more",
+    "write": "xeon-16-cores/{}-writers",
+    "stream_cpu": "xeon-16-cores/{}-scans",
+    "scaling": "xeon-16-cores/{}-scaling",
+    "latency": "xeon-16-cores/{}-latency",
+    "memory": "xeon-16-cores/{}-memory",
+}
+"""Names of tools/measure_figures.sh, and where their results are kept, by date."""
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"<!-- figures: ([^>]*?) -->(.*?)<!-- end -->", re.DOTALL)
+
+
+def stale(text: str, root: Path, page: Path) -> Iterator[tuple[int, str]]:
+    """Line and message of each block of a page that is not what the results say."""
+    for match in BLOCK.finditer(text):
+        line, name = text.count("\n", 0, match.start()) + 1, match[1]
+        if name not in BLOCKS:
+            yield line, f"no such figures: {name}; there are: {', '.join(BLOCKS)}"
+            continue
+        try:
+            wanted = BLOCKS[name](Results(root, page.parent))
+        except MissingResultError as error:
+            yield line, f"figures {name}: {error}"
+            continue
+        found, expected = match[2].strip().splitlines(), wanted.splitlines()
+        if found != expected:
+            pairs = zip_longest(found, expected, fillvalue="")
+            here, there = next((a, b) for a, b in pairs if a != b)
+            yield line, f"figures {name}: {here!r} is not what the results say: {there!r} (python -m bench.readme --write)"
+
+
+def written(text: str, root: Path, page: Path) -> str:
+    """The page with each block as the results have it; a block without results stays as it is."""
+
+    def block(match: re.Match[str]) -> str:
+        try:
+            made = BLOCKS[match[1]](Results(root, page.parent))
+        except MissingResultError as error:
+            print(f"{match[1]}: {error}")
+            return match[0]
+        return f"<!-- figures: {match[1]} -->" + (f"\n\n{made}\n\n" if "\n" in made else made) + "<!-- end -->"
+
+    return BLOCK.sub(block, text)
+
+
+def take(folder: Path, root: Path) -> None:
+    """Copy results of a folder to their places in bench/results."""
+    for name, place in TAKEN.items():
+        measured = folder / f"{name}.json"
+        if not measured.is_file():
+            print(f"{name}: not in {folder}")
+            continue
+        date = Results.facts(measured)["date"]
+        for suffix in (".json", ".md"):
+            target = root / "bench" / "results" / (place.format(date) + suffix)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(measured.with_suffix(suffix), target)
+            print(target.relative_to(root))
+
+
+def main() -> None:
+    """Take results, write pages, or print blocks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--take", type=Path)
+    parser.add_argument("--write", type=Path, nargs="+")
+    given = parser.parse_args()
+    if given.take:
+        take(given.take, ROOT)
+    for page in given.write or ():
+        page.write_text(written(page.read_text(encoding="utf-8"), ROOT, page.resolve()), encoding="utf-8")
+    if not given.take and not given.write:
+        for name, made in BLOCKS.items():
+            try:
+                print(f"<!-- figures: {name} -->\n\n{made(Results(ROOT, ROOT))}\n\n<!-- end -->\n")
+            except MissingResultError as error:
+                print(f"<!-- figures: {name} -->{error}<!-- end -->\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Reads a sample as a proposal says, before the proposal is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headrace import _native
+from headrace.api.read.csv_options import CsvOptions, FilesOptions
+from headrace.api.read.reading import load_plan, prepare, table_columns
+from headrace.columns.column import Column
+from headrace.columns.load.extent import ExtentOptions
+from headrace.columns.load.load import ValueOptions, load
+from headrace.columns.load.rows import RowOptions
+from headrace.columns.schema import SchemaOptions
+from headrace.core.context import Context
+from headrace.core.errors import EmptyInputError, ParseError
+from headrace.sources.open import OpenSource, SourceOptions
+from headrace.structure.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A sample's columns, and why it cannot be read.
+
+    Parameters
+    ----------
+    columns
+        By name, with inferred types.
+    fault
+        Why records or the header are refused; empty if none is.
+    """
+
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    fault: str = ""
+
+
+def read_sample(text: bytes, dialect: Dialect, extent: ExtentOptions, rows: RowOptions, context: Context) -> Reading:
+    """Read a text by these options; texts that cannot be decoded are null and no fault, since no proposal changes them."""
+    options = CsvOptions(
+        dialect=dialect,
+        schema=SchemaOptions(header=extent.header is not None),
+        values=ValueOptions(on_error="null"),
+        extent=extent,
+        rows=rows,
+        row_index=None,
+        source=SourceOptions(),
+        files=FilesOptions(),
+        context=context,
+        chunk_bytes=None,
+    )
+    source = OpenSource(_native.Source.from_bytes(text), "<sample>")
+    try:
+        prepared = prepare(source, options)
+        loaded = load(source, dialect, load_plan(source, prepared, options))
+    except (ParseError, EmptyInputError) as error:
+        return Reading(fault=str(error))
+    refused = loaded.counts["rejected"]
+    fault = f"{refused} of its records are refused" if refused else ""
+    return Reading(columns=dict(table_columns(prepared, loaded, options)), fault=fault)

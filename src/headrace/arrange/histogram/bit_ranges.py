@@ -1,0 +1,70 @@
+"""Counts floats between edges that reach further than a float's difference goes, such as -inf, 0 and inf, by their bits.
+
+The bits of positive floats, as unsigned whole numbers, ascend with the floats. Those of negative floats lie above and descend. So
+the keys of a bucket are one range of bits if they are positive and another if they are negative. A NaN is in neither range, and
+-0.0 is counted with 0.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.arrange.bucket.buckets import MOST, Edges, between
+from headrace.core.errors import OptionError
+
+
+def reaches_far(edges: Any) -> bool:
+    """Whether the first and the last edge are further apart than their type goes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reaches_far(np.array([0, np.inf])), reaches_far(np.array([-1.5, 2.0]))
+    (True, False)
+    """
+    import numpy as np  # arrays are optional in this package
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(edges[-1] - edges[0])
+
+
+def bit_edges(edges: Any) -> Edges:
+    """Edges of unsigned whole numbers: m + 1 of the positive keys of m buckets, then m + 1 of the negative keys, in reverse.
+
+    Raises
+    ------
+    OptionError
+        There would be too many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [hex(edge) for edge in bit_edges(np.array([-np.inf, 0, np.inf], np.float32)).given.tolist()]
+    ['0x0', '0x0', '0x7f800000', '0x80000000', '0x80000001', '0xff800001']
+    """
+    import numpy as np
+
+    most = MOST // 2 - 1
+    if len(edges) - 1 > most:
+        raise OptionError(
+            f"splitters further apart than {edges.dtype} goes may have {most} buckets at most, not {len(edges) - 1}"
+        )
+    unsigned = np.dtype(f"u{edges.itemsize}")
+    magnitudes = np.abs(edges).view(unsigned)
+    sign = unsigned.type(1 << (8 * edges.itemsize - 1))
+    positive = np.where(edges > 0, magnitudes, 0)
+    negative = sign + np.where(edges > 0, 0, magnitudes + 1)
+    return between(unsigned, np.concatenate([positive, negative[::-1]]).astype(unsigned))
+
+
+def folded(counts: Any) -> Any:
+    """The counts of buckets from those between `bit_edges`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folded(np.array([1, 2, 100, 30, 40]))
+    array([41, 32])
+    """
+    buckets = len(counts) // 2
+    return counts[:buckets] + counts[buckets + 1 :][::-1]

@@ -1,0 +1,87 @@
+"""Finds values that a separator would tear: times, dates, addresses, links.
+
+A field that is a whole value outweighs its parts: ``12:30:15`` is one time, not three integers between colons. The forms are
+those of text alone; a column type for them need not exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_LONGEST = 4096
+"""Bytes of a record that are searched."""
+
+_MONTH = rb"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
+_TIME = rb"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:\ ?[AaPp][Mm]\b)?"
+_DATE = rb"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
+_DATE_OF_LOGS = rb"\d{1,2}/" + _MONTH + rb"/\d{4}:\d\d:\d\d:\d\d(?:\ [-+]\d{4})?"
+_DATE_IN_WORDS = rb"(?:\d{1,2}\.?[\ -]" + _MONTH + rb"[\ -]\d{4}|" + _MONTH + rb"\ \d{1,2},?\ \d{4})"
+_STAMP = _DATE_OF_LOGS + rb"|(?:" + _DATE + rb"|" + _DATE_IN_WORDS + rb")(?:[T\ ]" + _TIME + rb"(?:\ ?(?:Z|[-+]\d\d:?\d\d))?)?"
+_HOST = rb"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?"
+_GROUP = rb"[0-9A-Fa-f]{1,4}"
+_HOST_OF_VERSION_6 = (
+    rb"(?=[0-9A-Fa-f:]*[0-9A-Fa-f]{3})"  # else 1::2 is one
+    rb"(?:(?:" + _GROUP + rb":){7}" + _GROUP + rb"|(?:" + _GROUP + rb":){1,6}(?::" + _GROUP + rb"){1,6})"
+)
+_CARD = rb"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}"
+_MAIL = rb"[^\s@,;:|\"'<>]+@[\w-]+(?:\.[\w-]+)+"
+_LINK = rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s,;|\"'<>]+"
+_STREET = (
+    rb"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square|Sq|Court|Ct|Place|Pl|Highway|Hwy|Terrace)\.?"
+)
+_POSTAL = rb"\d{1,5}[A-Za-z]?\ (?:[\w.'\x80-\xff-]+\ ){1,4}" + _STREET + rb"(?:,\ ?[\w.'\x80-\xff\ -]+){1,4}"
+
+_WHOLE = re.compile(b"|".join([_STAMP, _TIME, _CARD, _HOST_OF_VERSION_6, _HOST, _LINK, _MAIL, _POSTAL]))
+
+
+def _between_edges(*forms: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w.:/@-])(?:" + b"|".join(forms) + rb")(?![\w:@-]|[.]\w)")
+
+
+_WITH_COLONS = _between_edges(_STAMP, _TIME, _CARD, _HOST_OF_VERSION_6, _HOST, _LINK)
+_OF_LINKS = _between_edges(_LINK, _MAIL)
+_TEARING = {
+    b":": _WITH_COLONS,
+    b"::": _WITH_COLONS,
+    b" ": _between_edges(_STAMP, _TIME, _POSTAL),
+    b",": _between_edges(_DATE_IN_WORDS, _POSTAL),
+} | dict.fromkeys((b"~", b"!", b"*", b"&", b"$", b"@", b"=", b"+", b"#"), _OF_LINKS)
+"""Forms that may contain a separator."""
+
+
+def is_whole(text: bytes) -> bool:
+    """Return whether a text is a time, a date, an address or a link, and nothing more."""
+    return _WHOLE.fullmatch(text) is not None
+
+
+def tearing_forms(sep: bytes, quote: bytes | None) -> list[re.Pattern[bytes]]:
+    """Return the forms that a dialect may tear: values that contain its separator; if it has no quotes, text in quotes."""
+    forms = [_TEARING[sep]] if sep in _TEARING else []
+    if quote is None:
+        edge = re.escape(sep)
+        forms.append(re.compile(rb"(?:(?<=" + edge + rb')|\A)"[^"]+"(?=' + edge + rb"|\Z)"))
+    return forms
+
+
+def torn_fields(record: bytes, ends: Sequence[int], gap: int, forms: Iterable[re.Pattern[bytes]]) -> set[int]:
+    """Return the indexes of the fields that are parts of a whole value.
+
+    Parameters
+    ----------
+    record
+        Its text, from its first byte on.
+    ends
+        Where each field but the last ends, in bytes from the record's first one.
+    gap
+        Length of the separator, in bytes.
+    forms
+        As `tearing_forms` gives them.
+    """
+    spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _LONGEST)]
+    torn: set[int] = set()
+    for start, stop in spans:
+        for field, end in enumerate(ends):
+            if start < end and end + gap <= stop:
+                torn |= {field, field + 1}
+    return torn

@@ -1,0 +1,177 @@
+"""Which of the wrong arguments each parameter takes after all: by hand, from the documentation.
+
+What is not listed here must be refused: a value that is silently taken for another gives wrong results.
+"""
+
+from __future__ import annotations
+
+NONE = {"none"}
+FLAG = {"true", "false", "numpy bool"}
+FROM_ZERO = {"zero", "one", "int64"}
+FROM_ONE = {"one", "int64"}
+CONTEXT = {"none", "context"}
+BYTES = {"bytes", "text", "surrogate", "nul", "text True", "text None", "numpy text"}
+"""Of a separator: digits may be one in a `Dialect`, where no header is inferred."""
+NAMES = {"text", "nul", "digits", "text True", "text None", "long text", "numpy text"}
+NULL = {"empty bytes", "bytes", "empty text", *NAMES}
+SEVERAL = {
+    *NULL,
+    *("empty list", "list of texts", "empty tuple", "empty set", "set of texts"),
+    *("array of texts", "array of bytes", "empty array", "table"),
+}
+"""Texts of words; a table is an iterator of its columns' names."""
+POSITIONS = {"empty list", "empty tuple", "list of numbers", "pair", "range"}
+INTEGERS = {"array of int64", "array of uint32"}
+KEYS = {*INTEGERS, "array of float64", "read-only array", "unaligned array"}
+SORTED = {*KEYS, "array of float16", "array of bool", "array of dates"}
+ANY_LENGTH = {"array of other length", "empty array"}
+EVERYTHING = {"everything"}
+"""Bytes are a text whatever they hold; other tests are about them."""
+
+TAKES: dict[str, set[str]] = {
+    "source": EVERYTHING,
+    "device": {"none", "device"},
+    "to": {"none", "device"},
+    "dialect": NONE,
+    "sep": {*BYTES, "digits"},
+    "quote": NONE,
+    "quote_char": NONE,
+    "escape": NONE,
+    "escape_char": NONE,
+    "comment": {"none", *BYTES, "digits"},
+    "lineterminator": {"none", *BYTES, "digits"},
+    "line_end": {"none", *BYTES, "digits"},
+    "header": {"true", "false", *FROM_ZERO, "list of numbers", "pair", "range"},
+    "names": NONE,
+    "columns": {"none", *POSITIONS},
+    "schema": NONE,
+    "dtypes": {"none", "empty dict"},
+    "null_values": {*SEVERAL, "empty dict"},
+    "true_values": SEVERAL,
+    "false_values": SEVERAL - {"text True"},
+    "thousands": NONE,
+    "date_format": {"none", "empty dict"},
+    "n_rows": {"none", *FROM_ZERO},
+    "skip_rows": FROM_ZERO,
+    "skip_rows_after_header": FROM_ZERO,
+    "skip_footer": FROM_ZERO,
+    "short_records": NONE,
+    "long_records": NONE,
+    "row_index_name": {"none", "empty text", *NAMES},
+    "row_index_offset": {*FROM_ZERO, "minus one"},
+    "compression": NONE,
+    "encoding": NONE,
+    "include_file_paths": {"none", "true", "false", *NAMES},
+    "hive_partitioning": {"false"},
+    "context": CONTEXT,
+    "threads": {"none", *FROM_ONE},
+    "chunk_bytes": {"none", *FROM_ONE},
+    "progress": {"none", "class", "own class", "lambda"},
+    "batch_bytes": {"none", *FROM_ONE},
+    "memory_limit": {"none", *FROM_ONE},
+    "resume": {"none", *FROM_ZERO},
+    "sample_bytes": FROM_ONE,
+    "table": {"table"},
+    "path_or_file": {"none", "text", "surrogate", "digits", "text True", "text None", "numpy text"},
+    "null": NULL,
+    "strategy": NONE,
+    "out": NONE,
+    "range": NONE,
+    "splitters": NONE,
+    "bucket": {"none", "expression"},
+    "buckets": {"bucket function"},
+    "k": FROM_ZERO,
+    "m": FROM_ONE,
+    "n": FROM_ONE,
+    "low": FROM_ZERO,
+    "high": FROM_ONE,
+    "predicate": {"expression"},
+    "expression": {"expression"},
+    "isa": {"empty text"},
+    "index": FROM_ZERO,
+    "unit": NONE,
+    "tz": NONE,
+    "precision": NONE,
+    "scale": NONE,
+    "byte": FROM_ZERO,
+    "record": FROM_ZERO,
+    "file": FROM_ZERO,
+    "earlier": FROM_ZERO,
+    "connection": NONE,
+    "records": FROM_ZERO,
+    "dtype": set(),
+}
+"""By the parameter's name."""
+TAKES |= dict.fromkeys(
+    ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
+)
+TAKES |= dict.fromkeys(("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "lenient", "strict", "views"), FLAG)
+TAKES |= dict.fromkeys(("descending", "total_order", "stable", "largest", "exclusive"), FLAG)
+
+TAKES_IN: dict[str, set[str]] = {
+    "scan_csv.shrink": {"false"},
+    "sniff_csv.header": FLAG,
+    "sniff_csv.comment": NONE,
+    "write_csv.header": FLAG,
+    "write_csv.line_end": BYTES - {"surrogate"} | {"digits"},
+    "Context.device": {"device"},
+    "Device.parse.device": {"device"},
+    "Table.to.device": {"device"},
+    "Column.to.device": {"device"},
+    "Table.columns": {"empty dict"},
+    "Table.rejects": {"none", "table"},
+    "Table.report": {"none", "lambda"},
+    "Table[].key": {*FROM_ZERO, "minus one"},
+    "Table.partition_by_hash.columns": {"set of texts"},
+    "Column[].key": {*FROM_ZERO, "minus one"},
+    "Column.slice.start": FROM_ZERO,
+    "Column.slice.length": FROM_ZERO,
+    "Column.compact.threads": FROM_ONE,
+    "Column.__array__.dtype": {"none", "class", "own class", "float64"},
+    "Column.__array__.copy": {"none", "true", "numpy bool"},
+    "Column.type": {"type"},
+    "Column.length": FROM_ZERO,
+    "Column.null_count": {*FROM_ZERO, "minus one"},
+    "Column.validity": NONE,
+    "Column.offsets": NONE,
+    "Column.offset": {"zero"},
+    "Column.data": {"empty tuple"},
+    "Column.dictionary": {"none", "column"},
+    "Scan.select.columns": POSITIONS,
+    "sort.keys": {*SORTED, *ANY_LENGTH, "column"},
+    "sort.out": {"none", "array of uint32"},
+    "argsort.keys": {*SORTED, *ANY_LENGTH, "column"},
+    "argsort.out": {"none", "array of int64"},
+    "sort_pairs.keys": SORTED,
+    "sort_pairs.values": {*SORTED, "empty list", "empty tuple"},
+    "sort_pairs of columns.keys": set(),
+    "sort_pairs of columns.values": {"empty list", "empty tuple", "array of two dimensions", "array of three dimensions"},
+    "is_sorted.keys": {*SORTED, *ANY_LENGTH, "column"},
+    "top_k.keys": {*SORTED, "array of other length"},
+    "histogram.keys": {*KEYS, "array of other length"} - {"array of float64"},
+    "histogram.splitters": {"none", "range", *INTEGERS, "array of other length", "array with gaps", "read-only array"},
+    "histogram bucket.keys": {"array of uint32"},
+    "histogram splitters.bucket": NONE,
+    "histogram splitters.keys": {*KEYS, *ANY_LENGTH},
+    "histogram splitters.splitters": {"none", "range", *INTEGERS, "array of other length", "array with gaps", "read-only array"},
+    "multisplit.keys": {*KEYS, "array of structures", "array of other length"} - {"array of float64"},
+    "multisplit.values": {*SORTED, "none", "empty list", "empty tuple", "array of structures"},
+    "multisplit even.low": {*FROM_ZERO, "whole float", "float64"},
+    "multisplit even.high": set(),
+    "multisplit even.m": set(),
+    "multisplit splitters.edges": {"array of other length", "array with gaps"},
+    "scan.items": {*INTEGERS, "read-only array", "unaligned array", "array of other length"},
+    "reduce.items": {*KEYS, *ANY_LENGTH},
+    "select.items": SORTED,
+    "select.mask": {"array of bool"},
+    "buckets.even.low": EVERYTHING,
+    "buckets.even.high": EVERYTHING,
+    "buckets.splitters.edges": EVERYTHING,
+}
+"""By call and parameter. What a bucket function takes of numbers is looked at when there are keys."""
+
+
+def takes(call: str, parameter: str) -> set[str]:
+    """Wrong arguments that are right there."""
+    own = TAKES_IN.get(f"{call}.{parameter}")
+    return TAKES.get(parameter, set()) if own is None else own

@@ -1,0 +1,75 @@
+"""The interpreter ends while daemon threads read, scan, write and sort: exit code 0 and not a word on stderr."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+_PROGRAM = """
+import io, threading, time
+import headrace
+import numpy as np
+
+class Batches:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return headrace.scan_csv(text, batch_bytes=1 << 16).__arrow_c_stream__()
+
+def work():
+    while True:
+        {call}
+        running.set()
+
+text = b"a,b,c\\n" + b"12,hello,1.5\\n" * 100_000
+table = headrace.read_csv(text)
+keys = np.random.default_rng(1).integers(0, 1 << 60, 1_000_000)
+running = threading.Event()
+threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+running.wait()
+{end}
+"""
+
+_CALLS = {
+    "read_csv": "headrace.read_csv(text)",
+    "read_csv on one thread": "headrace.read_csv(text, context=headrace.Context(threads=1))",
+    "read_csv with progress": "headrace.read_csv(text, progress=lambda done, total: None)",
+    "read_csv of a stream": "headrace.read_csv(io.BytesIO(text))",
+    "scan_csv": "for batch in headrace.scan_csv(text, batch_bytes=1 << 16): pass",
+    "write_csv": "headrace.write_csv(table)",
+    "write_csv of Python batches": "headrace.write_csv(Batches())",
+    "sort": "headrace.sort(keys)",
+    "argsort": "headrace.argsort(keys)",
+    "histogram": "headrace.histogram(keys, bins=100)",
+    "sniff_csv": "headrace.sniff_csv(text)",
+}
+
+
+def _program(call: str, end: str) -> list[str]:
+    return [sys.executable, "-c", _PROGRAM.format(call=_CALLS[call], end=end)]
+
+
+@pytest.mark.parametrize("call", _CALLS)
+def test_daemon_threads_end_without_a_word(call):
+    for sleep in (0.0, 0.03):
+        ended = subprocess.run(_program(call, f"time.sleep({sleep})"), capture_output=True, timeout=120, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("call", ["read_csv", "scan_csv", "sort"])
+def test_an_interrupt_in_join_is_the_only_error(call):
+    started = subprocess.Popen(
+        _program(call, "print('joins', flush=True)\nthreads[0].join()"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline() == b"joins\n"
+    time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    _, errors = started.communicate(timeout=120)
+    assert errors.endswith(b"KeyboardInterrupt\n")
+    assert errors.count(b"Traceback") == 1
+    assert started.returncode == -signal.SIGINT

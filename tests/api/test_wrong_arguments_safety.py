@@ -1,0 +1,156 @@
+"""Every public function with arguments of every wrong kind: an error that names the argument, and nothing else.
+
+Errors are this package's, a TypeError that names the argument, or, for paths, Python's. What is taken is what `taken_arguments`
+lists; all else would be a silent coercion.
+"""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from taken_arguments import EVERYTHING, takes
+from wrong_arguments import (
+    Call,
+    array_calls,
+    array_values,
+    fault_of,
+    library_calls,
+    likely_values,
+    outcome,
+    plain_calls,
+    plain_values,
+)
+
+import headrace
+
+VALUES = {**plain_values(), **array_values()}
+ALL_VALUES = VALUES | likely_values()
+
+
+def keys() -> object:
+    return np.array([3, 1, 2, 1], np.uint32)
+
+
+def mask() -> object:
+    return np.array([True, False, True, True])
+
+
+CALLS = {call.name: call for call in [*plain_calls(), *library_calls(), *array_calls(keys, mask)]}
+PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.tried()]
+MADE_ELSEWHERE = {"Sniffed", "Report", "DeviceArray", "Expression", "key", "release_unused_memory", "__version__"}
+"""What takes no argument of a caller."""
+
+
+@pytest.mark.parametrize(("call", "parameter"), PAIRS, ids=lambda one: getattr(one, "name", one))
+def test_one_wrong_argument(call: Call, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    right = takes(call.name, parameter)
+    faults = []
+    for kind, make in VALUES.items():
+        error = outcome(call, {parameter: make()})
+        fault = fault_of(error, (parameter,))
+        if error is None and kind not in right and right is not EVERYTHING:
+            fault = "it is taken"
+        if isinstance(error, headrace.OptionError) and kind in right:
+            fault = f"it is refused: {error}"
+        if fault:
+            faults.append(f"{kind}: {fault}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(("call", "parameter"), PAIRS, ids=lambda one: getattr(one, "name", one))
+def test_one_likely_argument(call: Call, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for kind, make in likely_values().items():
+        assert not fault_of(outcome(call, {parameter: make()}), (*call.tried(), *call.right())), kind
+
+
+@settings(deadline=None, max_examples=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_several_wrong_arguments(data: st.DataObject, tmp_path: Path) -> None:
+    call = CALLS[data.draw(st.sampled_from(sorted(CALLS)))]
+    names = data.draw(st.lists(st.sampled_from(call.tried()), min_size=min(2, len(call.tried())), max_size=4, unique=True))
+    wrong = {name: ALL_VALUES[data.draw(st.sampled_from(sorted(ALL_VALUES)))]() for name in names if name != "path_or_file"}
+    error = outcome(call, wrong)
+    # Two right values may contradict each other, and the message is then about all that is given.
+    assert not fault_of(error, (*call.tried(), *call.right())), f"{call.name}({wrong})"
+
+
+def test_every_public_name_is_called() -> None:
+    called = {name.partition(".")[0].partition("[")[0].partition(" ")[0] for name in CALLS}
+    public = {name for name in headrace.__all__ if not name.endswith("Error")}
+    assert public - called == MADE_ELSEWHERE
+
+
+@pytest.mark.parametrize("owner", [headrace.Table, headrace.Column, headrace.Scan, headrace.Report, headrace.Context])
+def test_every_method_with_arguments_is_called(owner: type) -> None:
+    protocols = {"__array__", "__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__", "__dlpack__"}
+    for name in dir(owner):
+        method = inspect.getattr_static(owner, name)
+        if name.startswith("_") or not inspect.isfunction(method) or name in protocols:
+            continue
+        parameters = list(inspect.signature(method).parameters)[1:]
+        described = owner is headrace.Column and name == "arrow_description"  # the native part's
+        assert not parameters or described or f"{owner.__name__}.{name}" in CALLS, name
+
+
+WITHOUT = """
+import array
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[2].split(","):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+sys.path.insert(0, sys.argv[1])
+from wrong_arguments import array_calls, fault_of, library_calls, outcome, plain_calls, plain_values
+import headrace
+
+class Keys:
+    code, typestr = "I", "<u4"
+
+    def __init__(self):
+        self.kept = array.array(self.code, [3, 1, 0, 1])
+        address = self.kept.buffer_info()[0]
+        self.__array_interface__ = {"shape": (4,), "typestr": self.typestr, "data": (address, False), "version": 3}
+
+class Mask(Keys):
+    code, typestr = "B", "|u1"
+
+count = 0
+for call in [*plain_calls(), *library_calls(), *array_calls(Keys, Mask)]:
+    right = outcome(call, {})
+    expected = (headrace.MissingDependencyError, headrace.OptionError)
+    if right is not None and (not isinstance(right, expected) and call.name not in ("Scan.timed", "Scan.fetched", "Scan")):
+        print(call.name, repr(right))
+    for parameter in call.tried():
+        if parameter == "path_or_file":
+            continue
+        for kind, make in plain_values().items():
+            count += 1
+            error = outcome(call, {parameter: make()})
+            fault = fault_of(error, (parameter,))
+            if fault:
+                print(call.name, parameter, kind, fault)
+for name in ("numpy", "pyarrow"):
+    missing = name in sys.argv[2].split(",")
+    assert missing == (name not in sys.modules) or not missing, name
+print(count > 1000)
+"""
+
+
+@pytest.mark.parametrize("missing", ["numpy", "numpy,pyarrow,pandas,polars,duckdb", "pyarrow"])
+def test_without_other_libraries(missing: str) -> None:
+    command = [sys.executable, "-c", WITHOUT, str(Path(__file__).parent), missing]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == ["True"], ended.stdout

@@ -1,0 +1,408 @@
+"""Arguments of every wrong kind, and the calls that get them: all of `headrace.__all__` and the methods of its classes."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import inspect
+import io
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+import headrace
+from headrace import Context
+
+TEXT = b"a,b,c\n1,x,2.5\n2,y,3.5\n,,\n"
+
+
+def nested(depth: int) -> list[object]:
+    made: list[object] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+def itself() -> list[object]:
+    made: list[object] = []
+    made.append(made)
+    return made
+
+
+def closed_file() -> object:
+    file = io.BytesIO(b"a\n1\n")
+    file.close()
+    return file
+
+
+def plain_values() -> dict[str, Callable[[], object]]:
+    """Wrong values that need nothing but Python."""
+    return {
+        "none": lambda: None,
+        "true": lambda: True,
+        "false": lambda: False,
+        "zero": lambda: 0,
+        "one": lambda: 1,
+        "minus one": lambda: -1,
+        "huge": lambda: 10**30,
+        "hugely negative": lambda: -(10**30),
+        "2**63": lambda: 2**63,
+        "float": lambda: 1.5,
+        "whole float": lambda: 1.0,
+        "nan": lambda: float("nan"),
+        "inf": lambda: float("inf"),
+        "complex": lambda: 1j,
+        "decimal": lambda: decimal.Decimal("1"),
+        "fraction": lambda: fractions.Fraction(1, 2),
+        "empty bytes": lambda: b"",
+        "bytes": lambda: b"\xff",
+        "bytearray": lambda: bytearray(b"ab"),
+        "memoryview": lambda: memoryview(b"ab"),
+        "strided memoryview": lambda: memoryview(b"abcd")[::2],
+        "empty text": lambda: "",
+        "text": lambda: "xyzzy",
+        "surrogate": lambda: "\udcff",
+        "half surrogate": lambda: "\ud800",
+        "nul": lambda: "a\0b",
+        "digits": lambda: "3",
+        "text True": lambda: "True",
+        "text None": lambda: "None",
+        "long text": lambda: "x" * 100_000,
+        "empty list": list,
+        "nested list": lambda: [[[]]],
+        "deep list": lambda: nested(5000),
+        "list of itself": itself,
+        "list of texts": lambda: ["xyzzy"],
+        "list of numbers": lambda: [1, 2],
+        "list of none": lambda: [None],
+        "list of objects": lambda: [object()],
+        "list of lists": lambda: [["x"]],
+        "empty tuple": lambda: (),
+        "pair": lambda: (1, 2),
+        "mixed pair": lambda: (1, "x"),
+        "pair of nan": lambda: (float("nan"), float("nan")),
+        "empty dict": dict,
+        "dict": lambda: {"xyzzy": 1},
+        "dict of objects": lambda: {object(): object()},
+        "dict of lists": lambda: {"a": [[]]},
+        "empty set": set,
+        "set": lambda: {1},
+        "set of texts": lambda: {"a"},
+        "range": lambda: range(3),
+        "slice": lambda: slice(None, None, 2),
+        "object": object,
+        "class": lambda: dict,
+        "own class": lambda: Context,
+        "lambda": lambda: lambda *_: None,
+        "generator": lambda: (i for i in range(3)),
+        "ellipsis": lambda: ...,
+        "not implemented": lambda: NotImplemented,
+        "error": lambda: KeyError("x"),
+        "module": lambda: os,
+        "date": lambda: datetime.date(2020, 1, 1),
+        "closed file": closed_file,
+        "text file": lambda: io.StringIO("a\n1\n"),
+        "table": lambda: headrace.read_csv(TEXT),
+        "column": lambda: headrace.read_csv(TEXT)["a"],
+        "context": lambda: Context(threads=1),
+        "device": headrace.Device,
+        "type": lambda: headrace.DataType("int64"),
+        "dialect": headrace.Dialect,
+        "expression": lambda: headrace.key % 7,
+        "bucket function": lambda: headrace.buckets.modulo(3),
+    }
+
+
+def likely_values() -> dict[str, Callable[[], object]]:
+    """Values that are right for some parameter; together with others they may contradict each other."""
+    texts = [
+        "'",
+        ";",
+        "\\",
+        "#",
+        "\n",
+        "|",
+        " ",
+        "a",
+        "auto",
+        "infer",
+        "all",
+        "none",
+        "null",
+        "reject",
+        "raise",
+        "widen",
+        "collect",
+    ]
+    texts += [
+        "gzip",
+        "utf-16",
+        "latin-1",
+        "view",
+        "dictionary",
+        "string",
+        "int64",
+        "timestamp[us, UTC]",
+        "%Y-%m-%d",
+        "cpu",
+        "cuda",
+    ]
+    texts += ["sum", "min", "first", "hybrid", "digits", "block", "int32", "minimal", "string_view"]
+    listed = [["a"], ["a", "b", "c"], ["a", "b"], [0], [0, 2], [-1], ["int64", "string", "float64"], ["x", "y"], ["NA", ""]]
+    mapped = [
+        {"a": "int64"},
+        {"a": "int64", "b": "string", "c": "float64"},
+        {"a": ["NA"]},
+        {"a": "%Y"},
+        {0: "string"},
+        {"zz": "x"},
+    ]
+    numbers = [2, 3, 4, 7, 64, 2**16, 2**24, 2**31, 2**32, 2**62, 0.25, -0.0, (0, 8), (0.0, 1.0), [0, 2, 7], [0.5, 1.5, 9.5]]
+    return {f"likely {value!r}": lambda value=value: value for value in [*texts, *listed, *mapped, *numbers]}  # type: ignore[misc]
+
+
+def array_values() -> dict[str, Callable[[], object]]:
+    """Wrong values that are NumPy's."""
+    import numpy as np
+
+    def locked() -> object:
+        made = np.arange(4)
+        made.flags.writeable = False
+        return made
+
+    return {
+        "array of int64": lambda: np.arange(4),
+        "array of uint32": lambda: np.arange(4, dtype=np.uint32),
+        "array of float64": lambda: np.linspace(0, 1, 4),
+        "array of float16": lambda: np.zeros(4, np.float16),
+        "array of bool": lambda: np.array([True, False, True, False]),
+        "array of complex": lambda: np.zeros(4, complex),
+        "array of big endian": lambda: np.zeros(4, ">i4"),
+        "array of objects": lambda: np.array([object()] * 4),
+        "array of texts": lambda: np.array(["a", "b", "c", "d"]),
+        "array of bytes": lambda: np.array([b"a", b"b", b"c", b"d"]),
+        "array of structures": lambda: np.zeros(4, [("a", "i4"), ("b", "f8")]),
+        "array of dates": lambda: np.zeros(4, "M8[s]"),
+        "array of other length": lambda: np.arange(7),
+        "empty array": lambda: np.zeros(0),
+        "array of no dimension": lambda: np.array(3),
+        "array of two dimensions": lambda: np.zeros((2, 2)),
+        "array of three dimensions": lambda: np.zeros((2, 2, 2), np.uint8),
+        "array with gaps": lambda: np.arange(8)[::2],
+        "array backwards": lambda: np.arange(4)[::-1],
+        "read-only array": locked,
+        "masked array": lambda: np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0]),
+        "unaligned array": lambda: np.frombuffer(b"x" * 33, np.uint8)[1:].view(np.int64),
+        "int64": lambda: np.int64(1),
+        "float64": lambda: np.float64(1.0),
+        "numpy bool": lambda: np.bool_(True),
+        "numpy text": lambda: np.str_("xyzzy"),
+        "dtype": lambda: np.dtype("i4"),
+    }
+
+
+@dataclass(frozen=True)
+class Call:
+    """A callable, and arguments that are right, made anew for each call. No `parameters` are those of the signature."""
+
+    name: str
+    function: Callable[..., object]
+    right: Callable[[], dict[str, Any]]
+    parameters: tuple[str, ...] = ()
+
+    def tried(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        kinds = inspect.Parameter
+        shape = inspect.signature(self.function).parameters.values()
+        own = tuple(one.name for one in shape if one.kind not in (kinds.VAR_KEYWORD, kinds.VAR_POSITIONAL))
+        return self.parameters or own
+
+    def run(self, wrong: dict[str, object]) -> object:
+        """The call with some arguments replaced."""
+        given = {**self.right(), **wrong}
+        shape = inspect.signature(self.function).parameters
+        names = [name for name, one in shape.items() if one.kind is inspect.Parameter.POSITIONAL_ONLY]
+        positional = [given.pop(name) for name in names]
+        return self.function(*positional, **given)
+
+
+class Hang(BaseException):
+    """A call that took too long."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """A block that is ended after a time."""
+
+    def stop(*_: object) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+PATHS = {"source", "path_or_file"}
+OTHER_NAMES = {
+    "key": "column|row|table|slice",
+    "low": "range|splitters",
+    "high": "range",
+    "edges": "splitters|in none of the 3 buckets|in none of the 2 buckets",
+    "name": "type",
+    "m": "buckets|parts",
+    "schema": "names are given",
+}
+"""What messages call a parameter besides its name: `key` is what stands in brackets, and edges are looked at by a later call."""
+LONGEST_MESSAGE = 1200
+
+
+def fault_of(error: BaseException | None, parameters: tuple[str, ...]) -> str:
+    """What is wrong with the end of a call; empty if it is one that is promised."""
+    if error is None:
+        return ""
+    said = str(error)
+    if isinstance(error, headrace.HeadraceError):
+        if len(said) > LONGEST_MESSAGE:
+            return f"the message is too long: {said[:300]!r}"
+        if not isinstance(error, headrace.OptionError):
+            return ""
+        names = "|".join(rf"\b{name}\b|{OTHER_NAMES.get(name, name)}" for name in parameters)
+        return "" if re.search(names, said, re.IGNORECASE) else f"no argument is named: {said!r}"
+    if isinstance(error, TypeError) and any(name in said for name in parameters):
+        return ""
+    if isinstance(error, OSError) and PATHS & set(parameters):
+        return ""
+    return f"{type(error).__name__}: {said[:300]}"
+
+
+def outcome(call: Call, wrong: dict[str, object], seconds: float = 20) -> BaseException | None:
+    """How a call ends."""
+    try:
+        with limited(seconds):
+            call.run(wrong)
+    except (Exception, Hang) as error:  # noqa: BLE001  which error it is, is what is asked
+        return error
+    return None
+
+
+def plain_calls() -> list[Call]:
+    """Calls that need nothing but Python."""
+    functions = {
+        "identity": {"m": 4},
+        "bits": {"low": 0, "high": 4},
+        "even": {"low": 0, "high": 10, "m": 4},
+        "splitters": {"edges": [0, 1, 5]},
+        "modulo": {"m": 4},
+        "hash": {"m": 4},
+        "where": {"predicate": headrace.key < 3},
+        "computed": {"m": 4, "expression": headrace.key % 4},
+    }
+    return [
+        Call("read_csv", headrace.read_csv, lambda: {"source": TEXT}),
+        Call(
+            "scan_csv",
+            lambda **given: headrace.scan_csv(**given).read(),
+            lambda: {"source": TEXT},
+            parameters_of(headrace.scan_csv),
+        ),
+        Call("sniff_csv", headrace.sniff_csv, lambda: {"source": TEXT}),
+        Call("write_csv", headrace.write_csv, lambda: {"table": table()}),
+        Call("Context", headrace.Context, dict),
+        Call("Device", headrace.Device, dict),
+        Call("Device.parse", headrace.Device.parse, lambda: {"device": "cpu"}),
+        Call("DataType", headrace.DataType, lambda: {"name": "int64"}),
+        Call("Dialect", headrace.Dialect, dict),
+        Call("Position", headrace.Position, dict),
+        Call("Scan", headrace.Scan, dict),
+        Call("Table", headrace.Table, lambda: {"columns": {"a": table()["a"]}}),
+        Call("Table[]", lambda key: table()[key], lambda: {"key": "a"}),
+        of_method("Table.to", table, {"device": "cpu"}),
+        of_method("Column.slice", lambda: table()["a"], {"start": 0, "length": 1}),
+        of_method("Column.compact", lambda: headrace.read_csv(TEXT, strings="view")["b"], {}),
+        of_method("Column.to", lambda: table()["a"], {"device": "cpu"}),
+        Call("Column[]", lambda key: table()["a"][key], lambda: {"key": 0}),
+        Call("Column", lambda **given: headrace.Column(**given).to_pylist(), parts_of_column, tuple(parts_of_column())),
+        Call("Scan.select", lambda columns: headrace.scan_csv(TEXT).select(columns).read(), lambda: {"columns": ["a"]}),
+        Call("Scan.limit", lambda records: headrace.scan_csv(TEXT).limit(records).read(), lambda: {"records": 1}),
+        of_method("Scan.timed", lambda: headrace.scan_csv(TEXT), {}),
+        of_method("Scan.fetched", lambda: headrace.scan_csv(TEXT), {}),
+        *(Call(f"buckets.{name}", getattr(headrace.buckets, name), given.copy) for name, given in functions.items()),
+    ]
+
+
+def library_calls() -> list[Call]:
+    """Calls that need other libraries, with right arguments that need none."""
+    return [
+        of_method("Table.to_arrow", table, {}),
+        of_method("Table.to_duckdb", table, {}),
+        of_method("Scan.to_duckdb", lambda: headrace.scan_csv(TEXT), {}),
+        of_method("Table.partition", numbers, {"by": "a", "buckets": headrace.buckets.modulo(3)}),
+        of_method("Table.partition_by_hash", table, {"columns": ["a"], "n": 4}),
+        of_method("Column.__array__", lambda: table()["a"], {}),
+    ]
+
+
+def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[Call]:
+    """Calls of array functions, with right arguments of some library."""
+    h = headrace
+    splitters = [0, 2, 5]
+    return [
+        Call("sort", h.sort, lambda: {"keys": keys()}),
+        Call("argsort", h.argsort, lambda: {"keys": keys()}),
+        Call("sort_pairs", h.sort_pairs, lambda: {"keys": keys(), "values": keys()}),
+        Call("sort_pairs of columns", h.sort_pairs, lambda: {"keys": numbers()["a"], "values": [numbers()["b"]]}),
+        Call("is_sorted", h.is_sorted, lambda: {"keys": keys()}),
+        Call("top_k", h.top_k, lambda: {"keys": keys(), "k": 2}),
+        Call("histogram", h.histogram, lambda: {"keys": keys()}),
+        Call("histogram bucket", h.histogram, lambda: {"keys": keys(), "bucket": h.key % 7}),
+        Call("histogram splitters", h.histogram, lambda: {"keys": keys(), "splitters": splitters}),
+        Call("multisplit", h.multisplit, lambda: {"keys": keys(), "buckets": h.buckets.modulo(3)}),
+        Call(
+            "multisplit even",
+            lambda low, high, m: h.multisplit(keys(), h.buckets.even(low, high, m)),
+            lambda: {"low": 0, "high": 10, "m": 4},
+        ),
+        Call(
+            "multisplit splitters", lambda edges: h.multisplit(keys(), h.buckets.splitters(edges)), lambda: {"edges": splitters}
+        ),
+        Call("scan", h.scan, lambda: {"items": keys()}),
+        Call("reduce", h.reduce, lambda: {"items": keys()}),
+        Call("select", h.select, lambda: {"items": keys(), "mask": mask()}),
+    ]
+
+
+def table() -> headrace.Table:
+    return headrace.read_csv(TEXT)
+
+
+def numbers() -> headrace.Table:
+    return headrace.read_csv(b"a,b\n1,2.5\n3,4.5\n")
+
+
+def parameters_of(function: Callable[..., object]) -> tuple[str, ...]:
+    kinds = inspect.Parameter
+    return tuple(name for name, one in inspect.signature(function).parameters.items() if one.kind is not kinds.VAR_KEYWORD)
+
+
+def parts_of_column() -> dict[str, Any]:
+    column = table()["a"]
+    return {one.name: getattr(column, one.name) for one in fields(column)}
+
+
+def of_method(name: str, owner: Callable[[], object], right: dict[str, Any]) -> Call:
+    """A method of what `owner` makes, called by its arguments' names."""
+    method = name.partition(".")[2]
+
+    def function(**given: object) -> object:
+        return getattr(owner(), method)(**given)
+
+    return Call(name, function, right.copy, parameters_of(getattr(owner(), method)))

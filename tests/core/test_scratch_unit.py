@@ -1,0 +1,64 @@
+"""Scratch memory of launches: shared by the launches of a stream, and given back only after the last of them."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.core.gpu import scratch as module
+from headrace.core.gpu.scratch import Scratch
+
+
+class Buffer:
+    """Notes which streams use it, and when."""
+
+    def __init__(self, nbytes, told):
+        self.nbytes, self.address, self.stream, self._told = nbytes, 4096, 9, told
+
+    def used_by(self, stream):
+        self._told.append(("used", self.nbytes, stream))
+
+
+@pytest.fixture
+def told(monkeypatch):
+    made = []
+    none = SimpleNamespace(CU_STREAM_CAPTURE_STATUS_NONE=0)
+    functions = SimpleNamespace(
+        CUstreamCaptureStatus=none,
+        cuStreamIsCapturing=lambda stream: (0, 0),
+        cuStreamGetId=lambda stream: (0, stream),
+        cuMemsetD8Async=lambda *given: (0,),
+    )
+    monkeypatch.setattr(module, "driver", lambda: functions)
+    monkeypatch.setattr(module, "device_pool", lambda card: SimpleNamespace(take=lambda nbytes, stream: Buffer(nbytes, made)))
+    monkeypatch.setattr(module, "_kept", {})
+    return made
+
+
+CARD = SimpleNamespace(index=0, stream=9, current=nullcontext)
+SMALL, LARGE = 64 << 10, 1 << 20
+
+
+def test_launches_of_a_stream_share_memory_and_have_epochs_of_their_own(told):
+    with Scratch(CARD, SMALL, 9, 8) as (first, epoch):
+        pass
+    with Scratch(CARD, SMALL, 9, 8) as (second, next_epoch):
+        assert second is first
+        assert next_epoch == epoch + 1
+    assert told == []
+
+
+def test_memory_that_grows_while_a_launch_is_prepared_is_used_until_after_that_launch(told):
+    with Scratch(CARD, SMALL, 9, 8) as (old, _):
+        with Scratch(CARD, LARGE, 9, 8) as (new, _):  # another thread, on the same stream
+            assert new is not old
+        before_launch = list(told)
+    assert before_launch == [("used", SMALL, 9)]
+    assert told == [("used", SMALL, 9)] * 2
+
+
+def test_sizes_of_states_do_not_mix(told):
+    with Scratch(CARD, SMALL, 9, 8) as (eight, _), Scratch(CARD, SMALL, 9, 16) as (sixteen, _):
+        assert eight is not sixteen

@@ -1,0 +1,1 @@
+"""Mutation tests: planted errors of one token, each of which a test near it must find (docs/mutation-tests.md)."""

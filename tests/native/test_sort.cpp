@@ -1,0 +1,103 @@
+// Sorts by several threads beside std::sort: keys, places of keys, the first ones; with every instruction set, and keys
+// that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their highest bits
+// reach over the shares of several threads.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "arrange/sort/cpu/sort.hpp"
+#include "check.hpp"
+
+using namespace headrace;
+
+namespace {
+
+constexpr u64 COUNT = 150'000;
+
+struct Case {
+    const char* name;
+    u64 (*key)(check::Random&, u64 i);
+};
+
+const Case CASES[] = {
+    {"any", [](check::Random& random, u64) -> u64 { return random.next(); }},
+    {"rising", [](check::Random&, u64 i) { return i * 3; }},
+    {"falling", [](check::Random&, u64 i) { return ~u64{0} - i; }},
+    {"few values", [](check::Random& random, u64) -> u64 { return random.below(5) << 40; }},
+    // Of 64 bits all vary, and 18 are the number's: words agree in long runs, which the keys put in order.
+    {"long runs", [](check::Random& random, u64 i) { return (i / 60'000) << 63 | random.below(1 << 17); }},
+    {"one run", [](check::Random& random, u64 i) { return i == 0 ? u64{1} << 63 : random.below(1 << 17); }},
+};
+
+template <class Key>
+std::vector<Key> keys_of(const Case& made) {
+    check::Random random(made.name);
+    std::vector<Key> keys(COUNT);
+    for (u64 i = 0; i < COUNT; ++i) keys[i] = static_cast<Key>(made.key(random, i));
+    return keys;
+}
+
+// Spare memory on a line's boundary.
+struct Spare {
+    explicit Spare(u64 bytes) : held(bytes / 8 + 16) {
+        at = held.data();
+        while (reinterpret_cast<u64>(at) % 64 != 0) ++at;
+    }
+    std::vector<u64> held;
+    u64* at;
+};
+
+template <class Key>
+struct Sorts {
+    std::vector<Key> keys;
+    std::vector<Key> sorted = keys;
+    std::vector<u64> places = std::vector<u64>(COUNT);
+
+    explicit Sorts(const Case& made) : keys(keys_of<Key>(made)) {
+        std::sort(sorted.begin(), sorted.end());
+        std::iota(places.begin(), places.end(), u64{0});
+        std::stable_sort(places.begin(), places.end(), [&](u64 a, u64 b) { return keys[a] < keys[b]; });
+    }
+
+    void test(const SortWith& how) const {
+        const Key rule[4] = {};
+        const SortedKeys by{keys.data(), COUNT, sizeof(Key), rule};
+        const Spare to(COUNT * sizeof(Key)), spare(COUNT * sizeof(u64)), order(COUNT * sizeof(u64));
+        sort_keys(by, to.at, spare.at, how);
+        CHECK(std::memcmp(to.at, sorted.data(), COUNT * sizeof(Key)) == 0);
+
+        const unsigned index_bits = sort_order(by, order.at, spare.at, how);
+        std::vector<u64> found(COUNT);
+        take_in_order(order.at, index_bits, COUNT, {nullptr, found.data(), 8}, how.threads);
+        CHECK(found == places);
+
+        constexpr u64 FIRST = 1'000;
+        std::vector<u64> first(FIRST);
+        find_first(by, FIRST, first.data(), how);
+        std::vector<u64> least(places.begin(), places.begin() + FIRST);
+        std::sort(least.begin(), least.end());
+        CHECK(first == least);
+        CHECK_EQ(is_in_order(by, how), keys == sorted);
+    }
+};
+
+template <class Key>
+void test_width() {
+    for (const Case& made : CASES) {
+        const Sorts<Key> sorts(made);
+        for (const Isa isa : available_isas()) {
+            for (const unsigned threads : {1u, 3u, 9u}) sorts.test({isa, threads});
+        }
+    }
+}
+
+}  // namespace
+
+int main() {
+    test_width<u64>();
+    test_width<u32>();
+    test_width<u16>();
+    test_width<u8>();
+    return check::finish();
+}

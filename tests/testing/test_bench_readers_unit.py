@@ -1,0 +1,56 @@
+"""The benchmark of readers: what is compared, and what its rates are, with contenders that are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.read import data, run
+
+
+def answers_of(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]], rows: dict[str, int]) -> None:
+    """Let processes answer with these seconds, one after another, and rows."""
+
+    def ask(name: str, step: str) -> dict[str, Any]:
+        assert step == "read"
+        return {"seconds": seconds[name].pop(0), "peak": 10, "rows": rows[name]}
+
+    monkeypatch.setattr(run, "_start", lambda contender, *_: contender)
+    monkeypatch.setattr(run, "_stop", lambda _: None)
+    monkeypatch.setattr(run, "_ask", ask)
+
+
+def test_first_reads_are_a_median_of_processes_and_later_ones_the_best(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x" * 1000)
+    answers_of(monkeypatch, {"headrace": [9, 2, 3, 5, 1, 4, 7, 6, 8]}, {"headrace": 3})
+    (row,) = run._measure("taxi", path, [("headrace", 1)], [[{"result": 50}]], (3, 2))
+    assert [row[rate] * 1e9 for rate in run.RATES] == [pytest.approx(1000 / seconds) for seconds in (7, 1, 3.5)]
+    assert (row["memory"], row["result"]) == (10, 50)
+
+
+def test_a_reader_of_other_rows_or_with_an_error_before_takes_no_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x" * 1000)
+    contenders = [("headrace", 1), ("pyarrow", 1), ("polars", 1), ("duckdb", 1)]
+    answers_of(
+        monkeypatch,
+        {name: [1.0, 1.0] for name, _ in contenders},
+        {"headrace": 3, "pyarrow": 3, "polars": 4, "duckdb": 3},
+    )
+    smaller = {"file_bytes": 500, "rows": [{"result": 20}, {"result": 20}, {"result": 20}, {"error": "wrong answer: column a"}]}
+    known = run._as_smaller(smaller, path)
+    assert known == [[{"result": 40}], [{"result": 40}], [{"result": 40}], [{"error": "wrong answer: column a"}]]
+    rows = run._measure("taxi", path, contenders, known, (1, 1))
+    assert ["error" in row for row in rows] == [False, False, True, True]
+    assert "4 rows" in str(rows[2]["error"])
+
+
+def test_a_large_file_repeats_the_records_of_a_small_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(data.MADE, "wide", 30)
+    monkeypatch.setitem(data.MAKERS, "wide", lambda: iter([b"a,b\n", b"1,2\n3,4\n" * 4]))
+    small, large = data.ensure("wide", 30, tmp_path), data.ensure("wide", 100, tmp_path)
+    header, records = small.read_bytes()[:4], small.read_bytes()[4:]
+    assert large.read_bytes() == header + 3 * records
