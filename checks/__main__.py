@@ -13,6 +13,7 @@ from checks import (
     figures,
     file_size,
     floating_point,
+    folders,
     import_order,
     readme,
     shared_rules,
@@ -20,7 +21,19 @@ from checks import (
     words,
 )
 
-STATIC = (import_order, who_knows_what, shared_rules, file_size, floating_point, words, readme, features, figures, extras)
+STATIC = (
+    import_order,
+    folders,
+    who_knows_what,
+    shared_rules,
+    file_size,
+    floating_point,
+    words,
+    readme,
+    features,
+    figures,
+    extras,
+)
 """Laws that are read off the files. To add one: a module, its name here, and a broken example in tests/checks/."""
 
 RUNNING = (docs_run,)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from checks.tree import NATIVE, Finding, files, name_of
 
+FOUNDATIONS = ("core", "gpu", "arrays", "primitives")
+
 STAGES = ("sources", "structure", "columns", "encode", "export", "arrange", "index", "query", "store")
 
 FACE = "headrace"
@@ -31,17 +33,16 @@ def may_import(importer: str, imported: str) -> bool:
     folder = imported.partition(".")[0]
     if folder in {"_native", importer}:
         return True
-    left = STAGES[: STAGES.index(importer)] if importer in STAGES else ()
+    stack = (*FOUNDATIONS, *STAGES)
     allowed: dict[str, tuple[str, ...]] = {
-        "api": ("core", *STAGES),
+        "api": stack,
         "cli": (FACE, "api"),
-        "testing": ("core", *STAGES, "api", FACE),
-        FACE: ("core", *STAGES, "api", "cli"),
-        "core": (),
+        "testing": (*stack, "api", FACE),
+        FACE: (*stack, "api", "cli"),
     }
     if importer == "cli" and imported == "core.errors":
         return True
-    return folder in allowed.get(importer, ("core", *left))
+    return folder in (allowed[importer] if importer in allowed else stack[: stack.index(importer)])
 
 
 def check(root: Path) -> list[Finding]:
@@ -50,21 +51,25 @@ def check(root: Path) -> list[Finding]:
     for path in files(root, ".py", *NATIVE, under="src/headrace"):
         folders = path.relative_to(package).parts[:-1]
         importer = folders[0] if folders else FACE
-        if importer not in {*STAGES, "core", "api", "cli", "testing", FACE}:
+        if importer not in {*FOUNDATIONS, *STAGES, "api", "cli", "testing", FACE}:
             found.append(Finding(name_of(path, root), 0, f"folder {importer!r} is no stage; checks/import_order.py lists them"))
             continue
-        imports = _python_imports(path) if path.suffix == ".py" else _includes(path)
         found += [
             Finding(name_of(path, root), line, f"{importer} may not import {imported}")
-            for line, imported in imports
+            for line, imported in imports_of(path)
             if not may_import(importer, imported)
         ]
     return found
 
 
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and module of each import of a file of the package, without ``headrace.``; includes with dots for slashes."""
+    return _python_imports(path) if path.suffix == ".py" else _includes(path)
+
+
 def _python_imports(path: Path) -> Iterator[tuple[int, str]]:
     """Line and module, without ``headrace.``; what comes from ``headrace`` itself is `FACE`, unless it is a module."""
-    modules = {*STAGES, "_native", "core", "api", "cli", "testing"}
+    modules = {*FOUNDATIONS, *STAGES, "_native", "api", "cli", "testing"}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

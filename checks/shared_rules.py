@@ -1,4 +1,4 @@
-"""Law 4, of the rules that CPU and GPU share: they include core/portable.hpp and each other alone, for NVRTC has nothing else."""
+"""Law 4: rules that CPU and GPU share include core/cpu/portable.hpp and each other alone, since NVRTC has no other header."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from pathlib import Path
 from checks.tree import Finding, files, name_of, without_comments
 
 SHARED = (
-    "core/portable.hpp",
-    "core/primitives/operators.hpp",
-    "core/primitives/float_sum.hpp",
+    "core/types.def",
+    "core/cpu/portable.hpp",
+    "core/operators.hpp",
+    "primitives/float_sum.hpp",
     "arrange/bucket/bucket.hpp",
     "arrange/bucket/cells.hpp",
     "arrange/bucket/rules.hpp",
-    "arrange/rows/hash_rows.hpp",
-    "arrange/rows/take.hpp",
+    "arrange/partition_rows/hash_rows.hpp",
+    "arrange/gather/take.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",
-    "structure/step_tables.hpp",
-    "structure/tally.hpp",
-    "structure/tile_entry.hpp",
+    "structure/gpu/dfa_tables.hpp",
+    "structure/gpu/tile_summary.hpp",
+    "structure/gpu/tile_start.hpp",
     "columns/rules/*.hpp",
 )
 """Headers of rules, relative to src/headrace. To add one: a row here."""

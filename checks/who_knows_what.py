@@ -1,4 +1,4 @@
-"""Law 4: bindings.* and .py alone know Python; .cu, .cuh and core/portable.hpp alone know CUDA. Comments may speak of both."""
+"""Law 4: bindings.* and .py alone know Python; .cu, .cuh and core/cpu/portable.hpp alone know CUDA. Comments may name both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check(root: Path) -> list[Finding]:
     for path in files(root, *NATIVE, under="src"):
         if path.stem != "bindings":
             found += matches(path, root, _PYTHON, "only bindings.cpp and bindings.hpp may know Python: {0}", code_only=True)
-        knows_cuda = path.suffix in {".cu", ".cuh"} or path.parts[-2:] == ("core", "portable.hpp")
+        knows_cuda = path.suffix in {".cu", ".cuh"} or path.parts[-3:] == ("core", "cpu", "portable.hpp")
         if not knows_cuda:
-            found += matches(path, root, _CUDA, "only .cu, .cuh and core/portable.hpp may know CUDA: {0}", code_only=True)
+            found += matches(path, root, _CUDA, "only .cu, .cuh and core/cpu/portable.hpp may know CUDA: {0}", code_only=True)
     return found

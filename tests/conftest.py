@@ -20,7 +20,7 @@ else:
 def gpu_is_missing() -> str:
     """Why there is no GPU to test on; empty if there is one."""
     from headrace.core.errors import HeadraceError
-    from headrace.core.gpu.card import gpu
+    from headrace.gpu.device.device import gpu
 
     try:
         return "" if gpu().architecture else "no architecture"

@@ -14,8 +14,8 @@ def main(folder: str, count: int | None = None) -> None:
     package = types.ModuleType("headrace")
     package.__path__ = [str(Path(__file__).parent.parent / "src" / "headrace")]
     sys.modules["headrace"] = package
-    from headrace.core.gpu.kernel_build import build_kernels
-    from headrace.core.gpu.kernel_source import all_variants
+    from headrace.gpu.kernels.build import build_kernels
+    from headrace.gpu.kernels.source import all_variants
 
     built = list(build_kernels(folder=folder, variants=list(all_variants())[:count]))
     print(f"{len(built)} programs, {sum(each.nbytes for each in built):_} bytes")

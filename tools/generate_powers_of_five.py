@@ -20,7 +20,7 @@ HEAD = """\
 // so both its words are 0xCCCCCCCCCCCCCCCC.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -26,7 +26,7 @@ step() {
 }
 # Of memcheck's findings those of the card count, not calls that the driver answers with an error: the package looks at each
 # answer itself, and one is meant: a driver of CUDA 13.0 has no count of a kernel's parameters, so it is asked for the one
-# behind the last, which must not be there (core/gpu/kernel_arguments.py).
+# behind the last, which must not be there (gpu/kernels/arguments.py).
 # initcheck does not see what the copy engine stores, so of scans only what kernels read is looked at, not what is copied back.
 checked() {
     local options=(--tool "$1" --error-exitcode 9) pytest=(python3 -m pytest -q -x -p no:cacheprovider -m gpu)
@@ -38,7 +38,7 @@ checked() {
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/test_multisplit_gpu_differential.py tests/arrange/test_sort_gpu_differential.py -k "few or top_k"
 }
 [[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index -C cmake.define.HEADRACE_CUBINS=OFF --target "$site" .
-step card python3 -c 'from headrace.core.gpu.card import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
+step card python3 -c 'from headrace.gpu.device.device import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build
 tests=(tests/core tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)

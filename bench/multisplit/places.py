@@ -20,11 +20,11 @@ import headrace
 from headrace import buckets
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
-from headrace.arrange.multisplit import multisplit_gpu
+from headrace.arrange.multisplit.gpu import planner
+from headrace.arrange.multisplit.gpu.launches import DIGIT_BITS, Column, Shapes, Splitter, bits_pass
 from headrace.arrange.multisplit.multisplit import Split
-from headrace.arrange.multisplit.split_gpu import DIGIT_BITS, Column, Shapes, Splitter, bits_pass
-from headrace.core.arrays import take
-from headrace.core.gpu.launcher import Entry, Launcher, Shape
+from headrace.arrays.arrays import take
+from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
@@ -67,7 +67,7 @@ def split_with(
     columns = [Column(array, launcher.room(array.nbytes), 4) for array in arrays]
     offsets = launcher.room((rule.count + 1) * 8)
     splitter = Splitter(launcher, arrays[0].nbytes // 4, shapes)
-    multisplit_gpu.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy)
+    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy)
     return [*(column.target for column in columns), offsets]
 
 
@@ -252,9 +252,9 @@ class Card:
 
     def stages(self, keys: Any, function: BucketFunction, values: Any, strategy: str) -> dict[str, float]:
         """Milliseconds by stage, medians of nine, between events around each kernel."""
-        from headrace.core.gpu.card import gpu
-        from headrace.core.gpu.event import Event
-        from headrace.core.gpu.launcher import GpuLauncher
+        from headrace.gpu.device.device import gpu
+        from headrace.gpu.device.event import Event
+        from headrace.gpu.kernels.launcher import GpuLauncher
 
         card, context = gpu(0), headrace.Context()
         marks: list[tuple[str, Event, Event]] = []
@@ -271,7 +271,7 @@ class Card:
             marks.clear()
             self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no other)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
-            split_with(launcher, multisplit_gpu.shapes_of(card.multiprocessors, card.capability), arrays, function, strategy)
+            split_with(launcher, planner.shapes_of(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()
             rounds.append({})
             for stage, begin, end in marks:

@@ -3,7 +3,7 @@
 Needs the package, nvcc, PyTorch and a GPU; with --harness none of them: then few keys go through the fiber harness, to see that
 all tables are made. Every answer is checked before it is timed. A figure is the median of device events around a whole call,
 counting and allocations included; the stream is kept busy before, so that what the host takes to launch is not in it. The limit
-is core/primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and written once, values
+is primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and written once, values
 read and written. Two to three minutes.
 
 The table *called* has the public function by the kernel and by the call: on a card that is idle when the call begins, so that the

@@ -25,8 +25,8 @@ import headrace
 from bench.multisplit.places import Card, Harness
 from bench.tables import Page
 from headrace import buckets
-from headrace.arrange.multisplit.multisplit_gpu import shapes_of
-from headrace.arrange.multisplit.split_gpu import Shapes
+from headrace.arrange.multisplit.gpu.launches import Shapes
+from headrace.arrange.multisplit.gpu.planner import shapes_of
 from headrace.core.errors import HeadraceError
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
@@ -54,7 +54,7 @@ def shapes_with(base: Shapes, shape: Shape) -> Shapes:
 
 def highest(width: int, bits: int) -> Any:
     """By the highest bits of keys of so many bytes; of 8 bits by the kernels of 8."""
-    from headrace.arrange.multisplit.split_gpu import bits_pass
+    from headrace.arrange.multisplit.gpu.launches import bits_pass
 
     return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), least_bits=bits)
 
@@ -63,7 +63,7 @@ class Tuner:
     """Runs a shape on a card."""
 
     def __init__(self, bits: tuple[int, ...]) -> None:
-        from headrace.core.gpu.card import gpu
+        from headrace.gpu.device.device import gpu
 
         self.bits = bits
         self.place = Card()
@@ -83,11 +83,11 @@ class Tuner:
     def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
         from headrace.arrange.bucket.functions import rule_for
         from headrace.arrange.bucket.key_types import key_type
-        from headrace.arrange.multisplit.multisplit_gpu import split
-        from headrace.arrange.multisplit.split_gpu import Column, Splitter
-        from headrace.core.arrays import take
-        from headrace.core.gpu.launcher import GpuLauncher
-        from headrace.core.placement import empty_like
+        from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+        from headrace.arrange.multisplit.gpu.planner import split
+        from headrace.arrays.arrays import take
+        from headrace.arrays.placement import empty_like
+        from headrace.gpu.kernels.launcher import GpuLauncher
 
         context = headrace.Context()
         arrays = [take(array) for array in (keys, values) if array is not None]
@@ -126,10 +126,10 @@ class Tuner:
 
     def compile(self, sets: list[str]) -> None:
         """All programs, on all cores, into the cache of kernels."""
-        from headrace.arrange.multisplit.split_gpu import Column, Splitter
-        from headrace.core.gpu.card import ARCHITECTURES
-        from headrace.core.gpu.kernel_compile import cubin_of
-        from headrace.core.gpu.kernel_source import Variant
+        from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+        from headrace.gpu.device.device import ARCHITECTURES
+        from headrace.gpu.kernels.compile import cubin_of
+        from headrace.gpu.kernels.source import Variant
 
         wanted: dict[Variant, None] = {}
 

@@ -150,7 +150,7 @@ def scans(cubins: dict[str, bytes], limit: float, sms: int) -> None:
         count = N * 4 // size
         tiles = -(-count * size // (threads * rows * 16))
         out = torch.full_like(items, -1)
-        kernel = Kernel(cubins[name_of("core/primitives/scan.cu", scan_defines(operator, item, *shape))], "scan")
+        kernel = Kernel(cubins[name_of("primitives/scan.cu", scan_defines(operator, item, *shape))], "scan")
         grid, ring = (min(tiles, sms * (2 if look > 5 else 1)), 1), stages * threads * rows * 16
         before, after = [items, out, i64(count), memory.zero_()], [u32(0)]
         ms = median_ms(in_epochs(partial(kernel, grid, threads + 32 * (reducers + 2)), before, after, ring))
@@ -196,7 +196,7 @@ def reduces(cubins: dict[str, bytes], limit: float, sms: int) -> None:
         size = 8 if operator == "Compose" else 4
         count, found, same = N * 4 // size, [], None
         for (threads, rows), per_sm in itertools.product(REDUCES, (4, 8, 16, 32, 64)):
-            kernel = Kernel(cubins[name_of("core/primitives/reduce.cu", scan_defines(operator, item, threads, rows))], "reduce")
+            kernel = Kernel(cubins[name_of("primitives/reduce.cu", scan_defines(operator, item, threads, rows))], "reduce")
             blocks = sms * per_sm
             parts = torch.empty(blocks, dtype=torch.int64, device="cuda")
             finished, result = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(2, dtype=torch.int32, device="cuda")
@@ -226,7 +226,7 @@ def float_sums(cubins: dict[str, bytes], limit: float) -> None:
         for threads, rows in FLOAT_SUMS:
             result = torch.zeros(1, dtype=dtype, device="cuda")
             defines: dict[str, object] = {"HR_ITEM": item, "HR_THREADS": threads, "HR_ROWS": rows}
-            kernel = Kernel(cubins[name_of("core/primitives/float_sum.cu", defines)], "float_sum")
+            kernel = Kernel(cubins[name_of("primitives/float_sum.cu", defines)], "float_sum")
             args = [items, i64(len(items)), pieces, ended, result]
             ms = median_ms(partial(kernel, (-(-firsts * 32 // threads), 1), threads, args))
             gb = N * 4 / ms * 1e3
@@ -264,7 +264,7 @@ def selects(cubins: dict[str, bytes], limit: float, sms: int) -> None:
         say(f"select {share} of u32: {floor / N:.2f} bytes an item in sectors of 64 bytes, so at most {most:.0f} G/s")
         for shape in SELECTS:
             threads, rows, stages, counters, _, batch, per_sm = shape
-            kernel = Kernel(cubins[name_of("core/primitives/select.cu", select_defines(*shape))], "select_items")
+            kernel = Kernel(cubins[name_of("primitives/select.cu", select_defines(*shape))], "select_items")
             tile = threads * rows * 16
             out, selected = torch.empty_like(items), torch.zeros(1, dtype=torch.int64, device="cuda")
             grid, block = (min(-(-N // tile), sms * per_sm), 1), threads + 32 * (counters + 2)
@@ -283,12 +283,12 @@ def main() -> None:
     properties = torch.cuda.get_device_properties(0)
     sms = properties.multi_processor_count
     say(f"{properties.name}, {sms} SMs; {N} items of 4 bytes (half as many of 8); PyTorch {torch.__version__}")
-    wanted = [("core/primitives/scan.cu", scan_defines(o, i, *s)) for o, i in [("Sum", "u32"), *OTHER_SCANS] for s in SCANS]
+    wanted = [("primitives/scan.cu", scan_defines(o, i, *s)) for o, i in [("Sum", "u32"), *OTHER_SCANS] for s in SCANS]
     reduced = [("Sum", "u32"), ("Max", "i32"), ("Min", "float"), ("Compose", "u32")]
-    wanted += [("core/primitives/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
-    wanted += [("core/primitives/select.cu", select_defines(*shape)) for shape in SELECTS]
+    wanted += [("primitives/reduce.cu", scan_defines(o, i, t, r)) for o, i in reduced for t, r in REDUCES]
+    wanted += [("primitives/select.cu", select_defines(*shape)) for shape in SELECTS]
     float_shapes = itertools.product(("float", "double"), FLOAT_SUMS)
-    wanted += [("core/primitives/float_sum.cu", {"HR_ITEM": i, "HR_THREADS": t, "HR_ROWS": r}) for i, (t, r) in float_shapes]
+    wanted += [("primitives/float_sum.cu", {"HR_ITEM": i, "HR_THREADS": t, "HR_ROWS": r}) for i, (t, r) in float_shapes]
     cubins = compile_all(wanted)
     copy_limit, read_limit = limits()
     if "scan" in parts:

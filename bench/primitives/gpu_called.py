@@ -3,7 +3,7 @@
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. *Kernel*: the card is kept busy until all
 is launched. *Call*: the card is idle when the call begins, so the host's work and the allocation of the result are in the time. A
 selection waits for its number of items in both; CUB's leaves that number on the card, and its memory is taken before. CUB is the
-better of its kernels for a 32-bit and a 64-bit number of items. The limit is a copy or a read by core/primitives/copy.cu.
+better of its kernels for a 32-bit and a 64-bit number of items. The limit is a copy or a read by primitives/copy.cu.
 
     python -m bench.primitives.gpu_called [--sizes 1048576,16777216,268435456] [--out bench/results/h200/NAME.md]
 """
@@ -20,9 +20,9 @@ import headrace
 from bench.gpu_timing import Cub, median_ms, rates_of
 from bench.machine import description
 from bench.tables import Page
-from headrace.core.arrays import take
-from headrace.core.gpu.card import gpu
-from headrace.core.primitives.copy import copy, fold_buffer, start_reading
+from headrace.arrays.arrays import take
+from headrace.gpu.device.device import gpu
+from headrace.primitives.copy import copy, fold_buffer, start_reading
 
 PERCENT = 50
 """Of the items are selected."""

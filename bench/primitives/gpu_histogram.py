@@ -2,7 +2,7 @@
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
 events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
-is not in it. The limit is core/primitives/copy.cu's read of as many bytes in the same run. Half a minute.
+is not in it. The limit is primitives/copy.cu's read of as many bytes in the same run. Half a minute.
 
 The table *called* has the public function on a card that is idle when the call begins: the host's work, the result's allocation
 and, between edges, the table of cells are in the time, for CUB a copy of the edges to the card.
@@ -28,9 +28,9 @@ from bench.gpu_timing import Cub, Times, call_ms, median_ms
 from bench.tables import Page
 from headrace.arrange.bucket.buckets import between, even
 from headrace.arrange.histogram.histogram import launcher
-from headrace.core.arrays import take
-from headrace.core.gpu.card import gpu
-from headrace.core.primitives.copy import fold_buffer, start_reading
+from headrace.arrays.arrays import take
+from headrace.gpu.device.device import gpu
+from headrace.primitives.copy import fold_buffer, start_reading
 
 N = 1 << 28
 PAPER_N = 1 << 25
@@ -121,7 +121,7 @@ def prepared(keys: torch.Tensor, way: str, bins: int) -> Callable[[], None]:
 
 
 def read_rate(count: int) -> float:
-    """Bytes a second of core/primitives/copy.cu's read of so many words."""
+    """Bytes a second of primitives/copy.cu's read of so many words."""
     words = take(keys_of("uniform", torch.int32, count), "words")
     folded = fold_buffer(gpu(words.device), words.stream)
     return count * 4 / median_ms(lambda: start_reading(words, folded)) * 1e3

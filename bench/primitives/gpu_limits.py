@@ -20,16 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from headrace.core.gpu.card import checked, driver, gpu
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.gpu.event import Event
-from headrace.core.gpu.kernel_cache import PREBUILT
-from headrace.core.gpu.kernel_compile import compiler_release
-from headrace.core.gpu.kernels import kernel
-from headrace.core.gpu.staging import staging
-from headrace.core.primitives.copy import (
+from headrace.arrays.device_array import DeviceArray
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import checked, driver, gpu
+from headrace.gpu.device.event import Event
+from headrace.gpu.kernels.cache import PREBUILT
+from headrace.gpu.kernels.compile import compiler_release
+from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.transfer.staging import staging
+from headrace.primitives.copy import (
     COPY_THREADS,
     COPY_TILE,
     FILL_THREADS,
@@ -60,14 +60,15 @@ ready = time.perf_counter()
 import headrace
 package = time.perf_counter()
 from pathlib import Path
-from headrace.core.gpu import kernels
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.gpu.card import gpu
+from headrace.gpu.kernels import compile as compiler
+from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.device.device import gpu
 if "NOTHING_SHIPPED" in os.environ:
-    kernels.PREBUILT = Path("nowhere")
+    compiler.PREBUILT = Path("nowhere")
 card = gpu()
 buffer = device_pool(card).take(1024)
-kernels.kernel("core/primitives/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 128, (buffer.address, 256, 7))
+kernel("primitives/copy.cu", "fill_items", "PqI", {"HR_WIDTH": 4}, card).launch(1, 128, (buffer.address, 256, 7))
 card.synchronize()
 done = time.perf_counter()
 print(imported - begin, ready - imported, package - ready, done - package)
@@ -147,7 +148,7 @@ def launch_table() -> list[dict]:
     rows.append(
         (
             "kernel(...) found again, then launch",
-            lambda: kernel("core/primitives/copy.cu", "fill_items", "PqI", defines, card).launch(1, 128, args),
+            lambda: kernel("primitives/copy.cu", "fill_items", "PqI", defines, card).launch(1, 128, args),
         )
     )
     rows.append(("Kernel.launch, arguments made anew", lambda: fill.launch(1, 128, (buffer.address, 256, 7))))

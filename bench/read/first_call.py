@@ -29,7 +29,9 @@ started = time.monotonic()
 import headrace
 imported = time.monotonic()
 import functools, json
-from headrace.core.gpu import card, device_memory, kernels, pinned
+from headrace.gpu.device import device
+from headrace.gpu.kernels import kernel
+from headrace.gpu.memory import pinned, pool
 
 spent, inner = {}, [0]  # seconds by phase; of what is timed inside what is timed
 
@@ -51,21 +53,21 @@ def timed(owner, name, told):
 
 timed(card, "driver", "bindings")
 timed(card, "gpu_count", "driver")
-timed(card.Gpu, "__init__", "context")
-timed(device_memory.DevicePool, "__init__", "pool")
-timed(device_memory.DevicePool, "take", "memory")
-timed(kernels, "cubin_of", "cubins")
-timed(kernels, "_loaded", "programs")
+timed(device.Gpu, "__init__", "context")
+timed(pool.DevicePool, "__init__", "pool")
+timed(pool.DevicePool, "take", "memory")
+timed(kernel, "cubin_of", "cubins")
+timed(kernel, "_loaded", "programs")
 timed(pinned.PinnedRing, "_new_sender", "slots")
 timed(pinned.PinnedRing, "send_source", "sent")
 options = json.loads(sys.argv[2])
 ready = time.monotonic()
 headrace.read_csv(sys.argv[1], device="cuda", **options)
-card.gpu().synchronize()
+device.gpu().synchronize()
 done = time.monotonic()
 known = dict(spent)
 headrace.read_csv(sys.argv[1], device="cuda", **options)
-card.gpu().synchronize()
+device.gpu().synchronize()
 again = time.monotonic()
 print(json.dumps({"started": started, "imported": imported, "ready": ready, "done": done, "again": again, "spent": known}))
 """

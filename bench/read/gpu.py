@@ -30,14 +30,14 @@ from bench.read.same import assert_same
 from bench.tables import Row, keep
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.load.load_gpu import load_on_gpu
-from headrace.columns.load.place_gpu import GpuShape, Place
+from headrace.columns.convert.gpu.target import GpuShape, Place
+from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.core.context import Context
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.gpu.launcher import GpuLauncher
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import GpuLauncher
+from headrace.gpu.memory.pool import device_pool
 from headrace.sources.open import open_source
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 
 RUNS, SHORT_RUNS = 9, 51
 BOTH = [

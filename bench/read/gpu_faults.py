@@ -22,7 +22,7 @@ from bench.machine import description
 from bench.read.same import difference
 from bench.tables import keep
 from headrace import Context, Device, DeviceArray
-from headrace.core.gpu.card import gpu
+from headrace.gpu.device.device import gpu
 
 TYPES = {"a": "int32", "b": "float64", "c": "date32", "d": "string", "e": "int64"}
 HEADER = b"a,b,c,d,e\n"

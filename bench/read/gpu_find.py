@@ -37,8 +37,8 @@ ENTRY = np.dtype(
 PIECE, TARGET = 8 << 20, 2 << 30
 CSV = bytes([44, 10, 34, 1 | 2 | 4 | 8, 1, 1, 1, 1])
 CSV_BARE = bytes([44, 10, 34, 1 | 2 | 4 | 16, 34, 34, 34, 1])
-SCAN, PLAIN = "structure/scan_tiles.cu", "structure/find_plain.cu"
-STEPS = "structure/find_steps.cu"
+SCAN, PLAIN = "structure/gpu/scan_summaries.cu", "structure/gpu/summarize_plain.cu"
+STEPS = "structure/gpu/summarize_dfa.cu"
 TEXTS = ("taxi", "int_444", "wide", "quoted")
 Shape = dict[str, int]
 
@@ -165,7 +165,7 @@ def steps_of_csv() -> torch.Tensor:
     if "--steps" in sys.argv:
         return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
     from headrace import Dialect
-    from headrace.structure.gpu_tables import step_tables
+    from headrace.structure.gpu.dialect_tables import step_tables
 
     return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
 

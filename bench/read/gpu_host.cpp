@@ -1,4 +1,4 @@
-// A driver whose functions return at once, as native code calls it (src/headrace/core/gpu/bindings.cpp): copies are
+// A driver whose functions return at once, as native code calls it (src/headrace/gpu/bindings.cpp): copies are
 // made in the host's memory, kernels are not run. Where the host looks at what a kernel found, it is told what the CPU
 // found.
 #include <chrono>

@@ -32,7 +32,7 @@ from headrace import _native
 
 RUNS = 300
 _FIELDS = struct.Struct("=5QII")
-"""Totals of the search (structure/tile_entry.hpp)."""
+"""Totals of the search (structure/gpu/tile_start.hpp)."""
 
 
 ATTRIBUTES = {
@@ -143,9 +143,11 @@ def install() -> Driver:
     driver = Driver()
     bindings = types.ModuleType("cuda.bindings")
     sys.modules.update({"cuda": types.ModuleType("cuda"), "cuda.bindings": bindings, "cuda.bindings.driver": driver})
-    from headrace.core.gpu import device_memory, kernels, launcher, staging
-    from headrace.core.gpu.driver_calls import address_of
-    from headrace.core.gpu.kernel_arguments import Layout, signature_codes
+    from headrace.gpu.device.driver_calls import address_of
+    from headrace.gpu.kernels import kernel, launcher
+    from headrace.gpu.kernels.arguments import Layout, signature_codes
+    from headrace.gpu.memory import pool
+    from headrace.gpu.transfer import staging
 
     def layout_of(_handle: Any, _name: str, signature: str) -> Layout:
         codes = signature_codes(signature)
@@ -168,10 +170,10 @@ def install() -> Driver:
         "wait",
     )
     calls = _native.CardCalls.make([address_of(getattr(driver.native, name)) for name in names])
-    for module in (kernels, staging, device_memory, launcher):
+    for module in (kernel, staging, pool, launcher):
         module.card_calls = lambda: calls  # type: ignore[attr-defined]
-    kernels.layout_of = layout_of
-    kernels.cubin_of = lambda *_: b""
+    kernel.layout_of = layout_of
+    kernel.cubin_of = lambda *_: b""
     return driver
 
 

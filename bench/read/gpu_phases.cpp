@@ -1,5 +1,5 @@
 // When a read's first and last kernel are launched and its last wait begins and ends: what stands between native code
-// of the package (src/headrace/core/gpu/bindings.cpp) and the driver, and adds a look at the clock to each call.
+// of the package (src/headrace/gpu/bindings.cpp) and the driver, and adds a look at the clock to each call.
 #include <chrono>
 
 namespace {

@@ -30,8 +30,10 @@ from bench.read.cases import CASES, Case
 from bench.read.data import pieces
 from bench.tables import Row, keep
 from headrace import _native
-from headrace.core.gpu import device_memory, kernels, launcher, staging
-from headrace.core.gpu.driver_calls import CARD_CALLS, address_of, addresses_of
+from headrace.gpu.device.driver_calls import CARD_CALLS, address_of, addresses_of
+from headrace.gpu.kernels import kernel, launcher
+from headrace.gpu.memory import pool
+from headrace.gpu.transfer import staging
 
 PHASES = ("all", "first launch", "last launch", "to the wait", "waiting", "behind it")
 
@@ -49,7 +51,7 @@ class Clock:
         self.native.forward(*forwarded)
         own = {"cuLaunchKernel": self.native.launch, "cuEventSynchronize": self.native.wait}
         calls = _native.CardCalls.make([address_of(own[name]) if name in own else addresses[name] for name in CARD_CALLS])
-        for module in (kernels, staging, device_memory, launcher):
+        for module in (kernel, staging, pool, launcher):
             module.card_calls = lambda: calls  # type: ignore[attr-defined]
 
     def phases(self, text: Any, options: dict[str, Any]) -> list[float]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from headrace.core.device import Device
-from headrace.core.gpu.card import checked, driver, gpu
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.gpu.event import Event
+from headrace.gpu.device.device import checked, driver, gpu
+from headrace.gpu.device.event import Event
+from headrace.gpu.memory.pool import device_pool
 
 MIB = 1 << 20
 

@@ -28,11 +28,11 @@ from bench.read.cases import CASES
 from bench.read.link import pinned_text
 from bench.read.stream import drained, file_of, scan
 from bench.tables import keep
-from headrace.core.gpu import launcher as launchers
-from headrace.core.gpu.card import checked, driver, gpu
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.gpu.device_memory import DeviceBuffer, DevicePool
-from headrace.core.gpu.driver_calls import addresses_of, card_calls
+from headrace.arrays.device_array import DeviceArray
+from headrace.gpu.device.device import checked, driver, gpu
+from headrace.gpu.device.driver_calls import addresses_of, card_calls
+from headrace.gpu.kernels import launcher as launchers
+from headrace.gpu.memory.pool import DeviceBuffer, DevicePool
 
 MIB = 1 << 20
 BATCHES, RUNS, REPLAYS = 32, 5, 201

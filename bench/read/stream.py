@@ -35,9 +35,9 @@ from bench.read.link import link_rates, pinned_text
 from bench.read.same import assert_same
 from bench.tables import keep
 from headrace.api.scan.scan import Scan
-from headrace.columns.load.fetch_gpu import FetchShape
-from headrace.core.gpu.card import checked, driver
+from headrace.columns.buffers.fetch_gpu import FetchShape
 from headrace.core.timeline import Timeline
+from headrace.gpu.device.device import checked, driver
 
 MIB = 1 << 20
 SOAK_LIMIT = 4 << 30

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import headrace
 from bench.sort.gpu_machines import Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.parts.parts_shapes import PartOptions
+from headrace.arrange.sort.gpu.msd.tuning import PartOptions
 
 ENTROPIES = (*range(11), -1)
 """Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""

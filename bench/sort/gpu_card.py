@@ -14,13 +14,13 @@ import torch
 import headrace
 from bench.gpu_timing import Better, Cub, Times, median_ms, rates_of
 from bench.sort.gpu_machines import Case
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sort_gpu import shapes_of
-from headrace.arrange.sort.sorter_gpu import Sorter
+from headrace.arrange.sort.gpu.planner import Sorter
+from headrace.arrange.sort.gpu.sort import shapes_of
+from headrace.arrange.sort.gpu.tuning import SortShapes
 from headrace.core.context import Context
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.launcher import Entry, GpuLauncher, Room, Shape
-from headrace.core.gpu.scratch import COUNTERS, Scratch
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Room, Shape
+from headrace.gpu.memory.scratch import COUNTERS, Scratch
 
 _MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
 

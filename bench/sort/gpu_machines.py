@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from headrace.arrange.sort.digits.digits_gpu import MUST
-from headrace.arrange.sort.few.small_gpu import SmallShapes, meeting_block
+from headrace.arrange.sort.gpu.lsd.lsd import MUST
+from headrace.arrange.sort.gpu.msd.tuning import PartOptions, PartShapes
+from headrace.arrange.sort.gpu.planner import Given, Sorter
+from headrace.arrange.sort.gpu.single_launch.single_launch import SmallShapes, meeting_block
+from headrace.arrange.sort.gpu.tuning import SortShapes
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_shapes import PartOptions, PartShapes
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sorter_gpu import Given, Sorter
-from headrace.core.gpu.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 
 from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sorter_gpu import Sorter
+from headrace.arrange.sort.gpu.planner import Sorter
+from headrace.arrange.sort.gpu.tuning import SortShapes
 
 LITTLE = 5.0
 

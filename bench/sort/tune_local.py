@@ -1,4 +1,4 @@
-"""Blocks that sort parts (sort_spread.cu; sort_local.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
+"""Blocks that sort parts (bin_sort.cu; block_radix_sort.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
 
 Parts are as a sort by parts leaves them behind two digits: their keys share the highest 16 bits, the others are uniform. Each
 answer is checked before it is timed. With --harness few keys, in the fiber harness, to see that the table is made.
@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from headrace.arrange.sort.few.small_gpu import BETWEEN, BlockShape, local_entry
+from headrace.arrange.sort.gpu.common.launch import Keys, Moved, packed_arrays
+from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape, spread_entry
+from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockShape, local_entry
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
-from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
-from headrace.core.gpu.card import ARCHITECTURES, gpu
-from headrace.core.gpu.kernel_compile import cubin_of
-from headrace.core.gpu.kernel_source import Variant
-from headrace.core.gpu.launcher import Entry, GpuLauncher, Part
+from headrace.gpu.device.device import ARCHITECTURES, gpu
+from headrace.gpu.kernels.compile import cubin_of
+from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part
+from headrace.gpu.kernels.source import Variant
 from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
@@ -65,7 +65,7 @@ class Case:
         return high | random.integers(0, 1 << low, self.count, word)
 
     def records(self) -> Any:
-        """As parts.cuh has them."""
+        """As buckets.cuh has them."""
         low = 8 * self.width - SHARED_BITS
         found = np.zeros((self.parts, 4), np.uint32)
         found[:, 0] = np.arange(self.parts) * self.part

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from bench.sort.gpu_machines import Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes, Way
+from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes, Way
 
 WIDTHS = (4, 8)
 RANKING = ((RankShape(512, 1), WIDTHS), (RankShape(512, 2), WIDTHS), (RankShape(512, 4), WIDTHS), (RankShape(512, 8), (8,)))

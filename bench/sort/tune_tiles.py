@@ -18,13 +18,13 @@ from datetime import UTC, datetime
 
 from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.digits.digits_gpu import Tiles
-from headrace.arrange.sort.launch_gpu import Keys
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sorter_gpu import Sorter
+from headrace.arrange.sort.gpu.common.launch import Keys
+from headrace.arrange.sort.gpu.lsd.lsd import Tiles
+from headrace.arrange.sort.gpu.planner import Sorter
+from headrace.arrange.sort.gpu.tuning import SortShapes
 from headrace.core.errors import HeadraceError
-from headrace.core.gpu.kernel_compile import cubin_of
-from headrace.core.gpu.kernel_source import Variant
+from headrace.gpu.kernels.compile import cubin_of
+from headrace.gpu.kernels.source import Variant
 
 TILES: dict[str, list[Tiles]] = {
     "u32": [Tiles(shape) for shape in ((384, 32, 2), (320, 32, 2), (512, 24, 2), (768, 32, 1))],
@@ -60,7 +60,7 @@ def shaped(shapes: SortShapes, name: str, tiles: Tiles) -> SortShapes:
 
 def compile_all(names: list[str], steps: list[str], count: int) -> None:
     """On all cores, into the cache of kernels."""
-    from headrace.core.gpu.card import ARCHITECTURES, gpu
+    from headrace.gpu.device.device import ARCHITECTURES, gpu
 
     wanted = []
     for name, step in itertools.product(names, steps):

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from headrace.arrange.histogram.histogram import histogram
     from headrace.arrange.multisplit.multisplit import multisplit
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
-    from headrace.core.gpu.device_array import DeviceArray
-    from headrace.core.primitives.scan import reduce, scan
-    from headrace.core.primitives.select import select
+    from headrace.arrays.device_array import DeviceArray
+    from headrace.primitives.scan import reduce, scan
+    from headrace.primitives.select import select
 
 _LATER = {
-    "DeviceArray": "headrace.core.gpu.device_array",
+    "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.arrange.bucket.expression",
     "Scan": "headrace.api.scan.scan",
     "argsort": "headrace.arrange.sort.sort",
@@ -55,10 +55,10 @@ _LATER = {
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.arrange.bucket.expression",
     "multisplit": "headrace.arrange.multisplit.multisplit",
-    "reduce": "headrace.core.primitives.scan",
-    "scan": "headrace.core.primitives.scan",
+    "reduce": "headrace.primitives.scan",
+    "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
-    "select": "headrace.core.primitives.select",
+    "select": "headrace.primitives.select",
     "sort": "headrace.arrange.sort.sort",
     "sort_pairs": "headrace.arrange.sort.sort",
     "top_k": "headrace.arrange.sort.sort",

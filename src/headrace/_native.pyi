@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from headrace.columns.column import Column
 from headrace.columns.date_format import DateForms
-from headrace.columns.load.load import LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.export.text_options import TextOptions
 from headrace.structure import dialect as _dialect

@@ -9,9 +9,9 @@ import pytest
 
 import headrace
 from headrace.columns.date_format import date_options
-from headrace.columns.infer.header import FieldKinds
+from headrace.columns.header import FieldKinds
+from headrace.columns.plan.value_forms import FormOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions, plan_columns
-from headrace.columns.value_forms import FormOptions
 
 FEW, MANY = 1000, 8000
 MOST = 3 * MANY / FEW

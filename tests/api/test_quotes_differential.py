@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
 
 TOKENS = [",", '"', '"', '""', "a", "bc", '"d', 'e"', "\n", "\n", ',"', '",', '"\n', "x" * 70]

@@ -15,8 +15,8 @@ import pytest
 import headrace
 from headrace import Device, DeviceArray
 from headrace.columns.column import Column
-from headrace.core.gpu.card import checked, driver, gpu
-from headrace.core.gpu.device_memory import device_pool
+from headrace.gpu.device.device import checked, driver, gpu
+from headrace.gpu.memory.pool import device_pool
 from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS
 
 pytestmark = pytest.mark.gpu

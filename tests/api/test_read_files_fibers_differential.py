@@ -15,10 +15,10 @@ from headrace.api.read import read_files as module
 from headrace.api.read.file_loads import LoadsOnHost
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.column import Column
-from headrace.columns.finish.join_gpu import join_on_gpu
-from headrace.columns.load.decoded_gpu import decoded_place
-from headrace.columns.load.load import Loaded, LoadPlan
-from headrace.columns.load.load_gpu import Place, load_on_gpu
+from headrace.columns.finish.gpu.concat import join_on_gpu
+from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.load import Place, load_on_gpu
+from headrace.columns.plan.load_plan import Loaded, LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.sources.open import OpenSource

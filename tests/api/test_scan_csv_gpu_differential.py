@@ -91,7 +91,7 @@ def test_sources_and_forms(form: str) -> None:
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("movers", [1, 2])
 def test_ways_back_to_the_host(pinned: bool, movers: int) -> None:
-    from headrace.columns.load.fetch_gpu import FetchShape
+    from headrace.columns.buffers.fetch_gpu import FetchShape
 
     data, options = text_of(6), {"on_error": "reject", "schema": ["int64", "float64", "string", "date32"]}
     scan = headrace.scan_csv(data, batch_bytes=60_000, device="cuda", to="cpu", **options)

@@ -16,9 +16,9 @@ import pytest
 import headrace
 from headrace.api.scan import scan_state
 from headrace.api.scan.scan_gpu import GpuParts, why_not
-from headrace.columns.load.cut_text import cuts
-from headrace.core.gpu.launcher import Room
-from headrace.core.gpu.pinned import HostText
+from headrace.columns.records.split_points import cuts
+from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.memory.pinned import HostText
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.load.cut_text import cuts, lenient_cuts
+from headrace.columns.records.split_points import cuts, lenient_cuts
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu.launcher import Room
+from headrace.gpu.kernels.launcher import Room
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom

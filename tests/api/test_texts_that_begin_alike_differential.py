@@ -17,11 +17,11 @@ from headrace.api.read import prepared
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, prepare, report_later, table_columns
 from headrace.columns.faults.header_faults import with_header_faults
-from headrace.columns.load.decoded_gpu import decoded_place
-from headrace.columns.load.load import native_dialect
-from headrace.columns.load.load_gpu import Place, load_on_gpu
-from headrace.core.gpu.launcher import Part
-from headrace.core.recent import Recent
+from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.load import Place, load_on_gpu
+from headrace.columns.plan.load_plan import native_dialect
+from headrace.core.identity_cache import Recent
+from headrace.gpu.kernels.launcher import Part
 from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from headrace.arrange.sort.digits.digits_gpu import MUST, DigitShapes
-from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes
+from headrace.arrange.sort.gpu.lsd.lsd import MUST, DigitShapes
+from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape
+from headrace.arrange.sort.gpu.msd.tuning import PartShapes
+from headrace.arrange.sort.gpu.planner import Given, Sorter
+from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes
+from headrace.arrange.sort.gpu.top_k import TopShape
+from headrace.arrange.sort.gpu.tuning import SortShapes
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.local_gpu import SpreadShape
-from headrace.arrange.sort.parts.parts_shapes import PartShapes
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sorter_gpu import Given, Sorter
-from headrace.arrange.sort.top_gpu import TopShape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900

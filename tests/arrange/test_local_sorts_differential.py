@@ -1,4 +1,4 @@
-"""Blocks that sort parts in one pass (sort_spread.cu) under the fiber harness, against NumPy, part by part."""
+"""Blocks that sort parts in one pass (bin_sort.cu) under the fiber harness, against NumPy, part by part."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.few.small_gpu import BETWEEN, TARGET
+from headrace.arrange.sort.gpu.common.launch import Keys, Moved, packed_arrays
+from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape, spread_entry
+from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, TARGET
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.launch_gpu import Keys, Moved, packed_arrays
-from headrace.arrange.sort.parts.local_gpu import SpreadShape, spread_entry
-from headrace.core.gpu.launcher import Part
+from headrace.gpu.kernels.launcher import Part
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -41,7 +41,7 @@ def drawn(kind: str, count: int, low: int, first: int, last: int) -> Any:
 
 
 def parts_of(kind: str, sizes: list[int], width: int) -> tuple[Any, Any]:
-    """Keys side by side, and a record for each part, as parts.cuh has them: of one digit, or of several neighbours."""
+    """Keys side by side, and a record for each part, as buckets.cuh has them: of one digit, or of several neighbours."""
     keys, records, begin = [], [], 0
     low = 8 * width - 16
     for number, size in enumerate(sizes):

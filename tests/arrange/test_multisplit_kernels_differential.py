@@ -10,9 +10,9 @@ import pytest
 from headrace import buckets, key
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type
+from headrace.arrange.multisplit.gpu.launches import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.planner import split_any
 from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
-from headrace.arrange.multisplit.multisplit_gpu import split_any
-from headrace.arrange.multisplit.split_gpu import Column, Shapes, Splitter, bits_pass
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES

@@ -7,7 +7,7 @@ import pytest
 
 import headrace
 from headrace import buckets
-from headrace.arrange.rows.rows import take_rows
+from headrace.arrange.partition_rows.rows import take_rows
 from headrace.core.errors import OptionError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import headrace
 from headrace import buckets
-from headrace.arrange.rows.take import take
+from headrace.arrange.gather.take import take
 from headrace.core.errors import OptionError
 from tests.arrange.columns_cases import check_same, table_of
 

@@ -7,9 +7,9 @@ import pytest
 
 import headrace
 from headrace import Context
+from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.gpu.device_array import DeviceArray
 from tests.arrange.columns_cases import check_same, table_of
 from tests.arrange.sort_columns_cases import SHARES, TYPES, column_of
 from tests.arrange.sort_gpu_cases import keys_of, words

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.arrange.rows.take import take_rows
-from headrace.arrange.rows.take_gpu import Taker
+from headrace.arrange.gather.take import take_rows
+from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions
-from headrace.arrange.sort.classes_gpu import ClassShape, RowClasses
-from headrace.arrange.sort.columns import code_of
-from headrace.arrange.sort.columns_gpu import ColumnSorter
-from headrace.arrange.sort.sort_gpu import Sorters
+from headrace.arrange.sort.column_sort import code_of
+from headrace.arrange.sort.gpu.column_sort import ColumnSorter
+from headrace.arrange.sort.gpu.null_partition import ClassShape, RowClasses
+from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.columns.column import Column
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher

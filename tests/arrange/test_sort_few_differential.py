@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.arrange.sort import few_cpu
+from headrace.arrange.sort.cpu import small_arrays
 from headrace.core.errors import OptionError
 from tests.arrange.sort_cases import TYPES, bits_of, order_of, shapes, sorted_alone
 
@@ -35,7 +35,7 @@ def test_few_keys(dtype: str) -> None:
 
 def test_which_keys_are_few() -> None:
     def are_few(keys: object) -> bool:
-        return few_cpu.sorted_few(keys, descending=False, total_order=False, in_place=False) is not None
+        return small_arrays.sorted_few(keys, descending=False, total_order=False, in_place=False) is not None
 
     assert all(are_few(np.zeros(n, dtype)) for n in (0, 3, 1 << 14) for dtype in ("?", "u1", "f2", "i4", "f8"))
     others = [np.zeros((1 << 14) + 1), np.zeros((2, 2)), np.zeros(9)[::2], np.zeros(3, ">i4"), np.zeros(3, "M8[s]"), [1, 2]]

@@ -7,8 +7,8 @@ import pytest
 
 import headrace
 from headrace import Context
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.core.gpu.device_array import DeviceArray
+from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrays.device_array import DeviceArray
 from tests.arrange.sort_gpu_cases import columns_of, entropy_keys, keys_of, words
 
 pytestmark = pytest.mark.gpu

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.digits.digits_gpu import Tiles
-from headrace.arrange.sort.few.small_gpu import BlockShape, RankShape, SmallShapes
+from headrace.arrange.sort.gpu.lsd.lsd import Tiles
+from headrace.arrange.sort.gpu.msd.tuning import PartOptions
+from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_shapes import PartOptions
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (
@@ -290,7 +290,7 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
 
 
 class Watching(FiberLauncher):
-    """Tells which way the plan went: 1 a straight copy, 2 reversed, 3 by digits, 4 by parts (plan.cuh)."""
+    """Tells which way the plan went: 1 a straight copy, 2 reversed, 3 by digits, 4 by parts (device_plan.cuh)."""
 
     way = -1
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.digits.digits_gpu import MAY, Case, Plan
+from headrace.arrange.sort.gpu.common.launch import Common, Keys
+from headrace.arrange.sort.gpu.lsd.lsd import MAY, Case, Plan
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.launch_gpu import Common, Keys
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import SHAPES, entropy_keys, keys_of, words
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.heavy.heavy_gpu import HeavyShape
+from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import HeavyShape
+from headrace.arrange.sort.gpu.planner import Given, Sorter
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.sorter_gpu import Given, Sorter
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import MEETING, SHAPES, check, columns_of, keys_of, words
 
@@ -21,7 +21,7 @@ MOST = 7
 
 
 class Watching(FiberLauncher):
-    """Tells how many values were set aside, how many keys were light, and which way these went (plan.cuh)."""
+    """Tells how many values were set aside, how many keys were light, and which way these went (device_plan.cuh)."""
 
     heavy = lights = way = 0
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.digits.digits_gpu import LIGHTS_AT, Tiles
-from headrace.arrange.sort.heavy.heavy_gpu import HeavyShape
+from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import HeavyShape
+from headrace.arrange.sort.gpu.lsd.lsd import LIGHTS_AT, Tiles
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import ODDITIES, SHAPES, ByParts, check, columns_of, deep_keys, with_rest, words

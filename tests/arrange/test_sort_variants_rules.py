@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from headrace.arrange.sort.gpu.msd.tuning import Bounds, PartOptions
+from headrace.arrange.sort.gpu.planner import Given, Sorter
+from headrace.arrange.sort.gpu.sort import shapes_of
+from headrace.arrange.sort.gpu.tuning import SortShapes
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.parts.parts_shapes import Bounds, PartOptions
-from headrace.arrange.sort.shapes_gpu import SortShapes
-from headrace.arrange.sort.sort_gpu import shapes_of
-from headrace.arrange.sort.sorter_gpu import Given, Sorter
-from headrace.core.gpu.kernel_arguments import signature_codes
-from headrace.core.gpu.kernel_source import Variant
+from headrace.gpu.kernels.arguments import signature_codes
+from headrace.gpu.kernels.source import Variant
 
 pytestmark = pytest.mark.pure
 
@@ -134,8 +134,8 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
         lister = Lister(most)
         for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 8),)):
             Sorter(lister, 1 << 26, shapes_of(100, capability), Room).sort(Given(KeyOrder.of(typestr), Room(), Room(), values))
-        assert typestr != "<u8" or {"parts_stable.cu", "parts_rest.cu"} <= lister.programs
-        assert ("sort_heads.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
+        assert typestr != "<u8" or {"scatter_stable.cu", "tail_passes.cu"} <= lister.programs
+        assert ("prefix_histogram.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
 
 
 @pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.arrange.multisplit.multisplit_gpu import shapes_of
-from headrace.arrange.multisplit.split_gpu import Column, Pass, Shapes, Splitter, bits_pass
-from headrace.core.gpu.kernel_source import Variant
+from headrace.arrange.multisplit.gpu.launches import Column, Pass, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.planner import shapes_of
+from headrace.gpu.kernels.source import Variant
 
 pytestmark = pytest.mark.pure
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.multisplit.split_gpu import Column, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
 from headrace.testing.fibers.launcher import FiberLauncher
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import columns_of, keys_of

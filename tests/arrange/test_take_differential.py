@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.arrange.rows.take import take, take_rows
+from headrace.arrange.gather.take import take, take_rows
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from tests.arrange.columns_cases import table_of

@@ -8,9 +8,9 @@ import pytest
 from headrace import buckets
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_type
-from headrace.arrange.rows.rows import take_rows
-from headrace.arrange.rows.rows_gpu import partition_columns, partition_columns_by_hash
-from headrace.arrange.rows.take_gpu import Taker, Texts
+from headrace.arrange.gather.take_gpu import Taker, Texts
+from headrace.arrange.partition_rows.rows import take_rows
+from headrace.arrange.partition_rows.rows_gpu import partition_columns, partition_columns_by_hash
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -55,8 +55,8 @@ def test_this_tree_keeps_the_law(law):
         ("cli/load.py", "from headrace.core.options import Given"),
         ("testing/oracle.py", "from headrace.cli.main import main"),
         ("__init__.py", "from headrace.testing.oracle import split"),
-        ("structure/scan.cpp", '#include "columns/load.hpp"'),
-        ("core/cpu.hpp", '  #  include "sources/source.hpp"'),
+        ("structure/cpu/scan.cpp", '#include "columns/load.hpp"'),
+        ("core/cpu/isa.hpp", '  #  include "sources/source.hpp"'),
         ("arrange/sort.cu", '#include "index/hash_map.hpp"'),
     ],
 )
@@ -77,7 +77,7 @@ def test_import_to_the_right_is_found(write, tmp_path, path, line):
         ("cli/load.py", "from headrace.core.errors import OptionError"),
         ("testing/oracle.py", "from headrace.api.table import Table"),
         ("__main__.py", "from headrace.cli.main import main"),
-        ("columns/load.cpp", '#include "structure/scan.hpp"'),
+        ("columns/load.cpp", '#include "structure/cpu/scan.hpp"'),
         ("columns/load.cpp", "#include <columns>"),
     ],
 )
@@ -111,7 +111,7 @@ def test_wrong_language_is_found(write, tmp_path, path, line):
     ("path", "line"),
     [
         ("columns/bindings.cpp", "#include <nanobind/nanobind.h>"),
-        ("core/portable.hpp", "#if defined(__CUDACC__)"),
+        ("core/cpu/portable.hpp", "#if defined(__CUDACC__)"),
         ("arrange/sort.cu", "__global__ void sort();"),
         ("columns/load.cpp", "int x;  // as cudaMemcpy does, PyObject"),
         ("columns/load.cpp", "/* __CUDACC__\n   PyObject */"),
@@ -126,13 +126,13 @@ def test_right_language_is_allowed(write, tmp_path, path, line):
     ("path", "include"),
     [
         ("columns/rules/digits.hpp", "<cstdint>"),
-        ("columns/rules/digits.hpp", '"core/simd.hpp"'),
-        ("structure/dfa.hpp", '"structure/find.hpp"'),
-        ("core/portable.hpp", "<cstring>"),
+        ("columns/rules/digits.hpp", '"core/cpu/simd.hpp"'),
+        ("structure/dfa.hpp", '"structure/cpu/find.hpp"'),
+        ("core/cpu/portable.hpp", "<cstring>"),
     ],
 )
 def test_foreign_include_of_a_shared_rule_is_found(write, tmp_path, path, include):
-    write(f"{PACKAGE}/{path}", f'#include "core/portable.hpp"\n#include {include}\n')
+    write(f"{PACKAGE}/{path}", f'#include "core/cpu/portable.hpp"\n#include {include}\n')
     assert places(shared_rules, tmp_path) == [(f"{PACKAGE}/{path}", 2)]
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.load import ahead_gpu, kept_gpu, load_gpu
-from headrace.columns.load.ahead_gpu import Expected, expect
-from headrace.columns.load.load import native_dialect
+from headrace.columns.load.gpu import estimate, load, setup_cache
+from headrace.columns.load.gpu.estimate import Expected, expect
+from headrace.columns.plan.load_plan import native_dialect
 from headrace.core.errors import MemoryLimitError
-from headrace.core.recent import Recent
+from headrace.core.identity_cache import Recent
 from headrace.structure.dialect import CSV, Dialect
-from headrace.structure.gpu_tables import TOTALS, Found
+from headrace.structure.gpu.dialect_tables import TOTALS, Found
 from headrace.testing import fibers
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_load_gpu_differential import SHAPE, check
@@ -32,11 +32,11 @@ STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in ran
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch):
     """Sets what is expected, whatever the text; spare room is none."""
-    monkeypatch.setattr(ahead_gpu, "_SPARE_ROWS", 0)
-    monkeypatch.setattr(ahead_gpu, "_SPARE_STRING_BYTES", 0)
+    monkeypatch.setattr(estimate, "_SPARE_ROWS", 0)
+    monkeypatch.setattr(estimate, "_SPARE_STRING_BYTES", 0)
 
     def tell(expected: Expected | None) -> None:
-        monkeypatch.setattr(load_gpu, "expect", lambda *_: expected)
+        monkeypatch.setattr(load, "expect", lambda *_: expected)
 
     return tell
 
@@ -107,7 +107,7 @@ def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
 
 
 def test_offsets_that_would_not_reach(monkeypatch):
-    for module, name in ((ahead_gpu, "_MOST_SHORT_BYTES"), (load_gpu, "_MOST_STRING_BYTES")):
+    for module, name in ((estimate, "_MOST_SHORT_BYTES"), (load, "_MOST_STRING_BYTES")):
         monkeypatch.setattr(module, name, 100)
     found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
     assert found_waits == 2
@@ -141,15 +141,15 @@ def test_memory_that_is_not_there(monkeypatch):
 
 
 def test_room_that_would_be_much_for_the_text(monkeypatch):
-    monkeypatch.setattr(ahead_gpu, "_LITTLE", 0)
-    monkeypatch.setattr(ahead_gpu, "_MOST_TIMES_TEXT", 0)
+    monkeypatch.setattr(estimate, "_LITTLE", 0)
+    monkeypatch.setattr(estimate, "_MOST_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
 def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
-        monkeypatch.setattr(kept_gpu, "_kept", Recent())
-        monkeypatch.setattr(kept_gpu, "_LITTLE", little)
+        monkeypatch.setattr(setup_cache, "_kept", Recent())
+        monkeypatch.setattr(setup_cache, "_LITTLE", little)
         for seed in range(3):
             assert check(DATA, header=False, seed=seed) == 1
         check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type
@@ -178,7 +178,7 @@ def test_the_card_says_whether_room_does(read_by, off):
     elif off is not None:
         sizes[off - 1] = 2 * (off - 1) + 1
     word = np.zeros(1, np.uint64)
-    program = fibers.program("columns/convert/string_places.cu", {"HR_THREADS": 256})
+    program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
     program.launch("check_room", 1, 256, [totals.view(np.uint8), 2, ranges, sizes, 299, word])
     assert int(word[0]) == (7 + read_by if off is None and read_by < 2 else 2**64 - 1)
 

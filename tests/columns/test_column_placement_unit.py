@@ -11,9 +11,9 @@ import pytest
 
 import headrace
 from headrace import Context, Device, OptionError
+from headrace.arrays import arrow_device
 from headrace.columns import placement
-from headrace.core.gpu import arrow_device
-from headrace.core.gpu.crossings import Crossings
+from headrace.core.transfers import Crossings
 from tests.conftest import gpu_is_missing
 
 pa = pytest.importorskip("pyarrow", reason="PyArrow reads what is handed over")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.load.load_gpu import GpuShape
-from headrace.structure.search_gpu import FindShape
+from headrace.columns.load.gpu.load import GpuShape
+from headrace.structure.gpu.launches import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
 

@@ -14,15 +14,15 @@ from headrace import _native
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
-from headrace.columns.convert.rows_gpu import RowShape
+from headrace.columns.convert.gpu.fast.arguments import RowShape
 from headrace.columns.faults.header_faults import with_header_faults
 from headrace.columns.infer import infer_gpu
-from headrace.columns.load.decoded_gpu import decoded_place
-from headrace.columns.load.load_gpu import GpuShape, Place, load_on_gpu
-from headrace.core.gpu.launcher import Part
+from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.load import GpuShape, Place, load_on_gpu
+from headrace.gpu.kernels.launcher import Part
 from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 

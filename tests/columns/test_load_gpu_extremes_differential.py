@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.finish import splice_gpu
-from headrace.columns.load import load_gpu
+from headrace.columns.finish.gpu import patch_strings
+from headrace.columns.load.gpu import load
 from tests.columns.test_load_gpu_dialects_differential import outcome
 from tests.columns.test_load_gpu_differential import read_on_fibers
 from tests.columns.test_load_gpu_forms_differential import SHAPE, check
@@ -71,8 +71,8 @@ def test_a_record_of_many_more_fields(long_records):
 
 def test_strings_that_offsets_of_32_bits_do_not_reach(monkeypatch):
     data = b"a,b\n" + b"".join(b"%d,text\xff %d\n" % (row, row) for row in range(40))
-    monkeypatch.setattr(load_gpu, "_MOST_STRING_BYTES", 100)
-    monkeypatch.setattr(splice_gpu, "_MOST_STRING_BYTES", 100)
+    monkeypatch.setattr(load, "_MOST_STRING_BYTES", 100)
+    monkeypatch.setattr(patch_strings, "_MOST_STRING_BYTES", 100)
     for options in ({"encoding_errors": "replace"}, {"on_error": "reject"}, {"dtypes": {"b": "string"}, "on_error": "null"}):
         expected, error = outcome(lambda given=options: headrace.read_csv(data, **given))
         found, raised = outcome(lambda given=options: read_on_fibers(data, shape=SHAPE, **given)[0])

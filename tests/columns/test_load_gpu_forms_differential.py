@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 from tests.columns.test_convert_kernels_differential import TEXTS, table
 from tests.columns.test_load_gpu_dialects_differential import outcome
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
@@ -78,9 +78,9 @@ def test_long_text_is_mended(seed):
 
 
 def test_more_text_is_mended_than_faults_are_listed_at_first(monkeypatch):
-    from headrace.columns.faults import faults_gpu
+    from headrace.columns.faults.gpu import fault_list
 
-    monkeypatch.setattr(faults_gpu, "_MOST_FAULTS", 8)
+    monkeypatch.setattr(fault_list, "_MOST_FAULTS", 8)
     data = b"a,b\n" + b"".join(b"%d,t\xff%d\n" % (number, number) for number in range(60))
     for on_error in ("raise", "null", "reject"):
         found = check(data, 3, encoding_errors="replace", on_error=on_error)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
 

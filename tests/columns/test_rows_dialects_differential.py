@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace.structure.search_gpu import FindShape
+from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.test_load_gpu_differential import check, shape_of
 

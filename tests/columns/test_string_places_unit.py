@@ -15,7 +15,7 @@ pytestmark = pytest.mark.fibers
 def test_sums_of_all_tiles_before(tiles: int, strings: int) -> None:
     sums = np.random.default_rng(tiles).integers(0, 1 << 40, (max(tiles, 1), strings), np.uint64)
     given, totals = sums[:tiles].copy(), np.full(strings, 9, np.uint64)
-    program = fibers.program("columns/convert/string_places.cu", {"HR_THREADS": 256})
+    program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
     blocks = max(-(-tiles // 2048), 1)
     memory = np.zeros(2 * strings * (blocks + 1), np.uint64)
     program.launch("place_strings", (strings, blocks, 1), 256, [sums, tiles, strings, totals, memory])

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.columns.convert.rows_gpu import RowShape, tally_program
-from headrace.structure.gpu_tables import TALLY, TOTALS, Found, plain_dialect
+from headrace.columns.convert.gpu.fast.arguments import RowShape, tally_program
+from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
 from tests.structure.test_find_kernels_differential import (
     ORDERS,
@@ -48,7 +48,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     marks: np.ndarray[Any, np.dtype[np.uint32]] = np.zeros(tiles + 1, np.uint32)
     if tiles:
         defines, _, shared = tally_program(RowShape(quotes=quoted, tile=how.tile, head=256), threads)
-        program = fibers.program("columns/convert/tally_rows.cu", defines)
+        program = fibers.program("columns/convert/gpu/fast/measure_rows.cu", defines)
         task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")
         sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * GROUPS, np.uint16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from headrace import _native
-from headrace.core.gpu.driver_calls import address_of
+from headrace.gpu.device.driver_calls import address_of
 
 _WORD, _NUMBER = ctypes.c_uint64, ctypes.c_uint32
 
@@ -45,7 +45,7 @@ class NotingDriver:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.core.gpu.driver_calls.card_calls`."""
+        """As `headrace.gpu.device.driver_calls.card_calls`."""
         return _native.CardCalls.make([address_of(function) for function in self._functions])
 
     def _note(self, *what: object) -> int:

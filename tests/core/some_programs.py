@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from headrace.core.gpu.kernel_source import Variant, all_variants
+from headrace.gpu.kernels.source import Variant, all_variants
 
 
 def with_each_value() -> list[Variant]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.core.arrays import Array, take
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like, same_device
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.placement import empty_like, same_device
+from headrace.gpu.device.device import gpu
 
 CUDA = Device("cuda", 0)
 
@@ -201,7 +201,7 @@ def test_jax_is_taken_through_dlpack():
 @pytest.mark.gpu
 @pytest.mark.parametrize(("dtype", "arrow"), [("i8", "l"), ("f4", "f"), ("M8[us]", "tsu:"), ("m8[ns]", "tDn")])
 def test_arrow_describes_a_device_array(dtype, arrow):
-    from headrace.core.gpu.arrow_device import _DeviceArray, _pointer_of, _Schema
+    from headrace.arrays.arrow_device import _DeviceArray, _pointer_of, _Schema
 
     array = DeviceArray.from_host(np.arange(5).astype(dtype), gpu())
     schema, exported = array.__arrow_c_device_array__()

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrays import arrow_device
+from headrace.arrays.arrow_device import DeviceColumn, device_capsules
 from headrace.core.device import Device
-from headrace.core.gpu import arrow_device
-from headrace.core.gpu.arrow_device import DeviceColumn, device_capsules
 
 pa = pytest.importorskip("pyarrow", reason="PyArrow reads what is handed over")
 
@@ -87,7 +87,7 @@ def test_the_event_lives_as_long_as_the_consumer_may_wait_for_it():
 def test_what_is_held_until_the_interpreter_ends_does_no_harm(holder, held):
     code = f"""
 import importlib, numpy, pyarrow as pa
-from headrace.core.gpu.arrow_device import DeviceColumn, device_capsules
+from headrace.arrays.arrow_device import DeviceColumn, device_capsules
 from headrace.core.device import Device
 values = numpy.arange(3)
 class Exported:

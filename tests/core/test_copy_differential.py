@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.core.arrays import Array, take
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.placement import empty_like
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.gpu.staging import staging
-from headrace.core.placement import empty_like
-from headrace.core.primitives import copy as device_copy
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import gpu
+from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.transfer.staging import staging
+from headrace.primitives import copy as device_copy
 
 TILES = (device_copy.COPY_TILE, device_copy.FILL_TILE, device_copy.READ_TILE)
 WIDTHS = (1, 2, 4, 8, 16)

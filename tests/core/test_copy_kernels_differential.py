@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.core.primitives.copy import COPY_THREADS, COPY_TILE, FILL_THREADS, FILL_TILE, READ_THREADS, READ_TILE, blocks_of
+from headrace.primitives.copy import COPY_THREADS, COPY_TILE, FILL_THREADS, FILL_TILE, READ_THREADS, READ_TILE, blocks_of
 from headrace.testing import fibers
 
 WIDTHS = (1, 2, 4, 8, 16)
@@ -13,7 +13,7 @@ TYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: [("low", "u8"), ("high", "u8")]
 
 
 def program(width: int) -> fibers.Program:
-    return fibers.program("core/primitives/copy.cu", {"HR_WIDTH": width})
+    return fibers.program("primitives/copy.cu", {"HR_WIDTH": width})
 
 
 def counts_of(tile: int, width: int) -> list[int]:

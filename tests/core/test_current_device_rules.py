@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import headrace
-from headrace.core.gpu import card as cards
-from headrace.core.gpu.card import CurrentContext, GpuError
+from headrace.gpu.device import device as cards
+from headrace.gpu.device.device import CurrentContext, GpuError
 from tests.core.noting_driver import NotingDriver
 
 PACKAGE = Path(headrace.__file__).parent
-OF_OWN_THREADS = {"core/gpu/staging.py", "core/gpu/pinned_results.py"}
+OF_OWN_THREADS = {"gpu/transfer/staging.py", "gpu/memory/pinned_results.py"}
 """Where threads are started that work for one card alone."""
 
 

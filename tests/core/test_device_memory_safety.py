@@ -8,14 +8,15 @@ import threading
 import numpy as np
 import pytest
 
+from headrace.arrays.device_array import DeviceArray
+from headrace.core.budget import Budget
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.gpu.card import checked, driver, gpu
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.gpu.device_memory import Budget, device_pool
-from headrace.core.gpu.event import Event
-from headrace.core.gpu.staging import Staging, staging
-from headrace.core.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import checked, driver, gpu
+from headrace.gpu.device.event import Event
+from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.transfer.staging import Staging, staging
+from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of, copy_kernel, fill_kernel
 
 
 def test_a_budget_counts_and_refuses():

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import device_memory
-from headrace.core.gpu.device_memory import Budget, DeviceBuffer
-from headrace.core.gpu.device_parts import ALIGNMENT, LARGE, SLAB, take_together
+from headrace.core.budget import Budget
+from headrace.gpu.memory import pool
+from headrace.gpu.memory.pool import DeviceBuffer
+from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, take_together
 
 
 class Pool:
@@ -19,8 +20,8 @@ class Pool:
     def __init__(self, monkeypatch):
         self.taken, self.given_back, self.zeroed, self.next = [], [], [], 1 << 20
         calls = SimpleNamespace(give_back=lambda address, stream, context: self.given_back.append(address))
-        monkeypatch.setattr(device_memory, "card_calls", lambda: calls)
-        from headrace.core.gpu.card import Gpu
+        monkeypatch.setattr(pool, "card_calls", lambda: calls)
+        from headrace.gpu.device.device import Gpu
 
         self.gpu = object.__new__(Gpu)
         self.gpu._context = 7
@@ -86,7 +87,7 @@ def test_a_slab_that_was_shown_or_used_elsewhere_knows_it(monkeypatch):
 
 def test_a_budget_that_does_not_suffice_leaves_nothing(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget(LARGE + 2000)
-    with pytest.raises(device_memory.MemoryLimitError):
+    with pytest.raises(pool.MemoryLimitError):
         take_together(pool, [], [LARGE + 1, LARGE + 1], 0, budget)
     gc.collect()
     assert budget.used == 0

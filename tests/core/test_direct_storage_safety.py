@@ -14,11 +14,14 @@ import pytest
 
 from headrace import SourceError
 from headrace.core.context import Context
-from headrace.core.gpu import direct_storage, event, pinned, text_buffers
-from headrace.core.gpu.direct_storage import direct_file
-from headrace.core.gpu.text_buffers import CardBuffers
+from headrace.gpu.device import event
+from headrace.gpu.memory import pinned
+from headrace.gpu.transfer import direct_storage
+from headrace.gpu.transfer.direct_storage import direct_file
+from headrace.sources import text_buffers
 from headrace.sources.kept_text import StoredText
 from headrace.sources.open import open_source
+from headrace.sources.text_buffers import CardBuffers
 from tests.core.test_pinned_unit import LazyDriver
 from tests.core.test_send_unit import LazyCard
 

@@ -30,7 +30,7 @@ def sources(file: str) -> list[Path]:
 
 def test_every_kernel_of_an_early_file_waits_first() -> None:
     files = {file for file, mode in entries() if mode == "LaunchMode.EARLY"}
-    assert "arrange/sort/digits/sort_pass.cu" in files
+    assert "arrange/sort/gpu/lsd/onesweep_pass.cu" in files
     for file in files:
         assert sources(file)
         for path in sources(file):
@@ -48,10 +48,10 @@ def test_every_kernel_whose_blocks_wait_for_each_other_is_launched_cooperatively
         if WAITS_FOR_BLOCKS in path.read_text(encoding="utf-8")
     }
     assert waiting == {
-        "arrange/sort/few/sort_rank.cu",  # where it sorts in place
-        "arrange/sort/few/sort_small.cu",
-        "arrange/sort/parts/parts_rest.cu",
-        "arrange/sort/parts/parts_rest_alone.cu",
+        "arrange/sort/gpu/single_launch/rank_sort.cu",  # where it sorts in place
+        "arrange/sort/gpu/single_launch/cooperative_sort.cu",
+        "arrange/sort/gpu/msd/tail_passes.cu",
+        "arrange/sort/gpu/msd/tail_passes_keys.cu",
     }
     cooperative = {file for file, mode in entries() if mode == "LaunchMode.COOPERATIVE"}
-    assert waiting - cooperative == {"arrange/sort/few/sort_rank.cu"}  # whose mode depends on the arrays
+    assert waiting - cooperative == {"arrange/sort/gpu/single_launch/rank_sort.cu"}  # whose mode depends on the arrays

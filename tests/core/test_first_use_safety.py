@@ -11,8 +11,8 @@ import pytest
 THREADS = """
 import sys, threading
 import headrace
-from headrace.core.gpu.card import memory_views
-from headrace.core.gpu.kernel_compile import compile_source
+from headrace.gpu.device.device import memory_views
+from headrace.gpu.kernels.compile import compile_source
 
 sys.setswitchinterval(1e-5)
 count, failed = 12, []
@@ -39,11 +39,11 @@ print(len(failed), *failed)
 
 PROCESSES = """
 import multiprocessing
-from headrace.core.gpu.kernel_source import Variant
-from headrace.core.gpu.kernel_compile import cubin_of
+from headrace.gpu.kernels.source import Variant
+from headrace.gpu.kernels.compile import cubin_of
 
 def compiled(_):
-    return len(cubin_of(Variant.of("core/primitives/copy.cu", {"HR_WIDTH": 4}), "sm_90"))
+    return len(cubin_of(Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "sm_90"))
 
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(4) as pool:

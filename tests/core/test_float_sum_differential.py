@@ -16,7 +16,7 @@ SIZES = (1, 2, 127, 129, 4095, 4096, 4097, 3 * 4096 + 77, 40_000)
 
 
 def summed(items: NDArray[np.floating]) -> NDArray[np.floating]:
-    """One item: the sum in the order that core/primitives/float_sum.hpp promises."""
+    """One item: the sum in the order that primitives/float_sum.hpp promises."""
     while True:
         pieces = -(-len(items) // PIECE)
         padded = np.full(pieces * PIECE, -0.0, items.dtype)
@@ -74,7 +74,7 @@ def test_what_is_no_number(dtype: str) -> None:
 @pytest.mark.parametrize(("item", "dtype"), [("float", "f4"), ("double", "f8")])
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_kernel(item: str, dtype: str, order: str) -> None:
-    program = fibers.program(source="core/primitives/float_sum.cu", defines={"HR_ITEM": item, "HR_THREADS": 64, "HR_ROWS": 4})
+    program = fibers.program(source="primitives/float_sum.cu", defines={"HR_ITEM": item, "HR_THREADS": 64, "HR_ROWS": 4})
     ended = np.zeros(2, "u4")
     for count in SIZES:
         items = floats_of(dtype, count + 1)
@@ -89,7 +89,7 @@ def test_kernel(item: str, dtype: str, order: str) -> None:
 
 def test_kernel_with_three_levels() -> None:
     program = fibers.program(
-        source="core/primitives/float_sum.cu", defines={"HR_ITEM": "float", "HR_THREADS": 64, "HR_ROWS": 4}, build="fast"
+        source="primitives/float_sum.cu", defines={"HR_ITEM": "float", "HR_THREADS": 64, "HR_ROWS": 4}, build="fast"
     )
     count = PIECE * PIECE + 5 * PIECE + 3
     items, firsts = floats_of("f4", count), PIECE + 6

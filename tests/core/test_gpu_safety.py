@@ -13,9 +13,9 @@ import pytest
 
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
-from headrace.core.gpu import card as gpus
-from headrace.core.gpu import early
-from headrace.core.gpu.card import ARCHITECTURES, architecture_of
+from headrace.gpu.device import device as gpus
+from headrace.gpu.device import preload_context
+from headrace.gpu.device.device import ARCHITECTURES, architecture_of
 
 
 def in_process(code, **environment):
@@ -45,7 +45,7 @@ def test_other_cards_are_refused_with_what_would_do(capability):
 
 
 def test_without_the_package_the_extra_is_named():
-    code = "import sys; sys.modules['cuda'] = None\nfrom headrace.core.gpu.card import gpu, has_gpu\nprint(has_gpu())\ngpu()"
+    code = "import sys; sys.modules['cuda'] = None\nfrom headrace.gpu.device.device import gpu, has_gpu\nprint(has_gpu())\ngpu()"
     said = in_process(code)
     assert said.startswith("False") and "MissingDependencyError: work on a GPU needs cuda-core" in said
     assert "pip install 'headrace[cuda13]'" in said
@@ -54,13 +54,13 @@ def test_without_the_package_the_extra_is_named():
 
 def test_without_a_card_the_cpu_is_named():
     pytest.importorskip("cuda.core", reason="the driver is reached through the extra cuda13", exc_type=ImportError)
-    said = in_process("from headrace.core.gpu.card import gpu, has_gpu\nprint(has_gpu())\ngpu()", CUDA_VISIBLE_DEVICES="")
+    said = in_process("from headrace.gpu.device.device import gpu, has_gpu\nprint(has_gpu())\ngpu()", CUDA_VISIBLE_DEVICES="")
     assert said.startswith("False") and "UnsupportedDeviceError: " in said and "use device='cpu'" in said
 
 
 def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
     code = (
-        "import sys, headrace.core.gpu.kernels, headrace.core.gpu.kernel_build, headrace.core.gpu.card\n"
+        "import sys, headrace.gpu.kernels.kernel, headrace.gpu.kernels.build, headrace.gpu.device.device\n"
         "print([name for name in sys.modules if name.partition('.')[0] in {'cuda', 'numpy'}])"
     )
     assert in_process(code).strip() == "[]"
@@ -68,7 +68,7 @@ def test_nothing_of_cuda_is_imported_before_it_is_asked_for():
 
 def test_what_takes_longest_to_import_is_not_imported_to_run_kernels():
     pytest.importorskip("cuda.core", reason="it is of the extra cuda13", exc_type=ImportError)
-    code = "import sys\nfrom headrace.core.gpu.card import has_gpu\nhas_gpu()\nprint([name in sys.modules for name in WANTED])"
+    code = "import sys\nfrom headrace.gpu.device.device import has_gpu\nhas_gpu()\nprint([x in sys.modules for x in WANTED])"
     assert in_process(code.replace("WANTED", "('cuda.bindings.driver', 'cuda.core')")).strip() == "[True, False]"
 
 
@@ -99,9 +99,9 @@ class NotedDriver:
 def test_a_context_is_made_once_before_it_is_needed(monkeypatch, refuses, calls):
     noted = NotedDriver(refuses)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: {"libcuda.so.1": noted}[name])
-    monkeypatch.setattr(early, "_started", set())
+    monkeypatch.setattr(preload_context, "_started", set())
     for device in ("cpu", "cuda:3", "cuda:3"):
-        early.start_early(Device.parse(device))
+        preload_context.start_early(Device.parse(device))
     assert noted.is_done.wait(10)
     assert noted.calls == calls
 
@@ -114,8 +114,8 @@ def test_no_driver_is_told_to_those_who_need_it(monkeypatch):
         raise OSError(name)
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
-    monkeypatch.setattr(early, "_started", set())
-    early.start_early(Device.parse("cuda"))
+    monkeypatch.setattr(preload_context, "_started", set())
+    preload_context.start_early(Device.parse("cuda"))
     assert asked.wait(10)
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from headrace.core.gpu.kernel_cache import KernelCache, key_of, user_folder
+from headrace.gpu.kernels.cache import KernelCache, key_of, user_folder
 
 
 def test_what_is_put_is_found(tmp_path):
@@ -76,7 +76,7 @@ def test_a_user_without_a_home_keeps_nothing_and_nothing_fails(monkeypatch):
     def homeless(path):
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr("headrace.core.gpu.kernel_cache.Path.expanduser", homeless)
+    monkeypatch.setattr("headrace.gpu.kernels.cache.Path.expanduser", homeless)
     for name in ("HEADRACE_KERNEL_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     cache = KernelCache(user_folder())
@@ -111,7 +111,7 @@ def test_keys_differ_where_anything_differs():
 
 
 def test_the_folder_follows_the_environment():
-    code = "from headrace.core.gpu.kernel_cache import user_folder; print(user_folder())"
+    code = "from headrace.gpu.kernels.cache import user_folder; print(user_folder())"
     for changes, said in [
         ({"HEADRACE_KERNEL_CACHE": "/a/b"}, "/a/b"),
         ({"HEADRACE_KERNEL_CACHE": "", "XDG_CACHE_HOME": "/c"}, "/c/headrace/kernels"),

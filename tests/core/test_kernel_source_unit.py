@@ -11,8 +11,8 @@ import pytest
 
 import headrace
 from headrace.core.errors import OptionError
-from headrace.core.gpu import kernel_source
-from headrace.core.gpu.kernel_source import KernelSourceError, Variant, all_variants, joined_source
+from headrace.gpu.kernels import source
+from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
 
 PACKAGE = Path(headrace.__file__).parent
 
@@ -68,7 +68,7 @@ def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
     tables = '[["a.cu"]]\nHR_X = [1, 2]\nHR_Y = ["u", "v"]\n\n[["a.cu"]]\nHR_X = [2]\nHR_Y = ["v", "w"]\n'
     (tmp_path / "s" / "variants.toml").write_text(tables)
     (tmp_path / "s" / "t" / "variants.toml").write_text('[["b.cu"]]\nHR_E = ["x", "*"]\n')
-    monkeypatch.setattr(kernel_source, "PACKAGE", tmp_path)
+    monkeypatch.setattr(source, "PACKAGE", tmp_path)
     assert [str(variant) for variant in all_variants()] == [
         "s/a.cu HR_X=1 HR_Y=u",
         "s/a.cu HR_X=1 HR_Y=v",
@@ -92,7 +92,7 @@ def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
 
 def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
     files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")}
-    assert files == {file for file, _ in kernel_source.all_tables()}
+    assert files == {file for file, _ in source.all_tables()}
 
 
 def test_nothing_compiles_but_what_takes_a_listed_variant():
@@ -104,10 +104,10 @@ def test_nothing_compiles_but_what_takes_a_listed_variant():
             if name in {"compile_source", "ProgramOptions", "nvrtc", "cuLibraryLoadData"}:
                 callers.add((path.relative_to(PACKAGE).as_posix(), name))
     assert callers == {
-        ("core/gpu/kernel_compile.py", "compile_source"),
-        ("core/gpu/kernel_compile.py", "ProgramOptions"),
-        ("core/gpu/kernels.py", "cuLibraryLoadData"),
-        ("core/gpu/kernel_build.py", "compile_source"),
+        ("gpu/kernels/compile.py", "compile_source"),
+        ("gpu/kernels/compile.py", "ProgramOptions"),
+        ("gpu/kernels/kernel.py", "cuLibraryLoadData"),
+        ("gpu/kernels/build.py", "compile_source"),
     }
 
 

@@ -11,15 +11,15 @@ import sys
 import pytest
 
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import ARCHITECTURES
-from headrace.core.gpu.kernel_arguments import signature_codes
-from headrace.core.gpu.kernel_build import build_kernels
-from headrace.core.gpu.kernel_source import KernelSourceError, all_variants
+from headrace.gpu.device.device import ARCHITECTURES
+from headrace.gpu.kernels.arguments import signature_codes
+from headrace.gpu.kernels.build import build_kernels
+from headrace.gpu.kernels.source import KernelSourceError, all_variants
 from tests.core.some_programs import first_of_each_file, with_each_value
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
-from headrace.core.gpu import kernel_compile as kernels
+from headrace.gpu.kernels import compile as kernels
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +78,9 @@ def test_an_unknown_architecture_is_refused(tmp_path):
 
 def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
     # Two processes: the first compiles, the second could not.
-    variant = "Variant.of('core/primitives/copy.cu', {'HR_WIDTH': 4})"
-    take = f"from headrace.core.gpu.kernel_compile import *; print(len(cubin_of({variant}, 'sm_90')))"
-    forbid = "import headrace.core.gpu.kernel_compile as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
+    variant = "Variant.of('primitives/copy.cu', {'HR_WIDTH': 4})"
+    take = f"from headrace.gpu.kernels.compile import *; print(len(cubin_of({variant}, 'sm_90')))"
+    forbid = "import headrace.gpu.kernels.compile as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
     environment = os.environ | {"HEADRACE_KERNEL_CACHE": str(tmp_path)}
     sizes = []
     for code in (take, forbid + take):
@@ -99,7 +99,7 @@ def test_signatures(signature, codes):
 
 @pytest.mark.usefixtures("built")
 def test_what_came_with_the_package_is_taken_first(folder, monkeypatch):
-    variant = kernels.Variant.of("core/primitives/copy.cu", {"HR_WIDTH": 2})
+    variant = kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 2})
     monkeypatch.setattr(kernels, "PREBUILT", folder)
     monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
     assert len(kernels.cubin_of(variant, "sm_90")) > 0

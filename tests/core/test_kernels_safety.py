@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import card as gpu
-from headrace.core.gpu import kernels
-from headrace.core.gpu.card import GpuError
-from headrace.core.gpu.kernels import Kernel
+from headrace.gpu.device import device as gpu
+from headrace.gpu.device.device import GpuError
+from headrace.gpu.kernels import kernel as kernels
+from headrace.gpu.kernels.kernel import Kernel
 from tests.core.noting_driver import NotingDriver
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
@@ -82,7 +82,7 @@ def several(driver, monkeypatch, answers):
     monkeypatch.setattr(gpu, "driver", lambda: driver)
     driver.native.answers = answers
     launched = Kernel(5, "f", "Q", card)
-    kernels.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
+    kernel.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
     return [extents[0] for _, extents, _, _ in driver.native.launched], current
 
 
@@ -108,4 +108,4 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
         with pytest.raises(
             GpuError, match=rf"primitives/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"
         ):
-            kernels._loaded(kernels.Variant.of("core/primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")
+            kernel._loaded(kernel.Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")

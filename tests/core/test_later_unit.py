@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from headrace.core.later import Later, Named
+from headrace.core.lazy import Later, Named
 
 
 @pytest.fixture

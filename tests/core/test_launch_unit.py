@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.core.gpu.kernels import LaunchMode
+from headrace.gpu.kernels.kernel import LaunchMode
 from tests.core.noting_driver import NotingDriver
 
 # A pointer, 32 bits, a gap, 64 bits with a sign, a double, a float, a structure of 12 bytes.

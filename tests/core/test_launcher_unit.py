@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import launcher as launchers
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_memory import Budget
-from headrace.core.gpu.kernels import Kernel
-from headrace.core.gpu.launcher import Entry, GpuLauncher, Part, Shape
+from headrace.core.budget import Budget
+from headrace.core.transfers import Crossings
+from headrace.gpu.kernels import launcher as launchers
+from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Shape
 from tests.core.noting_driver import NotingDriver
 
-ENTRY = Entry("core/primitives/copy.cu", "fill_items", "Q")
+ENTRY = Entry("primitives/copy.cu", "fill_items", "Q")
 SHAPE = Shape({"HR_WIDTH": 4}, 5, 32)
 
 
@@ -34,10 +34,10 @@ def driver(monkeypatch):
     pool = SimpleNamespace(take=lambda nbytes, *given: made.told.append(("take", nbytes)) or Memory(4096))
     put = lambda address, *given, **how: made.told.append(("put", address))  # noqa: E731
     fetch = lambda address, *given, **how: made.told.append(("fetch", address)) or b"answer"  # noqa: E731
-    for module in (launchers, "headrace.core.gpu.kernels"):
+    for module in (launchers, "headrace.gpu.kernels.kernel"):
         name = module if isinstance(module, str) else module.__name__
         monkeypatch.setattr(f"{name}.card_calls", lambda: made.calls)
-    monkeypatch.setattr("headrace.core.gpu.kernels.layout_of", lambda *given: [(0, 8, "Q")])
+    monkeypatch.setattr("headrace.gpu.kernels.kernel.layout_of", lambda *given: [(0, 8, "Q")])
     monkeypatch.setattr(launchers, "staging", lambda card: SimpleNamespace(put=put, fetch=fetch))
     monkeypatch.setattr(launchers, "device_pool", lambda card: pool)
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "Q", card))

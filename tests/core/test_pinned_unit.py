@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headrace.columns.buffers import fetch_gpu
+from headrace.columns.buffers.fetch_gpu import FetchShape, FetchWay, fetch_columns
 from headrace.columns.column import Column
-from headrace.columns.load import fetch_gpu
-from headrace.columns.load.fetch_gpu import FetchShape, FetchWay, fetch_columns
 from headrace.columns.types import parse_type
-from headrace.core.gpu import event, pinned, pinned_results
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.pinned import PinnedRing
-from headrace.core.gpu.pinned_results import PinnedResults, lent_bytes
+from headrace.core.transfers import Crossings
+from headrace.gpu.device import event
+from headrace.gpu.memory import pinned, pinned_results
+from headrace.gpu.memory.pinned import PinnedRing
+from headrace.gpu.memory.pinned_results import PinnedResults, lent_bytes
 
 OUT_OF_MEMORY = 2
 

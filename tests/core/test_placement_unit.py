@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.core.arrays import take
+from headrace.arrays.arrays import take
+from headrace.arrays.placement import empty_like, placed
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError, MissingDependencyError, OptionError, UnsupportedDeviceError
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.placement import empty_like, placed
+from headrace.core.transfers import Crossings
 from tests.conftest import gpu_is_missing
 
 ON_GPU = Context(device="cuda")
@@ -103,8 +103,8 @@ def test_a_context_takes_an_input_to_the_gpu_and_counts_it() -> None:
 
 @pytest.mark.gpu
 def test_a_call_on_the_gpu_keeps_to_the_memory_limit_and_leaves_nothing() -> None:
-    from headrace.core.gpu.card import gpu
-    from headrace.core.gpu.device_memory import device_pool
+    from headrace.gpu.device.device import gpu
+    from headrace.gpu.memory.pool import device_pool
 
     keys = headrace.DeviceArray.from_host(np.arange(1 << 20, dtype=np.uint32), gpu())
     gpu().synchronize()

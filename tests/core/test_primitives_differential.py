@@ -78,9 +78,7 @@ def identity(operator: str, items: NDArray[np.generic]) -> object:
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_scan(operator: str, item: str, order: str) -> None:
-    program = fibers.program(
-        source="core/primitives/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE, **RING}
-    )
+    program = fibers.program(source="primitives/scan.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE, **RING})
     memory = np.zeros(2 + 2 * 41, "u8")
     epoch = 0
     for count in sizes(tile_of(items_of(operator, item, 1))):
@@ -103,7 +101,7 @@ def test_scan(operator: str, item: str, order: str) -> None:
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("blocks", [1, 3, 70])
 def test_reduce(operator: str, item: str, blocks: int) -> None:
-    program = fibers.program(source="core/primitives/reduce.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE})
+    program = fibers.program(source="primitives/reduce.cu", defines={"HR_OPERATOR": operator, "HR_ITEM": item, **SHAPE})
     finished = np.zeros(1, "u4")
     for count in sizes(tile_of(items_of(operator, item, 1))):
         items = items_of(operator, item, count)
@@ -117,7 +115,7 @@ def test_reduce(operator: str, item: str, blocks: int) -> None:
 @pytest.mark.parametrize("blocks", [1, 3, 70])
 def test_reduce_to_wider_sums(item: str, blocks: int) -> None:
     defines = {"HR_OPERATOR": "Sum", "HR_ITEM": "u64", "HR_SOURCE": item, **SHAPE}
-    program = fibers.program(source="core/primitives/reduce.cu", defines=defines)
+    program = fibers.program(source="primitives/reduce.cu", defines=defines)
     finished = np.zeros(1, "u4")
     for count in [0, *sizes(tile_of(items_of("Sum", item, 1)))]:
         items = items_of("Sum", item, count)
@@ -128,7 +126,7 @@ def test_reduce_to_wider_sums(item: str, blocks: int) -> None:
 
 
 def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
-    program = fibers.program(source="core/primitives/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", **SHAPE})
+    program = fibers.program(source="primitives/reduce.cu", defines={"HR_OPERATOR": "Min", "HR_ITEM": "float", **SHAPE})
     nans = np.array([3, 0x7FC00001, 0, 0x7FC00002, 5], "u4").view("f4")
     for items, wanted in ((nans, 0x7FC00001), (np.array([0.0, -0.0], "f4"), 0), (np.array([-0.0, 0.0], "f4"), 0x80000000)):
         result = np.empty(1, "f4")
@@ -141,7 +139,7 @@ def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
 def test_select(width: int, share: float) -> None:
     shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
     how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
-    program = fibers.program(source="core/primitives/select.cu", defines={"HR_WIDTH": width, **shape, **how})
+    program = fibers.program(source="primitives/select.cu", defines={"HR_WIDTH": width, **shape, **how})
     tile = THREADS * 16
     random = np.random.default_rng(zlib.crc32(f"select {width} {share}".encode()))
     memory = np.zeros(2 + 41, "u8")
@@ -159,7 +157,7 @@ def test_select(width: int, share: float) -> None:
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_arrays_off_a_16_byte_boundary(order: str) -> None:
-    program = fibers.program(source="core/primitives/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
+    program = fibers.program(source="primitives/scan.cu", defines={"HR_OPERATOR": "Sum", "HR_ITEM": "u32", **SHAPE, **RING})
     for count in (1, 767, 768, 1999):
         items = items_of("Sum", "u32", count + 1)[1:]
         out, memory = np.empty_like(items), np.zeros(40, "u8")
@@ -171,7 +169,7 @@ def test_arrays_off_a_16_byte_boundary(order: str) -> None:
 def test_flags_off_a_16_byte_boundary() -> None:
     shape = {"HR_THREADS": THREADS, "HR_ROWS": 1, "HR_STAGES": STAGES, "HR_COUNTERS": 2}
     how = {"HR_LOOK": 1, "HR_BATCH": 8, "HR_BLOCKS": 1}
-    program = fibers.program(source="core/primitives/select.cu", defines={"HR_WIDTH": 4, **shape, **how})
+    program = fibers.program(source="primitives/select.cu", defines={"HR_WIDTH": 4, **shape, **how})
     flags = (np.random.default_rng(1).random(3001) < 0.4).astype("u1")[1:]
     items = np.arange(3001, dtype="u4")[1:]
     out, memory, selected = np.empty_like(items), np.zeros(40, "u8"), np.zeros(1, "u8")

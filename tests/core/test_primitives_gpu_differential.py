@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.core.gpu.card import gpu
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.gpu.device_memory import device_pool
-from headrace.core.primitives.scan import scan_shape
-from headrace.core.primitives.select import select_shape
+from headrace.arrays.device_array import DeviceArray
+from headrace.gpu.device.device import gpu
+from headrace.gpu.memory.pool import device_pool
+from headrace.primitives.scan import scan_shape
+from headrace.primitives.select import select_shape
 from tests.arrange.test_histogram_kernels_differential import DTYPES, edge_keys, edges_of, keys_of, limits
 from tests.core.test_float_sum_differential import floats_of
 from tests.core.test_primitives_differential import items_of

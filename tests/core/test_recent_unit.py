@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError, dataclass, field
 
 import pytest
 
+from headrace.core.identity_cache import Recent
 from headrace.core.options import PLAIN, frozen
 from headrace.core.quick import quick
-from headrace.core.recent import Recent
 
 
 def test_results_are_found_by_identity_and_key():

@@ -9,17 +9,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import launcher as launchers
-from headrace.core.gpu.card import GpuError
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_memory import Budget, DeviceBuffer
-from headrace.core.gpu.figures import Operation, Symbol, figure, least, most, packed
-from headrace.core.gpu.kernels import Kernel
-from headrace.core.gpu.launcher import Entry, GpuLauncher, Part, Shape
-from headrace.core.gpu.recording import Recorder, Run
+from headrace.core.budget import Budget
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import GpuError
+from headrace.gpu.kernels import launcher as launchers
+from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Shape
+from headrace.gpu.kernels.trace import Recorder, Run
+from headrace.gpu.kernels.trace_expressions import Operation, Symbol, figure, least, most, packed
+from headrace.gpu.memory.pool import DeviceBuffer
 from tests.core.noting_driver import NotingDriver
 
-ENTRY = Entry("core/primitives/copy.cu", "fill_items", "QI12s")
+ENTRY = Entry("primitives/copy.cu", "fill_items", "QI12s")
 TASK = struct.Struct("=QI")
 
 
@@ -45,15 +46,15 @@ def driver(monkeypatch):
         made.told.append(("take", nbytes, ones_and_zeros))
         return DeviceBuffer(1 << 20, nbytes, card, stream, budget)
 
-    for module in ("launcher", "kernels", "device_memory"):
-        monkeypatch.setattr(f"headrace.core.gpu.{module}.card_calls", lambda: made.calls)
+    for module in ("kernels.launcher", "kernels.kernel", "memory.pool"):
+        monkeypatch.setattr(f"headrace.gpu.{module}.card_calls", lambda: made.calls)
     layout = [(0, 8, "Q"), (8, 4, "I"), (12, 12, "12s")]
-    monkeypatch.setattr("headrace.core.gpu.kernels.layout_of", lambda *given: layout)
+    monkeypatch.setattr("headrace.gpu.kernels.kernel.layout_of", lambda *given: layout)
     monkeypatch.setattr(launchers, "staging", lambda card: None)
     monkeypatch.setattr(launchers, "device_pool", lambda card: SimpleNamespace(take=take))
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "QI12s", card))
     monkeypatch.setattr(launchers, "_kernels", {})
-    monkeypatch.setattr("headrace.core.gpu.card.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
+    monkeypatch.setattr("headrace.gpu.device.device.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
     return made
 

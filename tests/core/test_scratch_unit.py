@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core.gpu import scratch as module
-from headrace.core.gpu.scratch import Scratch
+from headrace.gpu.memory import scratch as module
+from headrace.gpu.memory.scratch import Scratch
 
 
 class Buffer:

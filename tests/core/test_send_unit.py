@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from headrace import _native
-from headrace.columns.load.load import native_errors
+from headrace.columns.plan.load_plan import native_errors
 from headrace.core.errors import SourceError
-from headrace.core.gpu.driver_calls import CARD_CALLS, address_of
+from headrace.gpu.device.driver_calls import CARD_CALLS, address_of
 
 NOT_READY = 600
 ADDRESS = ctypes.c_uint64
@@ -39,7 +39,7 @@ class LazyCard:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.core.gpu.driver_calls.card_calls`; no other function is called."""
+        """As `headrace.gpu.device.driver_calls.card_calls`; no other function is called."""
         known = {name: address_of(function) for name, function in self._functions.items()}
         return _native.CardCalls.make([known.get(name, 0) for name in CARD_CALLS])
 

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from headrace.core.budget import Budget
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu import staging as staged
-from headrace.core.gpu.card import GpuError, gpu
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_memory import Budget
-from headrace.core.gpu.launcher import GpuLauncher, Part
-from headrace.core.gpu.staging import Staging
-from headrace.core.primitives.copy import copier
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import GpuError, gpu
+from headrace.gpu.kernels.launcher import GpuLauncher, Part
+from headrace.gpu.transfer import staging as staged
+from headrace.gpu.transfer.staging import Staging
+from headrace.primitives.copy import copier
 
 PIECES = [(number, 0, 1) for number in range(40)]
 

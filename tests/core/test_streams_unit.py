@@ -7,14 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from headrace.core import placement
-from headrace.core.arrays import Array
+from headrace.arrays import placement
+from headrace.arrays.arrays import Array
 from headrace.core.device import Device
-from headrace.core.gpu import card as gpu
-from headrace.core.gpu import device_memory, event
-from headrace.core.gpu.device_memory import DeviceBuffer
-from headrace.core.gpu.event import Event
-from headrace.core.primitives import copy as device_copy
+from headrace.gpu.device import device as gpu
+from headrace.gpu.device import event
+from headrace.gpu.device.event import Event
+from headrace.gpu.memory import pool
+from headrace.gpu.memory.pool import DeviceBuffer
+from headrace.primitives import copy as device_copy
 
 
 class Notes:
@@ -50,10 +51,10 @@ def notes(monkeypatch):
         current=lambda: nullcontext(made.told.append(("current",))),
         synchronize=lambda: made.told.append(("synchronize",)),
     )
-    for module in (gpu, event, device_memory):
+    for module in (gpu, event, pool):
         monkeypatch.setattr(module, "driver", lambda: made)
     calls = SimpleNamespace(give_back=lambda address, stream, context: made.told.append(("give back", address, stream)))
-    monkeypatch.setattr(device_memory, "card_calls", lambda: calls)
+    monkeypatch.setattr(pool, "card_calls", lambda: calls)
     for module in (placement, device_copy):
         monkeypatch.setattr(module, "gpu", lambda device: card)
     made.card = card

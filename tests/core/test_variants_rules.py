@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headrace.core.gpu.kernel_source import Variant, joined_source
+from headrace.gpu.kernels.source import Variant, joined_source
 from headrace.testing import fibers
 from tests.core.some_programs import with_each_value
 

@@ -1,8 +1,8 @@
 // Columns as Arrow wants them.
 #pragma once
 
-#include "columns/load/load.hpp"
-#include "columns/load/pass.hpp"
+#include "columns/load/load_pass.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "columns/rules/utf8.hpp"
 #include "fuzz.hpp"
 

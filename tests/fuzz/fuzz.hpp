@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 // Says what did not hold and where, and ends the process; whoever drives the target keeps the input.
 #define REQUIRE(condition)                                                                        \

@@ -4,7 +4,7 @@
 
 #include "dialects.hpp"
 #include "fuzz.hpp"
-#include "structure/scan.hpp"
+#include "structure/cpu/scan.hpp"
 
 using namespace headrace;
 

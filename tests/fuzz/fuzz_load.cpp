@@ -65,7 +65,7 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
     return picture;
 }
 
-// What is skipped in front, where the data begins and ends: as columns/load/extent.py settles it.
+// What is skipped in front, where the data begins and ends: as columns/records/data_range.py settles it.
 void set_extent(const Source& source, const Dialect& dialect, u8 choice, u8 rows, LoadPlan& plan) {
     const u64 mark = source.encoding().is_utf16() ? 2 : 3;
     SurveyPlan look;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrow_stream.hpp"
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "columns/rules/utf8.hpp"
 #include "dialects.hpp"
 #include "export/write_csv.hpp"

@@ -1,4 +1,5 @@
-// What lenient quotes mean (structure/lenient.hpp), read off the whole text at once: no tiles, no windows, no masks.
+// What lenient quotes mean (structure/cpu/lenient.hpp), read off the whole text at once: no tiles, no windows, no
+// masks.
 #pragma once
 
 #include <algorithm>

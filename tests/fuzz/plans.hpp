@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
 
@@ -134,7 +134,7 @@ inline void add_dates(Input& input, LoadPlan& plan) {
     for (PlannedColumn& column : plan.columns) column.forms = input.below(2);
 }
 
-// As columns/load/rows.py makes them from policies.
+// As columns/plan/row_policy.py makes them from policies.
 inline void add_rows(Input& input, LoadPlan& plan) {
     RowRules& rules = plan.rows;
     const usize choice = input.take();

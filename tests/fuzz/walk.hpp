@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lenient_runs.hpp"
-#include "structure/scan.hpp"
+#include "structure/cpu/scan.hpp"
 
 namespace fuzz {
 

@@ -12,10 +12,10 @@
 
 #include "arrange/sort/cpu/sort.hpp"
 #include "check.hpp"
-#include "core/gate.hpp"
-#include "core/pool.hpp"
-#include "core/primitives/scan.hpp"
+#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/thread_pool.hpp"
 #include "few_threads.hpp"
+#include "primitives/scan.hpp"
 #include "sources/send.hpp"
 
 using namespace headrace;

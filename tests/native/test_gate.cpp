@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/gate.hpp"
+#include "core/cpu/ordered_gate.hpp"
 
 using namespace headrace;
 

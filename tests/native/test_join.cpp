@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/finish/join.hpp"
+#include "columns/finish/concat.hpp"
 
 using namespace headrace;
 

@@ -11,8 +11,8 @@
 
 #include "check.hpp"
 #include "columns/faults/faults.hpp"
-#include "columns/load/load.hpp"
-#include "structure/scan.hpp"
+#include "columns/plan/load_plan.hpp"
+#include "structure/cpu/scan.hpp"
 
 using namespace headrace;
 

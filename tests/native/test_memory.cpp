@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/memory.hpp"
+#include "core/cpu/memory.hpp"
 
 using namespace headrace;
 

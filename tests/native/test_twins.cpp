@@ -8,9 +8,9 @@
 #include "arrange/bucket/expression_kernels.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "check.hpp"
-#include "core/primitives/operators.hpp"
-#include "core/primitives/scan.hpp"
-#include "core/primitives/select.hpp"
+#include "core/operators.hpp"
+#include "primitives/scan.hpp"
+#include "primitives/select.hpp"
 
 using namespace headrace;
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.gpu_tables import ENTRY, TALLY, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.gpu.dialect_tables import ENTRY, TALLY, TOTALS, Found, plain_dialect, step_tables
 from headrace.testing import fibers
 from headrace.testing.oracle import split
 from headrace.testing.strategies import dialects, options_of, texts
@@ -122,7 +122,7 @@ def scanned(
     blocks = max(1, -(-tiles // SCAN_THREADS))
     entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
     args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, marks, memory]
-    program = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
+    program = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
     checks = fibers.Checks(unwritten=(entries,))
     program.launch("scan_tiles", blocks, SCAN_THREADS, args, order=order, seed=seed, checks=checks)
@@ -149,7 +149,7 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
     tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
     if tiles:
         shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
-        program = fibers.program("structure/find_plain.cu", {"HR_QUOTED": int(quoted), **shape})
+        program = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": int(quoted), **shape})
         args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
         order, seed = how.order
         blocks = max(1, tiles - seed % 3)  # each one or several tiles
@@ -170,9 +170,10 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
     before = np.zeros(tiles * threads + 1, np.uint64 if count == 16 else np.uint32)
     states = np.zeros(tiles + 1, np.uint8)
     program = fibers.program(
-        "structure/find_steps.cu", {"HR_STATES": count, "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+        "structure/gpu/summarize_dfa.cu",
+        {"HR_STATES": count, "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1},
     )
-    scan = fibers.program("structure/scan_tiles.cu", {"HR_THREADS": SCAN_THREADS})
+    scan = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
     if tiles:
         program.launch("map_tiles", tiles, threads, [text, len(data), tables, None, before, maps, None], order=order, seed=seed)
@@ -290,8 +291,8 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
 def test_a_form_runs_only_if_the_one_before_asks() -> None:
     dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
     shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
-    bare = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 0, **shape})
-    quoted = fibers.program("structure/find_plain.cu", {"HR_QUOTED": 1, **shape})
+    bare = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 0, **shape})
+    quoted = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 1, **shape})
     for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):
         text, tiles = aligned(data, how.skew), tile_count(data, how)
         tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from headrace import Dialect
-from headrace.core.gpu.launcher import Launcher
-from headrace.structure.find_gpu import find_tiles
-from headrace.structure.gpu_tables import ENTRY, Found
-from headrace.structure.search_gpu import FindShape
+from headrace.gpu.kernels.launcher import Launcher
+from headrace.structure.gpu.dialect_tables import ENTRY, Found
+from headrace.structure.gpu.find import find_tiles
+from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.test_find_kernels_differential import check_returns, expected_entries, expected_totals
 
@@ -80,8 +80,8 @@ def test_entries_under_the_harness(data: bytes, dialect: Dialect, form: str, ord
 @pytest.mark.parametrize(("data", "dialect", "form"), cases(150_000))
 def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
     from headrace.core.context import Context
-    from headrace.core.gpu.card import gpu
-    from headrace.core.gpu.launcher import GpuLauncher
+    from headrace.gpu.device.device import gpu
+    from headrace.gpu.kernels.launcher import GpuLauncher
 
     launcher = GpuLauncher(gpu(), stream=None, budget=Context().new_budget(), crossings=Context().crossings)
     with launcher.current():

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.sniff.sniffed import Sniffed
-from headrace.columns.infer.header import HeaderDecision
-from headrace.columns.load.load import Evidence
+from headrace.columns.header import HeaderDecision
+from headrace.columns.plan.load_plan import Evidence
 from headrace.columns.types import DataType
-from headrace.core.gpu.crossings import Crossings
 from headrace.core.options import integer
+from headrace.core.transfers import Crossings
 
 __all__ = ["ColumnReport", "Evidence", "FileReport", "HeaderDecision", "Position", "Report", "Skipped"]
 

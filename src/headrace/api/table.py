@@ -15,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
-from headrace.core.later import Named
+from headrace.core.lazy import Named
 from headrace.core.options import flag, index_of, instance
 from headrace.encode.texts import as_plain
 from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
@@ -257,7 +257,7 @@ class Table:
         OptionError
             It holds no such values, some of them are in no bucket, or columns lie on several devices.
         """
-        from headrace.arrange.rows.rows import partition_rows  # not needed to read
+        from headrace.arrange.partition_rows.rows import partition_rows  # not needed to read
 
         _name_of("by", by, self._columns)
         columns, offsets = partition_rows(self._columns, by, buckets, context_of(context))
@@ -300,7 +300,7 @@ class Table:
         >>> sorted(parted["city"].to_pylist()), int(offsets[-1])
         (['Oslo', 'Rome', 'Rome'], 3)
         """
-        from headrace.arrange.rows.rows import partition_rows_by_hash  # not needed to read
+        from headrace.arrange.partition_rows.rows import partition_rows_by_hash  # not needed to read
 
         several = [columns] if isinstance(columns, str) else columns
         if isinstance(several, bytes | bytearray | Mapping) or not isinstance(several, Sequence | AbstractSet):

@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
+#include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
-#include "arrange/multisplit/multisplit.hpp"
-#include "arrange/rows/hash_rows_host.hpp"
-#include "arrange/rows/take_host.hpp"
+#include "arrange/multisplit/cpu/multisplit.hpp"
+#include "arrange/partition_rows/hash_rows_host.hpp"
 #include "arrange/sort/cpu/sort.hpp"
 
 namespace nb = nanobind;
@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
-// Addresses and their extents are what core/arrays.py vouches for.
+// Addresses and their extents are what arrays/arrays.py vouches for.
 void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes description,
                   std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);

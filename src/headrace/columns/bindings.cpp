@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "core/memory.hpp"
+#include "core/cpu/memory.hpp"
 
 namespace headrace {
 

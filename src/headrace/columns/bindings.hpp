@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
-#include "columns/load/load.hpp"
-#include "columns/load/pass.hpp"
+#include "columns/load/load_pass.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "core/bindings.hpp"
 
 namespace headrace {

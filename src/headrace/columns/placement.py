@@ -14,16 +14,16 @@ from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.gpu.crossings import Crossings
+from headrace.core.transfers import Crossings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from headrace.arrays.arrow_device import DeviceColumn
+    from headrace.arrays.device_array import DeviceArray
     from headrace.columns.column import Column
+    from headrace.core.budget import Budget
     from headrace.core.buffer import Buffer
-    from headrace.core.gpu.arrow_device import DeviceColumn
-    from headrace.core.gpu.device_array import DeviceArray
-    from headrace.core.gpu.device_memory import Budget
 
 _CPU = Device()
 
@@ -88,7 +88,7 @@ class Placed:
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
         """Arrow C device interface: the column without a copy, where it lies. A requested schema is ignored, as is allowed."""
-        from headrace.core.gpu.arrow_device import device_capsules  # seldom needed
+        from headrace.arrays.arrow_device import device_capsules  # seldom needed
 
         return device_capsules(describe(cast("Column", self)))
 
@@ -112,7 +112,7 @@ def _to(column: Column, target: Device, crossings: Crossings, budget: Budget) ->
 
 def describe(column: Column, name: str = "") -> DeviceColumn:
     """The column as Arrow's device interface has it; its buffers are shown to other libraries from then on."""
-    from headrace.core.gpu.arrow_device import DeviceColumn  # seldom needed
+    from headrace.arrays.arrow_device import DeviceColumn  # seldom needed
 
     _, arrow_format, null_count, offset, buffers, _ = column.arrow_description(name)
     return DeviceColumn(
@@ -135,7 +135,7 @@ def filled(columns: Iterable[Column]) -> Any:
     for column in columns:
         if column.device == _CPU:
             continue
-        from headrace.core.gpu.event import Event
+        from headrace.gpu.device.event import Event
 
         for buffer in _buffers(column):
             buffer.show()  # type: ignore[attr-defined]  # of a GPU
@@ -163,7 +163,7 @@ def _code(column: Column) -> str:
 
 
 def _array(column: Column, typestr: str) -> DeviceArray:
-    from headrace.core.gpu.device_array import DeviceArray
+    from headrace.arrays.device_array import DeviceArray
 
     return DeviceArray(cast("Any", column.values), typestr, column.length, column.offset)
 
@@ -173,9 +173,9 @@ def _buffers(column: Column) -> list[Buffer]:
 
 
 def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget) -> Column:
-    from headrace.core.gpu.card import gpu
-    from headrace.core.gpu.device_memory import device_pool
-    from headrace.core.gpu.staging import staging
+    from headrace.gpu.device.device import gpu
+    from headrace.gpu.memory.pool import device_pool
+    from headrace.gpu.transfer.staging import staging
 
     card = gpu(device)
 
@@ -193,7 +193,7 @@ def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget
 def _to_host(column: Column, crossings: Crossings) -> Column:
     import ctypes
 
-    from headrace.core.gpu.staging import staging
+    from headrace.gpu.transfer.staging import staging
 
     def read(buffer: Any, begin: int, end: int) -> Buffer:
         made = empty_buffer(end - begin)

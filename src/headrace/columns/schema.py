@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from headrace.columns.infer.header import FieldKinds, HeaderDecision, decide_header
+from headrace.columns.header import FieldKinds, HeaderDecision, decide_header
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import EmptyInputError, OptionError, UnknownColumnError, shown
+from headrace.core.identity_cache import Recent
 from headrace.core.options import index_of
-from headrace.core.recent import Recent
 
 ItemT = TypeVar("ItemT")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headrace.columns.infer.header import HeaderDecision
+from headrace.columns.header import HeaderDecision
 from headrace.columns.schema import (
     FirstRecord,
     SchemaOptions,

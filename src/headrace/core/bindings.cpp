@@ -14,12 +14,11 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "core/cpu.hpp"
-#include "core/limits.hpp"
-#include "core/pool.hpp"
-#include "core/primitives/scan.hpp"
-#include "core/primitives/select.hpp"
-#include "core/streamed_copy.hpp"
+#include "core/cpu/isa.hpp"
+#include "core/cpu/limits.hpp"
+#include "core/cpu/streaming_copy.hpp"
+#include "core/cpu/portable.hpp"
+#include "core/cpu/thread_pool.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -114,47 +113,6 @@ std::vector<std::string> isas() {
     return names;
 }
 
-// Addresses and their extents are what core/arrays.py vouches for.
-void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
-             bool exclusive, unsigned threads, std::string_view isa) {
-    const Isa chosen = choose_isa(isa);
-    const GilRelease release;
-    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
-    scan({join, item}, arrays, exclusive, chosen, threads);
-}
-
-void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
-               unsigned threads, std::string_view isa) {
-    const Isa chosen = choose_isa(isa);
-    const GilRelease release;
-    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
-    reduce({join, item}, arrays, chosen, threads);
-}
-
-void sum_widened_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads,
-                    std::string_view isa) {
-    const Isa chosen = choose_isa(isa);
-    const nb::gil_scoped_release release;
-    sum_widened(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, chosen, threads);
-}
-
-void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
-    const GilRelease release;
-    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
-}
-
-// `room`: a function of the number of items that gives their address.
-void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
-               unsigned threads, std::string_view isa) {
-    const Isa chosen = choose_isa(isa);
-    const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
-    const GilRelease release;
-    const auto address = [&](u64 selected) {
-        return with_gil([&] { return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected))); });
-    };
-    select(input, address, chosen, threads);
-}
-
 // The items that are not the very ones of the other dictionary; None of what it has not is one of it.
 nb::dict changed_items(const nb::dict& values, const nb::dict& usual) {
     nb::dict changed;
@@ -229,12 +187,6 @@ void bind_core(nb::module_& m) {
         const GroupLimits limits = group_limits(root);
         return std::make_tuple(hardware_threads(limits), usable_memory(limits));
     });
-    m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
-          "isa"_a = "");
-    m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
-    m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
-    m.def("float_sum", &float_sum_at);
-    m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
 }
 
 }  // namespace headrace
@@ -244,6 +196,7 @@ NB_MODULE(_native, m) {
     nanobind::set_leak_warnings(false);
     headrace::bind_core(m);
     headrace::bind_gpu(m);
+    headrace::bind_primitives(m);
     headrace::bind_sources(m);
     headrace::bind_structure(m);
     headrace::bind_columns(m);

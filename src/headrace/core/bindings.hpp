@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/interrupt.hpp"
-#include "core/memory.hpp"
+#include "core/cpu/interrupt.hpp"
+#include "core/cpu/memory.hpp"
 
 namespace headrace {
 
@@ -108,6 +108,7 @@ private:
 
 void bind_core(nanobind::module_& m);
 void bind_gpu(nanobind::module_& m);
+void bind_primitives(nanobind::module_& m);
 void bind_sources(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_columns(nanobind::module_& m);

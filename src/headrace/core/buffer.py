@@ -1,6 +1,6 @@
 """Memory of results: bytes on a device, owned by whoever holds them.
 
-A host buffer speaks Python's buffer protocol (``memoryview(buffer)``). One on a GPU (`core.gpu.device_memory`) has the same
+A host buffer speaks Python's buffer protocol (``memoryview(buffer)``). One on a GPU (`gpu.memory.pool`) has the same
 attributes and speaks ``__cuda_array_interface__`` in its place.
 """
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace import _native
+from headrace.core.budget import Budget
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.device_memory import Budget
 from headrace.core.options import instance, positive
+from headrace.core.transfers import Crossings
 
 _MOST_THREADS = 1024
 _LONGEST_ISA = 20

@@ -4,9 +4,9 @@
 //
 // Bytes moved: each text once, and once more that of the row in its slot; 12 bytes a row of codes and slots.
 #include "columns/rules/digits.hpp"
-#include "core/tile/block.cuh"
-#include "core/tile/memory.cuh"
 #include "encode/texts_task.hpp"
+#include "gpu/block/block.cuh"
+#include "gpu/block/memory_access.cuh"
 
 using namespace headrace;
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/memory.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/memory.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

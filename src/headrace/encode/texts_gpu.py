@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import MOST_VIEWED_BYTES, Column, new_column
-from headrace.columns.made import type_named
+from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
-from headrace.core.gpu.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.encode.texts import wanted_form
+from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
 
 PLAIN_TEXTS = np.dtype(
     [("offsets", "u8"), ("bytes", "u8"), ("validity", "u8"), ("rows", "u8"), ("width", "u4"), ("reserved", "u4")]

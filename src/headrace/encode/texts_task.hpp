@@ -2,7 +2,7 @@
 // structs. Pointers are to device memory.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -2,8 +2,8 @@
 // less than 2^31 bytes. As views.cpp.
 //
 // Bytes moved: offsets twice, 16 a row, and the texts of more than 12 bytes once in and once out.
-#include "core/tile/block.cuh"
 #include "encode/texts_task.hpp"
+#include "gpu/block/block.cuh"
 
 using namespace headrace;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory.hpp"
+#include "core/cpu/memory.hpp"
 
 struct ArrowSchema {
     const char* format;

@@ -46,7 +46,7 @@ def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> 
     OptionError
         The columns lie on several devices.
     """
-    from headrace.core.gpu.arrow_device import DeviceColumn, device_capsules  # seldom needed
+    from headrace.arrays.arrow_device import DeviceColumn, device_capsules  # seldom needed
 
     elsewhere = next((name for name, column in columns.items() if column.device != device), None)
     if elsewhere is not None:

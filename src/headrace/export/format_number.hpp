@@ -3,7 +3,7 @@
 // returns the end, and may overwrite up to 8 bytes behind that.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 #include "export/arrow.hpp"
 
 namespace headrace {

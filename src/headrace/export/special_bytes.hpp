@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "core/pool.hpp"
+#include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/gate.hpp"
+#include "core/cpu/ordered_gate.hpp"
 #include "export/rows_text.hpp"
 
 namespace headrace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/pool.hpp"
+#include "core/cpu/thread_pool.hpp"
 #include "sources/send.hpp"
 
 namespace nb = nanobind;

@@ -2,7 +2,7 @@
 // that its characters make are counted first, so that each tile knows where its text goes, and the second time written.
 //
 // Bytes moved: the source twice, the text once.
-#include "core/tile/block.cuh"
+#include "gpu/block/block.cuh"
 #include "sources/decode_rules.hpp"
 
 using namespace headrace;

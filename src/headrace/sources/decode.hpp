@@ -3,7 +3,7 @@
 // text finds it where it stands.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

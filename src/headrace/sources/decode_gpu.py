@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.core.gpu.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 from headrace.sources.encoding import code_page
 
 _SIZE = Entry("sources/decode.cu", "size_decoded", "PQPIP")

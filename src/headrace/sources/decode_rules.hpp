@@ -2,7 +2,7 @@
 // threads are held to.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

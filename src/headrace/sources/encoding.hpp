@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/cpu.hpp"
+#include "core/cpu/isa.hpp"
 #include "sources/decode.hpp"
 
 namespace headrace {

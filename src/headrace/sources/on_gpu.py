@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _native
 from headrace.core.errors import OptionError
-from headrace.core.gpu.crossings import Crossings
+from headrace.core.transfers import Crossings
 
 if TYPE_CHECKING:
-    from headrace.core.arrays import Array
+    from headrace.arrays.arrays import Array
     from headrace.core.device import Device
-    from headrace.core.gpu.launcher import Room
+    from headrace.gpu.kernels.launcher import Room
 
 _BYTES = {"|u1", "|i1"}
 
@@ -23,9 +23,9 @@ def _wanted() -> SimpleNamespace:
     """What reads such a text."""
     import ctypes
 
-    from headrace.core.arrays import take
-    from headrace.core.gpu.card import gpu
-    from headrace.core.gpu.staging import staging
+    from headrace.arrays.arrays import take
+    from headrace.gpu.device.device import gpu
+    from headrace.gpu.transfer.staging import staging
 
     return SimpleNamespace(ctypes=ctypes, take=take, gpu=gpu, staging=staging)
 
@@ -53,7 +53,7 @@ def text_on_gpu(source: object) -> Array:
 
 def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) -> _native.Source:
     """As `host_view`, of memory that was made on a GPU."""
-    from headrace.core.arrays import Array
+    from headrace.arrays.arrays import Array
 
     text = Array(room.address, room.nbytes, "|u1", device, "headrace", stream, owner=room)
     return host_view(text, crossings)
@@ -66,7 +66,7 @@ MOST_HEAD_BYTES = 128 << 10
 
 def head_bytes(size: int) -> int:
     """Of a text of so many bytes, so many are fetched at once: a copy costs about the same up to there, and
-    more tell more of a large text (headrace.columns.load.ahead_gpu).
+    more tell more of a large text (headrace.columns.load.gpu.estimate).
     """
     return _HEAD_BYTES if size < _LARGE_TEXT else _LARGE_HEAD_BYTES
 

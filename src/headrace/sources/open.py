@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from headrace import _native
 from headrace.core.errors import OptionError, SourceError, shown
-from headrace.core.gpu.crossings import Crossings
 from headrace.core.quick import quick
+from headrace.core.transfers import Crossings
 from headrace.sources.compressed import COMPRESSIONS, decompressed, decompressed_beginning, recognised
 from headrace.sources.encoding import TextEncoding, decoded, is_decoded_whole
 from headrace.sources.on_gpu import host_view, is_on_gpu, text_on_gpu
 
 if TYPE_CHECKING:
-    from headrace.core.arrays import Array
+    from headrace.arrays.arrays import Array
     from headrace.sources.decode_gpu import Decoded
 
 FOREIGN = {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/gpu/card_calls.hpp"
+#include "gpu/device/driver_functions.hpp"
 #include "sources/source.hpp"
 
 namespace headrace {

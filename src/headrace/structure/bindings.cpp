@@ -10,8 +10,8 @@
 
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
-#include "structure/beginning.hpp"
-#include "structure/scan.hpp"
+#include "structure/cpu/scan.hpp"
+#include "structure/prefix.hpp"
 #include "structure/survey.hpp"
 
 namespace nb = nanobind;

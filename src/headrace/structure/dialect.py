@@ -41,7 +41,7 @@ class Dialect:
         What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
     lenient
         A quote at the start of a field opens it only if it is closed again before a delimiter; any other quote that cannot stand
-        where it does is text. What "closed again" means is in ``structure/lenient.hpp``.
+        where it does is text. What "closed again" means is in ``structure/cpu/lenient.hpp``.
     strict
         A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient`.
     skip_initial_space

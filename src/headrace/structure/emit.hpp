@@ -1,7 +1,7 @@
 // What an automaton says of a byte.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // How far a stretch of text has come, and what two stretches after one another come to.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/pool.hpp"
-#include "structure/scan.hpp"
+#include "core/cpu/thread_pool.hpp"
+#include "structure/cpu/scan.hpp"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/cpu.hpp"
+#include "core/cpu/isa.hpp"
 #include "sources/source.hpp"
 #include "structure/dfa.hpp"
 

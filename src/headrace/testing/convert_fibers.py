@@ -12,7 +12,7 @@ from headrace import _native
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, prepare
-from headrace.columns.convert.convert_gpu import (
+from headrace.columns.convert.gpu.layouts import (
     FAULT,
     SIGHTINGS,
     TOTALS_WORDS,
@@ -24,13 +24,13 @@ from headrace.columns.convert.convert_gpu import (
     pack_steps,
     pack_task,
 )
-from headrace.columns.load.load import LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu_tables import ENTRY, step_tables
-from headrace.structure.search_gpu import Steps
+from headrace.structure.gpu.dialect_tables import ENTRY, step_tables
+from headrace.structure.gpu.launches import Steps
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1
@@ -129,7 +129,7 @@ class _At:
 
 
 def pack_dialect(dialect: Dialect) -> bytes:
-    """As PlainDialect of structure/tile_entry.hpp."""
+    """As PlainDialect of structure/gpu/tile_start.hpp."""
     flags = (dialect.line_end is None) + 2 * dialect.skip_blank_lines + 4 * dialect.double_quote + 8 * (dialect.quote is not None)
     return bytes([dialect.sep[0], (dialect.line_end or b"\n")[0], (dialect.quote or dialect.sep)[0], flags, 0, 0, 0, 0])
 
@@ -278,7 +278,7 @@ class _Launches:
         return int(totals[0])
 
     def _launch(self, entry: str, args: list[Any], tables: _Tables) -> None:
-        program = fibers.program("columns/convert/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
+        program = fibers.program("columns/convert/gpu/general/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
         order, seed = self.how
         program.launch(
             entry,

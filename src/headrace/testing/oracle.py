@@ -167,7 +167,7 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
 
     An even run of quotes is a field of its own if a delimiter follows. An odd one opens if, of the odd runs behind it, the first
     that stands before a delimiter comes before the first that begins a field. Where two quotes do not stand for one, every run
-    counts as an odd one does, and two quotes or more before a delimiter are a field of their own. See ``structure/lenient.hpp``.
+    counts as an odd one does, and two quotes or more before a delimiter are a field of their own. See ``lenient.hpp``.
 
     Examples
     --------

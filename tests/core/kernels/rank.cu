@@ -1,5 +1,5 @@
 // Ranks of digits of 5 bits: of one warp by match, two rows of keys one after the other; of a block by atomics.
-#include "core/tile/rank.cuh"
+#include "gpu/block/digit_rank.cuh"
 
 using headrace::u32;
 

@@ -4,7 +4,7 @@
 // look-back went.
 //
 // BY_BLOCK_INDEX takes blockIdx.x for the ticket, which is wrong: nothing promises that earlier blocks have begun.
-#include "core/tile/memory.cuh"
+#include "gpu/block/memory_access.cuh"
 
 using headrace::u32;
 using headrace::u64;

@@ -1,5 +1,5 @@
 // Kernels that each make one mistake, which the harness has to find, and beside some of them the same thing done right.
-#include "core/tile/memory.cuh"
+#include "gpu/block/memory_access.cuh"
 
 using headrace::u32;
 using headrace::u64;

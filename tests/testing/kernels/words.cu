@@ -1,5 +1,5 @@
 // Each of CUDA's words that the harness has, once: a kernel stores what it gives, the test knows what it should be.
-#include "core/tile/memory.cuh"
+#include "gpu/block/memory_access.cuh"
 
 using headrace::u32;
 using headrace::u64;

@@ -9,22 +9,22 @@ from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import date_options
-from headrace.columns.infer.header import FieldKinds
-from headrace.columns.load.extent import ExtentOptions, header_indexes
-from headrace.columns.load.load import Progress, ValueOptions
-from headrace.columns.load.rows import LONG_RECORDS, SHORT_RECORDS, RowOptions
+from headrace.columns.header import FieldKinds
+from headrace.columns.plan.load_plan import Progress, ValueOptions
+from headrace.columns.plan.row_policy import LONG_RECORDS, SHORT_RECORDS, RowOptions
+from headrace.columns.plan.value_forms import FormOptions
+from headrace.columns.records.data_range import ExtentOptions, header_indexes
 from headrace.columns.schema import SchemaOptions, is_name
 from headrace.columns.types import DataType
-from headrace.columns.value_forms import FormOptions
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
-from headrace.core.gpu.crossings import Crossings
-from headrace.core.gpu.early import start_early
+from headrace.core.identity_cache import Recent
 from headrace.core.options import PLAIN, Given, frozen, integer, renamed
 from headrace.core.quick import quick
-from headrace.core.recent import Recent
+from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
+from headrace.gpu.device.preload_context import start_early
 from headrace.sources.compressed import COMPRESSIONS
 from headrace.sources.encoding import TextEncoding
 from headrace.sources.open import SourceOptions

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.column import Column
-from headrace.columns.load.load import Loaded, LoadPlan, load
+from headrace.columns.plan.load_plan import Loaded, LoadPlan, load
 from headrace.columns.types import DataType
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource
 
 if TYPE_CHECKING:
-    from headrace.core.gpu.launcher import GpuLauncher
+    from headrace.gpu.kernels.launcher import GpuLauncher
 
 
 class FileLoads(Protocol):
@@ -63,7 +63,7 @@ class LoadsOnGpu:
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
         """As `FileLoads.load`."""
-        from headrace.columns.load.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
+        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # it needs the packages of a GPU
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
@@ -72,7 +72,7 @@ class LoadsOnGpu:
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """As `FileLoads.join`."""
-        from headrace.columns.finish.join_gpu import join_on_gpu
+        from headrace.columns.finish.gpu.concat import join_on_gpu
 
         assert self._launcher is not None  # every file was loaded before
         with self._launcher.current():

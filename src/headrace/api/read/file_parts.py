@@ -13,8 +13,8 @@ from headrace.api.read.reading import skipped_records
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import with_header_faults
-from headrace.columns.load.extent import Beginning, find_beginning
-from headrace.columns.load.load import Loaded, LoadPlan
+from headrace.columns.plan.load_plan import Loaded, LoadPlan
+from headrace.columns.records.data_range import Beginning, find_beginning
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device

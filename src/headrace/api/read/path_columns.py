@@ -9,9 +9,9 @@ from dataclasses import replace
 from headrace.api.read.csv_options import CsvOptions, FilesOptions
 from headrace.api.read.reading import load_plan, prepare
 from headrace.columns.column import Column
-from headrace.columns.load.extent import ExtentOptions
-from headrace.columns.load.load import Evidence, load
-from headrace.columns.load.rows import RowOptions
+from headrace.columns.plan.load_plan import Evidence, load
+from headrace.columns.plan.row_policy import RowOptions
+from headrace.columns.records.data_range import ExtentOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError

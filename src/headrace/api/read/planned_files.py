@@ -12,10 +12,10 @@ from headrace.api.read.prepared import Prepared
 from headrace.api.read.reading import load_plan
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header
-from headrace.columns.finish.join import SharedLoads
-from headrace.columns.load.extent import decide_beginning, find_extent
-from headrace.columns.load.load import Evidence, LoadPlan
-from headrace.columns.load.rows import COLLECTED
+from headrace.columns.finish.concat import SharedLoads
+from headrace.columns.plan.load_plan import Evidence, LoadPlan
+from headrace.columns.plan.row_policy import COLLECTED
+from headrace.columns.records.data_range import decide_beginning, find_extent
 from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from headrace import _native
-from headrace.columns.load.extent import Beginning, Extent, ExtentOptions
-from headrace.columns.load.load import native_dialect, native_errors
+from headrace.columns.plan.load_plan import native_dialect, native_errors
+from headrace.columns.records.data_range import Beginning, Extent, ExtentOptions
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
+from headrace.core.identity_cache import Recent
 from headrace.core.quick import quick
-from headrace.core.recent import Recent
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -31,7 +31,7 @@ class Prepared:
     header
         Records that hold the names.
     before
-        What is in front of the data, if that is known: as `headrace.columns.load.load.LoadPlan` has it.
+        What is in front of the data, if that is known: as `headrace.columns.plan.load_plan.LoadPlan` has it.
     """
 
     beginning: Beginning

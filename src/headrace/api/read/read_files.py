@@ -24,8 +24,8 @@ from headrace.api.report import ColumnReport, Evidence
 from headrace.api.sniff.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.finish.join import locate
-from headrace.columns.load.load import (
+from headrace.columns.finish.concat import locate
+from headrace.columns.plan.load_plan import (
     SECONDS_OF_PROGRESS,
     Progress,
 )

@@ -12,24 +12,24 @@ from headrace.api.read.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header, with_header_faults
-from headrace.columns.load.extent import decide_beginning, find_beginning, find_extent
-from headrace.columns.load.load import MOST_TILE_BYTES, Loaded, LoadPlan, load, plan_zones, tile_bytes_for
-from headrace.columns.load.rows import COLLECTED, RowRules, row_rules
+from headrace.columns.plan.load_plan import MOST_TILE_BYTES, Loaded, LoadPlan, load, plan_zones, tile_bytes_for
+from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
+from headrace.columns.plan.value_forms import PlannedForms
+from headrace.columns.records.data_range import decide_beginning, find_beginning, find_extent
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED, DataType
-from headrace.columns.value_forms import PlannedForms
 from headrace.columns.zone import LocalTimes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.later import Later, Named
+from headrace.core.identity_cache import Recent
+from headrace.core.lazy import Later, Named
 from headrace.core.quick import quick
-from headrace.core.recent import Recent
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
 if TYPE_CHECKING:
-    from headrace.core.gpu.launcher import GpuLauncher
+    from headrace.gpu.kernels.launcher import GpuLauncher
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
@@ -118,7 +118,7 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan), prepared, options)
-    from headrace.columns.load.load_text_gpu import launcher_for, load_text  # it needs the packages of a GPU
+    from headrace.columns.load.gpu.load_text import launcher_for, load_text  # it needs the packages of a GPU
 
     launcher = launcher_for(source, options.context, device)
     with launcher.current():

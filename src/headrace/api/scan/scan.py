@@ -18,7 +18,7 @@ from headrace.api.scan.scan_types import SettledTypes, as_given
 from headrace.api.scan.shared_batches import SharedBatches
 from headrace.api.table import Table
 from headrace.columns.column import Column
-from headrace.columns.load.load import LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.options import instance, integer
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from headrace.columns.load.fetch_gpu import FetchShape
+    from headrace.columns.buffers.fetch_gpu import FetchShape
 
 
 class Scan:
@@ -180,7 +180,7 @@ class Scan:
 
     def fetched(self, shape: FetchShape) -> Scan:
         """The same scan, whose batches come back from a GPU in another way: for those who measure."""
-        from headrace.columns.load.fetch_gpu import FetchShape  # seldom needed
+        from headrace.columns.buffers.fetch_gpu import FetchShape  # seldom needed
 
         instance("shape", shape, FetchShape)
         return Scan(replace(self._request, cut=replace(self._request.cut, fetch=shape)))

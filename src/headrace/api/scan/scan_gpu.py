@@ -1,6 +1,6 @@
 """The parts of a scan on a GPU: while one is converted, the next is read and copied in.
 
-A part ends where a record does (cut_text.py), so that nothing is carried over: its text goes from the file through pinned
+A part ends where a record does (split_points.py), so that nothing is carried over: its text goes from the file through pinned
 memory into one of two buffers of the card, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is
 that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a part holds whole records. What is ordered:
 
@@ -27,12 +27,12 @@ from headrace.api.scan.scan_parts import BatchCut, Change, leading_records
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
-from headrace.columns.load.load import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
-from headrace.columns.load.load_text_gpu import View, load_part, view_for
-from headrace.columns.load.place_gpu import USUAL_SHAPE, GpuShape, Place, by_steps
+from headrace.columns.convert.gpu.target import USUAL_SHAPE, GpuShape, Place, by_steps
+from headrace.columns.load.gpu.load_text import View, load_part, view_for
+from headrace.columns.plan.load_plan import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.core.gpu.launcher import GpuLauncher, Launcher, Part
+from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Part
 from headrace.sources.kept_text import Text
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
@@ -142,7 +142,7 @@ class GpuParts:
         """Columns of this type below each other, where they lie."""
         if self._launcher is None or not parts or any(part.device.kind == "cpu" for part in parts):
             return self._plans.shared.join(parts, kind)[0]
-        from headrace.columns.finish.join_gpu import join_on_gpu  # seldom needed
+        from headrace.columns.finish.gpu.concat import join_on_gpu  # seldom needed
 
         with self._launcher.current():
             return join_on_gpu(self._launcher, parts, kind)[0]
@@ -231,7 +231,7 @@ class GpuParts:
         return str(self._options.context.device)
 
     def _buffers_of_card(self, source: OpenSource) -> TextBuffers:
-        from headrace.core.gpu.text_buffers import CardBuffers, TextInPlace
+        from headrace.sources.text_buffers import CardBuffers, TextInPlace
 
         wanted_device(source, self._options)  # another GPU than the text's is an error
         if source.on_gpu is not None and source.is_far:

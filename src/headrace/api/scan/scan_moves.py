@@ -14,7 +14,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 
 if TYPE_CHECKING:
-    from headrace.columns.load.fetch_gpu import FetchWay
+    from headrace.columns.buffers.fetch_gpu import FetchWay
 
 
 def moved_ahead(batches: Iterator[Table], device: Device, context: Context, cut: BatchCut) -> Iterator[Table]:
@@ -82,10 +82,10 @@ class _Fetch:
     """The ways from a GPU to the host."""
 
     def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
-        from headrace.columns.load.fetch_gpu import FETCH_SHAPE, FetchWay  # of a GPU alone
-        from headrace.core.gpu.card import gpu
-        from headrace.core.gpu.pinned import take_ring
-        from headrace.core.gpu.pinned_results import pinned_results
+        from headrace.columns.buffers.fetch_gpu import FETCH_SHAPE, FetchWay  # of a GPU alone
+        from headrace.gpu.device.device import gpu
+        from headrace.gpu.memory.pinned import take_ring
+        from headrace.gpu.memory.pinned_results import pinned_results
 
         shape = cut.fetch or FETCH_SHAPE
         self._card = gpu(device)
@@ -97,8 +97,8 @@ class _Fetch:
 
     def of(self, batch: Table) -> Callable[[], Table]:
         """Fetches a batch that the work given to the card so far has filled."""
-        from headrace.columns.load.fetch_gpu import fetch_columns
-        from headrace.core.gpu.event import Event
+        from headrace.columns.buffers.fetch_gpu import fetch_columns
+        from headrace.gpu.device.event import Event
 
         filled = Event(self._card).record(self._card.stream)
 
@@ -113,7 +113,7 @@ class _Fetch:
         return fetched
 
     def close(self) -> None:
-        from headrace.core.gpu.pinned import give_ring
+        from headrace.gpu.memory.pinned import give_ring
 
         while not self._ways.empty():
             give_ring(self._ways.get().ring)

@@ -21,7 +21,7 @@ from headrace.api.read.prepared import Prepared
 from headrace.api.report import Position
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.column import Column
-from headrace.columns.load.load import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.plan.load_plan import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
@@ -29,7 +29,7 @@ from headrace.sources.windows import TextWindows, Window
 from headrace.structure.survey import record_begin
 
 if TYPE_CHECKING:
-    from headrace.columns.load.fetch_gpu import FetchShape
+    from headrace.columns.buffers.fetch_gpu import FetchShape
 
 _AHEAD = 64 << 10
 """Read along with a window of a text that comes in order, so that the last record's end is nearly always there."""

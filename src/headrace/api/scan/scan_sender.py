@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.api.scan.scan_parts import LEAST_BYTES, BatchCut
-from headrace.columns.load.cut_text import cuts
+from headrace.columns.records.split_points import cuts
 from headrace.core.errors import HeadraceError
-from headrace.core.gpu.launcher import Launcher, Room
-from headrace.core.gpu.pinned import HostText
+from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.memory.pinned import HostText
 from headrace.sources.kept_text import Text
 from headrace.structure.dialect import Dialect
 

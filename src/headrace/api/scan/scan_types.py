@@ -16,7 +16,7 @@ from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan.scan_parts import Change
 from headrace.columns.column import Column
-from headrace.columns.load.load import LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 
 

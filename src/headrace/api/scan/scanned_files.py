@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from headrace.api.read.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
-from headrace.columns.infer.header import LOOK_BYTES
-from headrace.columns.load.extent import Beginning, find_beginning
+from headrace.columns.header import LOOK_BYTES
+from headrace.columns.records.data_range import Beginning, find_beginning
 from headrace.core.errors import EmptyInputError
 from headrace.sources.kept_text import KeptText, StoredText, Text
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions

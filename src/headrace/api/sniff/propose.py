@@ -16,8 +16,8 @@ from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniff.sniffed import Sniffed
 from headrace.columns.infer.sniff import Judged, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
-from headrace.columns.load.extent import ExtentOptions
-from headrace.columns.load.rows import RowOptions
+from headrace.columns.plan.row_policy import RowOptions
+from headrace.columns.records.data_range import ExtentOptions
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource

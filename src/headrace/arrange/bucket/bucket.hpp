@@ -8,7 +8,7 @@
 // than what the fraction lacks of 1; and from high on it is m or more. Of 64 bits the same with 2^128. Floating point
 // is one subtraction and one multiplication, rounded.
 #pragma once
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

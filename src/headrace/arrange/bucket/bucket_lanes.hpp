@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arrange/bucket/cells.hpp"
-#include "core/vectors.hpp"
+#include "core/cpu/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "arrange/bucket/expression_kernels.hpp"
-#include "core/cpu.hpp"
+#include "core/cpu/isa.hpp"
 
 namespace headrace {
 

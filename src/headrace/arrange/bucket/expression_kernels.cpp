@@ -2,7 +2,7 @@
 #include "arrange/bucket/expression_kernels.hpp"
 
 #include "arrange/bucket/expression_values.hpp"
-#include "core/vectors.hpp"
+#include "core/cpu/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {

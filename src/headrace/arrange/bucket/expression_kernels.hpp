@@ -1,7 +1,7 @@
 // One operation of an expression over a piece of values: the kernels' interface.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

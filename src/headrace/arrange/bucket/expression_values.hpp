@@ -2,7 +2,7 @@
 // number of their bits; what is divided by is above 0, and quotients are rounded down, as Python has it. Of floating
 // point each step is rounded. A comparison's value is 1 or 0; &, | and ^ of floating point join comparisons alone.
 #pragma once
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

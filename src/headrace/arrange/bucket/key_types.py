@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.bucket.buckets import KEYS
-from headrace.core.arrays import needed_numpy
+from headrace.arrays.arrays import needed_numpy
 from headrace.core.errors import OptionError
 
 WIDE = "|V16"

@@ -9,7 +9,7 @@
 // at once, and the bank depends on all bits of a bucket: of skewed keys the low ones are often the same.
 #pragma once
 #include "arrange/bucket/cells.hpp"
-#include "core/tile/rows.cuh"
+#include "gpu/block/tile_rows.cuh"
 
 namespace headrace {
 

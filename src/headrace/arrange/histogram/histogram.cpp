@@ -10,7 +10,7 @@
 #include "arrange/bucket/cell_words.hpp"
 #include "arrange/bucket/expression.hpp"
 #include "arrange/histogram/histogram_kernels.hpp"
-#include "core/pieces.hpp"
+#include "core/cpu/cache_blocks.hpp"
 
 namespace headrace {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "arrange/bucket/cells.hpp"
-#include "core/cpu.hpp"
+#include "core/cpu/isa.hpp"
 
 namespace headrace {
 

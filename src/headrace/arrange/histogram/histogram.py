@@ -11,14 +11,15 @@ from headrace import _native
 from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
 from headrace.arrange.bucket.expression import Expression
 from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
-from headrace.core.arrays import Array, needed_numpy, take
+from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
+from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
-from headrace.core.gpu.card import LARGE_BLOCKS, Gpu, checked, driver, gpu
-from headrace.core.gpu.device_array import DeviceArray
-from headrace.core.gpu.device_memory import Budget, device_pool
-from headrace.core.gpu.kernels import kernel
-from headrace.core.placement import empty_like, in_stream_of, placed, same_device
+from headrace.gpu.device.device import LARGE_BLOCKS, Gpu, checked, driver, gpu
+from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.memory.pool import device_pool
 
 _CELLS = 4096
 _CELLS_OF_GPU = 14_500

@@ -1,7 +1,7 @@
 // Counting one piece of keys: the kernels' interface.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

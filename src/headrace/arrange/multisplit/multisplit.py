@@ -1,4 +1,4 @@
-"""Keys, and values with them, in the order of their buckets, where they lie: arrange/multisplit/split.cu and its CPU twin."""
+"""Keys, and values with them, in the order of their buckets, where they lie: arrange/multisplit/gpu/split.cu and its CPU twin."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from headrace import _native
 from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type, word_of
+from headrace.arrange.gather.byte_items import are_items, new_like, placed_items
 from headrace.arrange.histogram.histogram import on_host
-from headrace.arrange.rows.any_items import are_items, new_like, placed_items
-from headrace.core.arrays import Array
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like, placed, same_device
+from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
-from headrace.core.gpu.device_memory import Budget
 from headrace.core.options import choice
-from headrace.core.placement import empty_like, placed, same_device
 
 _CELLS = 4096
 _DIGIT_BITS = 16
@@ -122,7 +122,7 @@ def multisplit(
     if source.device.kind == "cpu":
         results, offsets = _on_cpu([source, *columns], rule, context, budget)
     else:
-        from headrace.arrange.multisplit.multisplit_gpu import split_on_gpu  # not needed on the host
+        from headrace.arrange.multisplit.gpu.planner import split_on_gpu  # not needed on the host
 
         results, offsets = split_on_gpu([source, *columns], rule, strategy, context, budget)
     moved = [

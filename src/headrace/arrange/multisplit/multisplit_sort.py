@@ -6,7 +6,7 @@ from typing import Any
 
 from headrace.arrange.bucket.functions import bits
 from headrace.arrange.multisplit.multisplit import Split, multisplit
-from headrace.core.arrays import take
+from headrace.arrays.arrays import take
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 

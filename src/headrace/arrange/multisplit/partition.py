@@ -7,9 +7,9 @@ from typing import Any
 from headrace.arrange.bucket.functions import bits as bits_of
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.multisplit import multisplit
+from headrace.arrays.placement import empty_like, placed
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.core.placement import empty_like, placed
 
 _DIGIT_BITS = 8
 
@@ -58,7 +58,7 @@ def partition(keys: Any, low: int, high: int, *, context: Context | None = None)
     if source.device.kind == "cpu":
         found = multisplit(source.owner, by_bits, context=context)
         return found.keys, found.offsets
-    from headrace.arrange.multisplit.multisplit_gpu import partition_on_gpu  # not needed on the host
+    from headrace.arrange.multisplit.gpu.planner import partition_on_gpu  # not needed on the host
 
     result = empty_like(source, source.length, budget=budget)
     offsets = empty_like(source, by_bits.count + 1, "<i8", budget)

@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.task import STRATEGIES, SortTask
+from headrace.arrange.sort.request import STRATEGIES, SortTask
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.columns.column import Column
-from headrace.core.arrays import Array, take
+from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
-from headrace.core.gpu.device_memory import Budget
 from headrace.core.options import choice, flag, integer
-from headrace.core.placement import empty_like, placed, same_device
 
 _WIDTHS = (1, 2, 4, 8, 16)
 INDEX_TYPES = {"int64": "<i8", "uint64": "<u8", "int32": "<i4", "uint32": "<u4"}
@@ -147,5 +147,5 @@ def run(name: str, task: SortTask) -> Any:
 
 @lru_cache(16)
 def _on(name: str, place: str) -> Callable[[SortTask], Any]:
-    found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.sort_{place}"), f"{name}_on_{place}")
+    found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.{place}.sort"), f"{name}_on_{place}")
     return found

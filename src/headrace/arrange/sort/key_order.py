@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.core.arrays import width_of
+from headrace.arrays.arrays import width_of
 from headrace.core.errors import OptionError
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "float", "M": "time", "m": "time"}

@@ -19,10 +19,10 @@ from headrace.arrange.sort.arguments import (
     run,
     target_of,
 )
-from headrace.arrange.sort.few_cpu import argsorted_few, sorted_few
-from headrace.arrange.sort.task import Moved, sort_task
+from headrace.arrange.sort.cpu.small_arrays import argsorted_few, sorted_few
+from headrace.arrange.sort.request import Moved, sort_task
+from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.core.context import Context
-from headrace.core.placement import empty_like, placed, same_device
 
 
 class SortedPairs(NamedTuple):
@@ -118,7 +118,7 @@ def sort(
             return found
     if is_column(keys):
         no_out(out)
-        from headrace.arrange.sort.columns import sort_column
+        from headrace.arrange.sort.column_sort import sort_column
 
         return sort_column(keys, KeysOptions(descending, total_order, nulls), strategy, context)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
@@ -179,7 +179,7 @@ def argsort(
         if found is not None:
             return found
     if is_column(keys):
-        from headrace.arrange.sort.columns import argsort_column
+        from headrace.arrange.sort.column_sort import argsort_column
 
         no_out(out)
         options = KeysOptions(descending, total_order, nulls, stable=stable, dtype=dtype)
@@ -241,7 +241,7 @@ def sort_pairs(
     given = list(values) if several else [values]
     if is_column(keys) or any(is_column(value) for value in given):
         no_out(out)
-        from headrace.arrange.sort.columns import sort_column_pairs
+        from headrace.arrange.sort.column_sort import sort_column_pairs
 
         options = KeysOptions(descending, total_order, nulls, stable=stable)
         keys_sorted, moved = sort_column_pairs(keys, given, options, strategy, context)
@@ -296,7 +296,7 @@ def is_sorted(
     """
     check_order(nulls, descending=descending, total_order=total_order)
     if is_column(keys):
-        from headrace.arrange.sort.columns import is_column_sorted
+        from headrace.arrange.sort.column_sort import is_column_sorted
 
         return is_column_sorted(keys, KeysOptions(descending, total_order, nulls), context)
     context, budget, source, order = begin(keys, descending, total_order, None, context)
@@ -343,7 +343,7 @@ def top_k(
     """
     check_order("last", largest=largest, total_order=total_order)
     if is_column(keys):
-        from headrace.arrange.sort.columns import top_of_column
+        from headrace.arrange.sort.column_sort import top_of_column
 
         return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)

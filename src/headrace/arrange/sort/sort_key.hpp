@@ -21,7 +21,7 @@
 // moved beside it. For example with NaN last, of float16:
 //   -inf 0, -0 0x7C00, 0 0x7C01, inf 0xF801, NaN 0xF802 .. 0xFFFF; equal codes: -0 0x7C01, NaN 0xFFFF
 #pragma once
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

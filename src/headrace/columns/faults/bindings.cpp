@@ -11,7 +11,7 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/faults/locate.hpp"
-#include "columns/faults/settle.hpp"
+#include "columns/faults/resolve.hpp"
 #include "columns/finish/finish.hpp"
 #include "columns/load/bindings.hpp"
 #include "sources/bindings.hpp"
@@ -59,7 +59,7 @@ std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const st
     return found;
 }
 
-// The table of faults that a GPU listed (columns/faults/settle.hpp), or of the first that is to be raised; how many
+// The table of faults that a GPU listed (columns/faults/resolve.hpp), or of the first that is to be raised; how many
 // rows it has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's
 // record; `pieces`: so many bytes of each record.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,

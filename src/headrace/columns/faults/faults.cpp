@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "columns/load/pass.hpp"
+#include "columns/load/load_pass.hpp"
 #include "columns/rules/utf8.hpp"
-#include "core/pool.hpp"
+#include "core/cpu/thread_pool.hpp"
 #include "sources/window.hpp"
 
 namespace headrace {

@@ -1,7 +1,7 @@
 // Faults as a table: where each is, in lines and bytes, and what was there.
 #pragma once
 
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
 
 namespace headrace {
 

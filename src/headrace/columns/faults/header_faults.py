@@ -8,9 +8,9 @@ from dataclasses import replace
 from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.faults.rejects import FAULT_KINDS, parse_error, rejects_of
-from headrace.columns.finish.join import SharedLoads
-from headrace.columns.load.extent import Beginning
-from headrace.columns.load.load import ValueOptions
+from headrace.columns.finish.concat import SharedLoads
+from headrace.columns.plan.load_plan import ValueOptions
+from headrace.columns.records.data_range import Beginning
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "columns/load/rows.hpp"
-#include "structure/scan.hpp"
+#include "columns/records/tile_rows.hpp"
+#include "structure/cpu/scan.hpp"
 
 namespace headrace {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "columns/finish/finish.hpp"
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
 
 namespace headrace {
 

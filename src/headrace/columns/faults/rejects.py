@@ -8,12 +8,12 @@ from typing import Any
 
 from headrace import _native
 from headrace.columns.column import Column
-from headrace.columns.made import column_of
+from headrace.columns.native_columns import column_of
 from headrace.core.errors import ParseError
-from headrace.core.later import Named
+from headrace.core.lazy import Named
 
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
-"""Names of `Fault` (columns/convert/convert.hpp), in its order."""
+"""Names of `Fault` (columns/convert/cpu/convert.hpp), in its order."""
 
 
 def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Column]:

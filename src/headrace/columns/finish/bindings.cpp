@@ -5,9 +5,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "columns/finish/concat.hpp"
 #include "columns/finish/finish.hpp"
-#include "columns/finish/join.hpp"
-#include "columns/load/share.hpp"
+#include "columns/load/shared_load.hpp"
 
 namespace nb = nanobind;
 

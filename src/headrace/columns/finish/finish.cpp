@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "columns/faults/locate.hpp"
-#include "columns/load/pass.hpp"
-#include "core/pool.hpp"
+#include "columns/load/load_pass.hpp"
+#include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -2,7 +2,7 @@
 // be.
 #pragma once
 
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
 
 namespace headrace {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "columns/infer/infer.hpp"
-#include "columns/load/before.hpp"
 #include "columns/load/bindings.hpp"
+#include "columns/records/data_start.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "columns/infer/kinds.hpp"
-#include "columns/load/load.hpp"
+#include "columns/plan/load_plan.hpp"
+#include "columns/rules/kinds.hpp"
 
 namespace headrace {
 

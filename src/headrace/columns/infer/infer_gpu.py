@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from headrace import _native
-from headrace.columns.convert.convert_gpu import EMPTY, SIGHTINGS
-from headrace.columns.load.load import Evidence, LoadPlan, evidence_of, native_dialect, native_errors
-from headrace.columns.load.plan_gpu import GIVEN, SETTLED, PlanOnGpu, kind_type
-from headrace.core.later import Later
+from headrace.columns.convert.gpu.column_group import GIVEN, SETTLED, PlanOnGpu, kind_type
+from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
+from headrace.columns.plan.load_plan import Evidence, LoadPlan, evidence_of, native_dialect, native_errors
+from headrace.core.lazy import Later
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
@@ -36,7 +36,7 @@ class Inference:
     Parameters
     ----------
     source, dialect, plan
-        As in `headrace.columns.load.load_gpu.load_on_gpu`.
+        As in `headrace.columns.load.gpu.load.load_on_gpu`.
     known
         The plan on a GPU.
     begin

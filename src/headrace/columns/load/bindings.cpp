@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
-#include "columns/load/before.hpp"
-#include "columns/load/expected.hpp"
-#include "columns/load/pack_rules.hpp"
+#include "columns/plan/pack_rules.hpp"
+#include "columns/records/data_start.hpp"
+#include "columns/records/estimate.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "columns/bindings.hpp"
-#include "columns/load/load.hpp"
-#include "columns/load/share.hpp"
+#include "columns/load/shared_load.hpp"
+#include "columns/plan/load_plan.hpp"
 
 namespace headrace {
 
@@ -35,7 +35,7 @@ inline Outcome outcome(const std::string& name) {
     return name == "reject" ? Outcome::reject : Outcome::raise;
 }
 
-// `given` has the attributes of columns/load/load.py's RowRules.
+// `given` has the attributes of columns/plan/load_plan.py's RowRules.
 inline RowRules row_rules(nanobind::handle given) {
     RowRules rules;
     rules.base_columns = nanobind::cast<std::size_t>(given.attr("base_columns"));
@@ -99,7 +99,7 @@ inline const Zone* add_zone(LoadPlan& plan, nanobind::handle given) {
     return &table.zone;
 }
 
-// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/value_forms.py's
+// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/plan/value_forms.py's
 // PlannedForms.
 inline void plan_forms(nanobind::handle given, LoadPlan& made) {
     const nanobind::object forms = given.attr("forms");
@@ -116,7 +116,7 @@ inline void plan_forms(nanobind::handle given, LoadPlan& made) {
     }
 }
 
-// `given` has the attributes of columns/load/load.py's TextPart.
+// `given` has the attributes of columns/plan/load_plan.py's TextPart.
 inline void plan_part(nanobind::handle given, LoadPlan& made) {
     made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
     made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
@@ -124,7 +124,7 @@ inline void plan_part(nanobind::handle given, LoadPlan& made) {
                    nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
 }
 
-// `plan` has the attributes of columns/load/load.py's LoadPlan.
+// `plan` has the attributes of columns/plan/load_plan.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan made;
     for (const nanobind::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));

@@ -3,16 +3,15 @@
 // the result when it is its turn (OrderedGate), and from then on nobody waits for anybody. Memory: the result, and per
 // thread a tile of text with 12 bytes of index for each of its bytes at most. Source: ParPaRaw (structure);
 // Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
-#include "columns/load/load.hpp"
-
 #include <algorithm>
 
 #include "columns/finish/finish.hpp"
 #include "columns/infer/infer.hpp"
-#include "columns/load/pass.hpp"
-#include "columns/load/share.hpp"
+#include "columns/load/load_pass.hpp"
+#include "columns/load/shared_load.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "columns/rules/utf8.hpp"
-#include "core/pool.hpp"
+#include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "structure/scan.hpp"
+#include "structure/cpu/scan.hpp"
 
 namespace headrace {
 

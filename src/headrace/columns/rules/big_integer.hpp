@@ -1,7 +1,7 @@
 // Non-negative integers of up to 2816 bits, on the stack: just what comparing a decimal with a midpoint needs.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -4,7 +4,7 @@
 
 #include "columns/rules/parse_date.hpp"
 #include "columns/rules/status.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

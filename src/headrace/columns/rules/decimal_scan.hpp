@@ -2,7 +2,7 @@
 #pragma once
 
 #include "columns/rules/digits.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -12,7 +12,7 @@
 
 #include "columns/rules/float_format.hpp"
 #include "columns/rules/powers_of_five.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

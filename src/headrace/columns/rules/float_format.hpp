@@ -1,7 +1,7 @@
 // The two floating-point formats as numbers, and putting one together from its parts.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -22,7 +22,7 @@
 #include "columns/rules/parse_float.hpp"
 #include "columns/rules/parse_int.hpp"
 #include "columns/rules/parse_time.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

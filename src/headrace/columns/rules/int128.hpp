@@ -1,7 +1,7 @@
 // 128-bit integers in two's complement: what decimals are in memory, and sums that must not wrap on the way.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

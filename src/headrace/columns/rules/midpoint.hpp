@@ -11,7 +11,7 @@
 #include "columns/rules/big_integer.hpp"
 #include "columns/rules/decimal_scan.hpp"
 #include "columns/rules/eisel_lemire.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

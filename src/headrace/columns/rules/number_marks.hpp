@@ -3,7 +3,7 @@
 #pragma once
 
 #include "columns/rules/digits.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

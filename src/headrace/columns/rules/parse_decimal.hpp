@@ -5,7 +5,7 @@
 #include "columns/rules/decimal_scan.hpp"
 #include "columns/rules/int128.hpp"
 #include "columns/rules/status.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

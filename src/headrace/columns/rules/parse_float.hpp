@@ -15,7 +15,7 @@
 #include "columns/rules/midpoint.hpp"
 #include "columns/rules/status.hpp"
 #include "columns/rules/text_match.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -4,7 +4,7 @@
 
 #include "columns/rules/digits.hpp"
 #include "columns/rules/status.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

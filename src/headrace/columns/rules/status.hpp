@@ -1,7 +1,7 @@
 // How the reading of one field's text ended.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

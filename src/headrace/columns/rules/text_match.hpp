@@ -1,7 +1,7 @@
 // Comparing a field's text with the words that a user gave (nulls, booleans).
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 

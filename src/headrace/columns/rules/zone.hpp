@@ -1,7 +1,7 @@
 // Local times of a time zone as instants. columns/zone.py makes the table.
 #pragma once
 
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

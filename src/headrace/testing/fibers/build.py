@@ -159,7 +159,7 @@ def program(
     Parameters
     ----------
     source
-        A ``.cu`` file: ``"core/primitives/scan.cu"`` of the package, or any path.
+        A ``.cu`` file: ``"primitives/scan.cu"`` of the package, or any path.
     defines
         What is ``#define``d: name to value.
     text

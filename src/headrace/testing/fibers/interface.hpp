@@ -2,7 +2,7 @@
 // is compiled with the compiler's hooks (hooks.hpp), the fibers are not, so everything here is a call into another
 // unit. `line` is the line of the kernel's text that asked: threads may meet only in the same one.
 #pragma once
-#include "core/portable.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace::fibers {
 

@@ -1,6 +1,6 @@
 """Sizes of multisplit's kernels that the harness is not slow with: a few tiles of few keys make every kind of edge."""
 
-from headrace.arrange.multisplit.split_gpu import Shapes
+from headrace.arrange.multisplit.gpu.launches import Shapes
 
 SPLIT_SHAPES = Shapes(
     keys=(256, 4, 1),

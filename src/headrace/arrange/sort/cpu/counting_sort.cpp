@@ -4,7 +4,7 @@
 
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
-#include "core/pieces.hpp"
+#include "core/cpu/cache_blocks.hpp"
 
 namespace headrace {
 

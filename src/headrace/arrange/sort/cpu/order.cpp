@@ -12,8 +12,8 @@
 
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
-#include "core/pieces.hpp"
-#include "core/vectors.hpp"
+#include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/vectors.hpp"
 
 namespace headrace {
 namespace {

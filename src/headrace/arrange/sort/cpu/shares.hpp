@@ -10,7 +10,7 @@
 
 #include "arrange/sort/cpu/sort.hpp"
 #include "arrange/sort/cpu/sort_kernels.hpp"
-#include "core/pieces.hpp"
+#include "core/cpu/cache_blocks.hpp"
 
 namespace headrace {
 

@@ -14,8 +14,8 @@
 #include "arrange/sort/cpu/halves.hpp"
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/cpu/sort_kernels.hpp"
-#include "core/pieces.hpp"
-#include "core/pool.hpp"
+#include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/cpu.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/isa.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

@@ -2,8 +2,8 @@
 // bytes.
 #pragma once
 
-#include "core/cpu.hpp"
-#include "core/portable.hpp"
+#include "core/cpu/isa.hpp"
+#include "core/cpu/portable.hpp"
 
 namespace headrace {
 

@@ -8,7 +8,7 @@
 // of which wait in the first cache, save a step of quicksort, which makes it 5 % faster; those of 64 make it slower.
 #pragma once
 
-#include "core/vectors.hpp"
+#include "core/cpu/vectors.hpp"
 
 #if defined(HR_ISA_AVX512)
 

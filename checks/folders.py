@@ -1,0 +1,139 @@
+"""Law 7: inside a stage, a folder imports only from folders before it, and no folder has more than 20 files.
+
+The order is `ORDER`; ``.`` stands for the files that lie in the stage itself. Bindings may include every folder. A place that
+breaks the order today is named in `EXCEPTIONS`, which may only get shorter: an exception that is not needed is a finding too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from checks.import_order import imports_of
+from checks.tree import NATIVE, Finding, files, name_of
+
+ORDER: dict[str, tuple[str, ...]] = {
+    "core": ("cpu", "."),
+    "gpu": ("device", "block", "memory", "transfer", "kernels"),
+    "sources": (".",),
+    "structure": (".", "cpu", "gpu"),
+    "columns": (".", "rules", "plan", "buffers", "records", "convert", "infer", "faults", "finish", "load"),
+    "columns/convert": ("cpu", "gpu"),
+    "columns/convert/gpu": (".", "fast", "general"),
+    "arrange": ("bucket", "histogram", "gather", "multisplit", "partition_rows", "sort"),
+    "arrange/multisplit": ("cpu", "gpu", "paper", "."),
+    "arrange/sort": (".", "cpu", "gpu"),
+    "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
+    "api": (".", "read", "sniff", "scan"),
+}
+"""Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
+
+EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("api/profile.py", "api/scan/scan.py"),
+        ("api/read/read_csv.py", "api/sniff/sniff_csv.py"),
+        ("api/read/read_files.py", "api/sniff/sniffed.py"),
+        ("api/report.py", "api/sniff/sniffed.py"),
+        ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/multisplit.py"),
+        ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/paper/iterative.py"),
+        ("arrange/sort/column_sort.py", "arrange/sort/gpu/column_sort.py"),
+        ("arrange/sort/gpu/msd/block_radix_sort.cu", "arrange/sort/gpu/single_launch/block_sort.cuh"),
+        ("arrange/sort/gpu/msd/msd.py", "arrange/sort/gpu/single_launch/single_launch.py"),
+        ("arrange/sort/gpu/msd/tail_passes.cuh", "arrange/sort/gpu/single_launch/grid_barrier.cuh"),
+        ("arrange/sort/gpu/msd/tuning.py", "arrange/sort/gpu/single_launch/single_launch.py"),
+        ("arrange/sort/sort.py", "arrange/sort/cpu/small_arrays.py"),
+        ("columns/buffers/column_buffers_gpu.py", "columns/convert/gpu/layouts.py"),
+        ("columns/convert/gpu/column_group.py", "columns/convert/gpu/fast/arguments.py"),
+        ("columns/convert/gpu/target.py", "columns/convert/gpu/fast/arguments.py"),
+        ("columns/faults/faults.cpp", "columns/load/load_pass.hpp"),
+        ("columns/faults/gpu/fault_list.py", "columns/load/gpu/decoded.py"),
+        ("columns/faults/gpu/resolve.py", "columns/finish/gpu/patch_strings.py"),
+        ("columns/faults/header_faults.py", "columns/finish/concat.py"),
+        ("columns/faults/locate.hpp", "columns/finish/finish.hpp"),
+        ("columns/faults/resolve.cpp", "columns/finish/finish.hpp"),
+        ("columns/faults/resolve.cpp", "columns/load/load_pass.hpp"),
+        ("columns/finish/concat.cpp", "columns/load/load_pass.hpp"),
+        ("columns/finish/finish.cpp", "columns/load/load_pass.hpp"),
+        ("columns/plan/load_plan.hpp", "columns/convert/cpu/convert.hpp"),
+        ("columns/plan/load_plan.py", "columns/faults/rejects.py"),
+        ("structure/survey.cpp", "structure/cpu/scan.hpp"),
+    }
+)
+"""Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""
+
+MAX_FILES = 20
+"""Files in one folder, without ``__init__.py``."""
+
+CROWDED: dict[str, int] = {"arrange/sort/gpu/msd": 21, "columns/rules": 24, "export": 21, "primitives": 21, "sources": 26}
+"""Folders that have more files today: their count may only fall."""
+
+
+def check(root: Path) -> list[Finding]:
+    package = root / "src" / "headrace"
+    broken = dict(_broken(package))
+    found = [
+        Finding(name_of(package / importer, root), line, f"may not import {imported}: the order in checks/folders.py forbids it")
+        for (importer, imported), line in broken.items()
+        if (importer, imported) not in EXCEPTIONS
+    ]
+    found += [
+        Finding("checks/folders.py", 0, f"{importer} does not import {imported}: take the exception out")
+        for importer, imported in EXCEPTIONS - set(broken)
+        if (package / importer).parent.exists()
+    ]
+    return found + _crowded(package, root)
+
+
+def _broken(package: Path) -> Iterator[tuple[tuple[str, str], int]]:
+    """Imports against the order, each with its line."""
+    for path in files(package, ".py", *NATIVE):
+        importer = PurePosixPath(path.relative_to(package).as_posix())
+        if importer.stem == "bindings":
+            continue
+        for line, module in imports_of(path):
+            imported = _file_of(package, module, importer.suffix)
+            if imported is not None and not _is_allowed(importer, imported):
+                yield (str(importer), str(imported)), line
+
+
+def _file_of(package: Path, module: str, suffix: str) -> PurePosixPath | None:
+    """The file that an import names; None if it is no file of the package."""
+    name = module.replace(".", "/")
+    if suffix != ".py":
+        folder, _, ending = name.rpartition("/")
+        return PurePosixPath(f"{folder}.{ending}")
+    for candidate in (f"{name}.py", f"{name}/__init__.py"):
+        if (package / candidate).is_file():
+            return PurePosixPath(candidate)
+    return None
+
+
+def _is_allowed(importer: PurePosixPath, imported: PurePosixPath) -> bool:
+    """Whether every order that has both files has the imported one's folder first, or the same folder."""
+    for folder, order in ORDER.items():
+        places = [_place(path, folder, order) for path in (importer, imported)]
+        if None not in places and places[1] > places[0]:  # type: ignore[operator]
+            return False
+    return True
+
+
+def _place(path: PurePosixPath, folder: str, order: tuple[str, ...]) -> int | None:
+    """Where a file's folder stands in the order of `folder`; None if the file does not lie there."""
+    try:
+        inside = path.relative_to(folder).parts
+    except ValueError:
+        return None
+    name = inside[0] if len(inside) > 1 else "."
+    return order.index(name) if name in order else None
+
+
+def _crowded(package: Path, root: Path) -> list[Finding]:
+    folders: dict[Path, int] = {}
+    for path in files(package, ".py", ".toml", *NATIVE):
+        if path.name != "__init__.py":
+            folders[path.parent] = folders.get(path.parent, 0) + 1
+    return [
+        Finding(name_of(folder, root), 0, f"{count} files, {MAX_FILES} at most")
+        for folder, count in folders.items()
+        if count > CROWDED.get(folder.relative_to(package).as_posix(), MAX_FILES)
+    ]

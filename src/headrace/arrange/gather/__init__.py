@@ -1,0 +1,1 @@
+"""Items and columns gathered by row numbers."""

@@ -1,0 +1,119 @@
+#include <cstring>
+#include <vector>
+
+#include "arrange/gather/take_host.hpp"
+#include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/vectors.hpp"
+
+namespace headrace {
+namespace {
+
+struct Sixteen {
+    u64 low, high;
+};
+
+template <class Item>
+void take_of(const RowNumbers& rows, const void* from, void* to, unsigned threads) {
+    const Item* const in = static_cast<const Item*>(from);
+    Item* const out = static_cast<Item*>(to);
+    const Pieces pieces(rows.count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        for (u64 i = begin; i < end; ++i) put_item(out + i, item_at(in + rows.number[i]));
+    });
+}
+
+void take_bytes(const RowNumbers& rows, const void* from, void* to, unsigned width, unsigned threads) {
+    const auto* const in = static_cast<const u8*>(from);
+    auto* const out = static_cast<u8*>(to);
+    const Pieces pieces(rows.count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        for (u64 i = begin; i < end; ++i) std::memcpy(out + i * width, in + rows.number[i] * width, width);
+    });
+}
+
+template <class Offset>
+void put_offsets(const RowNumbers& rows, const Texts& texts, const std::vector<u64>& begins, Offset* offsets,
+                 unsigned threads) {
+    const Pieces pieces(rows.count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        u64 at = begins[piece];
+        for (u64 i = begin; i < end; ++i) {
+            put_item(offsets + i, static_cast<Offset>(at));
+            at += text_size(texts, rows.number[i]);
+        }
+    });
+    put_item(offsets + rows.count, static_cast<Offset>(begins.back()));
+}
+
+}  // namespace
+
+void take_items(const RowNumbers& rows, const void* from, void* to, unsigned width, unsigned threads) {
+    switch (width) {
+        case 1:
+            return take_of<u8>(rows, from, to, threads);
+        case 2:
+            return take_of<u16>(rows, from, to, threads);
+        case 4:
+            return take_of<u32>(rows, from, to, threads);
+        case 8:
+            return take_of<u64>(rows, from, to, threads);
+        case 16:
+            return take_of<Sixteen>(rows, from, to, threads);
+        default:
+            return take_bytes(rows, from, to, width, threads);
+    }
+}
+
+u64 take_bits(const RowNumbers& rows, const u8* bits, u64 first, u8* to, unsigned threads) {
+    const Pieces pieces(rows.count, sizeof(u64));  // of whole bytes of bits
+    std::atomic<u64> set{0};
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        u64 found = 0;
+        for (u64 i = begin; i < end; i += 8) {
+            u32 byte = 0;
+            for (u64 k = i; k < i + 8 && k < end; ++k) byte |= u32{bit_at(bits, first + rows.number[k])} << (k - i);
+            to[i / 8] = static_cast<u8>(byte);
+            found += static_cast<u64>(count_ones(byte));
+        }
+        set += found;
+    });
+    return set;
+}
+
+u64 place_texts(const RowNumbers& rows, const Texts& texts, void* offsets, unsigned threads) {
+    const Pieces pieces(rows.count, sizeof(u64));
+    std::vector<u64> begins(pieces.number() + 1);
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        u64 bytes = 0;
+        for (u64 i = begin; i < end; ++i) bytes += text_size(texts, rows.number[i]);
+        begins[piece + 1] = bytes;
+    });
+    for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
+    if (texts.width == 8) {
+        put_offsets(rows, texts, begins, static_cast<u64*>(offsets), threads);
+    } else if (begins.back() <= most_of_offset) {
+        put_offsets(rows, texts, begins, static_cast<u32*>(offsets), threads);
+    }
+    return begins.back();
+}
+
+void take_texts(const RowNumbers& rows, const Texts& texts, const void* offsets, u8* to, unsigned threads) {
+    const Texts made{offsets, to, 0, texts.width, 0};
+    const Pieces pieces(rows.count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        u8* out = to + text_begin(made, begin);
+        for (u64 i = begin; i < end; ++i) {
+            const u64 size = text_size(texts, rows.number[i]);
+            if (size != 0) std::memcpy(out, texts.bytes + text_begin(texts, rows.number[i]), size);
+            out += size;
+        }
+    });
+}
+
+}  // namespace headrace

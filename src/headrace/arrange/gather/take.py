@@ -1,0 +1,150 @@
+"""Items and columns by the numbers of their rows, in that order, where they lie: arrange/gather/take.cu and its CPU twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.gather.byte_items import new_like, placed_items
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import placed, same_device
+from headrace.columns.column import Column
+from headrace.core.buffer import Buffer, empty_buffer
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError, OptionError
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "take()") from None
+
+WIDTHS = (1, 2, 4, 8, 16)
+"""Bytes of items that kernels take as they are."""
+MOST_INT32 = 0x7FFFFFFF
+_NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
+
+
+def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
+    """The items of an array at some places, in the order of the places; a place may come several times.
+
+    Parameters
+    ----------
+    items
+        Array of one dimension, or of two, whose rows are the items, or NumPy's of voids or structures. Work runs where it lies.
+    rows
+        Places from 0 on: an array of whole numbers of 4 or 8 bytes, on the same device.
+    context
+        Threads and memory that may be used, and the GPU that arrays of the host go to.
+
+    Returns
+    -------
+    array
+        As many items as there are places, of the library of `items`. On a GPU the host waits once, to know that all places
+        are there.
+
+    Raises
+    ------
+    OptionError
+        They are no such arrays, or places are outside of `items`; nothing is taken then.
+    MemoryLimitError
+        The result does not fit the context's limit.
+
+    Examples
+    --------
+    >>> take(np.array([1.5, 2.5, 3.5]), np.array([2, 0, 2]))
+    array([3.5, 1.5, 3.5])
+    """
+    context = context or Context()
+    budget = context.new_budget()
+    source, restored = placed_items(items, "items", context, budget)
+    places = placed(rows, "rows", context, budget)
+    same_device(source, places)
+    if places.typestr not in _NUMBERS:
+        raise OptionError(f"rows are of type {places.typestr!r}; whole numbers of 4 or 8 bytes tell places")
+    result = new_like(replace(source, length=places.length), budget)
+    if source.device.kind == "cpu":
+        numbers = places.as_numpy().astype(np.uint64, copy=False)  # a negative one becomes one that is outside
+        check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
+        at = numbers.__array_interface__["data"][0], len(numbers)
+        _native.take_items(at, source.address, result.address, source.width, context.thread_count)
+    else:
+        from headrace.arrange.gather.take_gpu import take_on_gpu  # not needed on the host
+
+        take_on_gpu(source, places, result, context, budget)
+    return result.owner if restored is None else restored(result.owner)
+
+
+def check_outside(outside: int, there: int) -> None:
+    """Raise OptionError if some places are not there."""
+    if outside:
+        places = "1 place is" if outside == 1 else f"{outside:_} places are"
+        raise OptionError(f"{places} outside of the {there:_} items; nothing was taken")
+
+
+def most_places(places: Array, there: int) -> int:
+    """Below what a place as the kernels read it must be: a negative one of 4 bytes is read as one of 2**31 or more."""
+    return min(there, 1 << 31) if places.typestr == "<i4" else there
+
+
+def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
+    """The rows of a column of the host by their numbers, all of which are there, in that order.
+
+    Raises
+    ------
+    OptionError
+        Texts would become more than offsets of 4 bytes can tell.
+
+    Examples
+    --------
+    >>> from headrace import read_csv
+    >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0])).to_pylist()
+    ['z', 'x']
+    """
+    numbers = np.ascontiguousarray(rows, np.uint64)
+    at = numbers.__array_interface__["data"][0], len(numbers)
+    made = replace(column, length=len(numbers), offset=0)
+    if column.type.name == "null":
+        return replace(made, null_count=len(numbers))
+    if column.validity is not None:
+        validity, there = _take_bits(column.validity, column.offset, at, threads)
+        made = replace(made, validity=validity, null_count=len(numbers) - there)
+    if column.offsets is not None:
+        return _take_texts(column, made, at, threads)
+    if column.type.name == "bool":
+        return replace(made, values=_take_bits(column.values, column.offset, at, threads)[0])
+    width = column.type.bits // 8
+    values = empty_buffer(len(numbers) * width)
+    _native.take_items(at, address_of(column.values) + column.offset * width, address_of(values), width, threads)
+    return replace(made, values=values)
+
+
+def too_long(nbytes: int) -> OptionError:
+    """What is said of texts that become too many bytes."""
+    return OptionError(f"texts of {nbytes:_} bytes are more than offsets of 4 bytes tell; read them as large_string")
+
+
+def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> tuple[Buffer, int]:
+    made = empty_buffer(-(-at[1] // 8))
+    return made, _native.take_bits(at, address_of(bits), first, address_of(made), threads)
+
+
+def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int) -> Column:
+    assert column.offsets is not None
+    width = column.type.bits // 8
+    texts = address_of(column.offsets), address_of(column.values), column.offset, width
+    offsets = empty_buffer((at[1] + 1) * width)
+    nbytes = _native.place_texts(at, texts, address_of(offsets), threads)
+    if width == 4 and nbytes > MOST_INT32:
+        raise too_long(nbytes)
+    values = empty_buffer(nbytes)
+    _native.take_texts(at, texts, address_of(offsets), address_of(values), threads)
+    return replace(made, values=values, offsets=offsets)
+
+
+def address_of(buffer: Any) -> int:
+    """Where a buffer of the host, or a view of one, begins; 0 for None."""
+    if buffer is None:
+        return 0
+    found: int = np.frombuffer(memoryview(buffer), np.uint8).__array_interface__["data"][0]
+    return found

@@ -1,0 +1,224 @@
+"""Rows of columns on a GPU by their numbers: launches of arrange/gather/take.cu."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
+
+from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, most_places, too_long
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import in_stream_of
+from headrace.columns.column import Column
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+
+_FILE = "arrange/gather/take.cu"
+_NUMBER = Entry(_FILE, "number_rows", "PQ")
+_CHECK = Entry(_FILE, "check_rows", "PQQP")
+_ITEMS = Entry(_FILE, "take_items", "PQPPI")
+_LONG = Entry(_FILE, "take_long_items", "PQPPII")
+_BITS = Entry(_FILE, "take_bits", "PQPQPP")
+_MEASURE = Entry(_FILE, "measure_texts", "PQ32sP")
+_PLACE = Entry(_FILE, "place_texts", "PQ32sPP")
+_TEXTS = Entry(_FILE, "take_texts", "PQ32s32sPQ")
+_THREADS = 256
+_TURNS = 8
+_PIECE = 16
+
+
+def take_on_gpu(source: Array, places: Array, result: Array, context: Context, budget: Budget) -> None:
+    """Items at places, which are checked, to `result`.
+
+    Raises
+    ------
+    OptionError
+        Places are outside.
+    """
+    card = gpu(source.device)
+    with card.current(), in_stream_of(source, places, result):
+        launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
+        taker = Taker(launcher, places, places.length, places.width)
+        taker.check(most_places(places, source.length), source.length)
+        taker.items(source, source.width, result)
+
+
+class Texts(NamedTuple):
+    """Texts in memory of the GPU: offsets of `width` bytes, those of row 0 from offset `first` on, and bytes."""
+
+    offsets: Room
+    values: Room
+    first: int
+    width: int
+
+    @property
+    def packed(self) -> bytes:
+        """As kernels take it."""
+        return struct.pack("<3Q2I", self.offsets.address, self.values.address, self.first, self.width, 0)
+
+
+class Taker:
+    """Takes rows by their numbers.
+
+    Parameters
+    ----------
+    launcher
+        Where it runs.
+    rows, count, width
+        The numbers, how many they are, and bytes of one, 4 or 8.
+    threads
+        Of a block; tests have fewer.
+    """
+
+    def __init__(self, launcher: Launcher, rows: Room, count: int, width: int, *, threads: int = _THREADS) -> None:
+        self.launcher = launcher
+        self.rows = rows
+        self.count = count
+        self.width = width
+        self._blocks = -(-count // (threads * _TURNS))
+        self._threads = threads
+        self._defines = _known_defines(width, threads)
+
+    @classmethod
+    def of_all(cls, launcher: Launcher, count: int, *, threads: int = _THREADS) -> Taker:
+        """Of the numbers from 0 on, which are made."""
+        width = row_width(count)
+        taker = cls(launcher, launcher.room(count * width), count, width, threads=threads)
+        taker._launch(_NUMBER, taker.rows, count)
+        return taker
+
+    def check(self, most: int, there: int) -> None:
+        """Wait for whether all numbers are below `most`.
+
+        Raises
+        ------
+        OptionError
+            They are not.
+        """
+        outside = self.launcher.room(8, fill=0)
+        self._launch(_CHECK, self.rows, self.count, most, outside)
+        check_outside(int(self.launcher.fetch(outside).view(np.uint64)[0]), there)
+
+    def items(self, source: Room, width: int, target: Room | None = None) -> Room:
+        """Items of so many bytes."""
+        made = self.launcher.room(self.count * width) if target is None else target
+        if width in WIDTHS:
+            self._launch(_ITEMS, self.rows, self.count, source, made, width)
+        elif self.count:
+            word = math.gcd(width, 16, source.address, made.address)
+            each = width // word
+            shape = Shape(self._defines, -(-self.count * each // (self._threads * _TURNS)), self._threads)
+            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, made, each, word))
+        return made
+
+    def bits(self, source: Room, first: int, is_set: Room) -> Room:
+        """Bits from bit `first` on, as whole words; how many are set is added to `is_set`."""
+        made = self.launcher.room(-(-self.count // 32) * 4)
+        self._launch(_BITS, self.rows, self.count, source, first, made, is_set)
+        return made
+
+    def texts(self, source: Texts) -> tuple[Room, Room]:
+        """Offsets and bytes of texts. The host waits once: for how many bytes they are.
+
+        Raises
+        ------
+        OptionError
+            More than their offsets tell.
+        """
+        return self._put_texts(source, self._measured([source])[0])
+
+    def _measured(self, sources: Sequence[Texts]) -> NDArray[np.uint64]:
+        """Of each column of texts where the bytes of each block begin, and how many there are. The host waits once, for all."""
+        own = self._blocks * 8
+        sizes = self.launcher.room(own * len(sources))
+        for number, source in enumerate(sources):
+            self._launch(_MEASURE, self.rows, self.count, source.packed, Part(sizes, number * own, own))
+        begins: NDArray[np.uint64] = np.zeros((len(sources), self._blocks + 1), np.uint64)
+        if begins.shape[1] > 1:
+            np.cumsum(self.launcher.fetch(sizes).view(np.uint64).reshape(len(sources), -1), axis=1, out=begins[:, 1:])
+        return begins
+
+    def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[Room, Room]:
+        """What has been measured."""
+        launcher, given, width, nbytes = self.launcher, source.packed, source.width, int(begins[-1])
+        if width == 4 and nbytes > MOST_INT32:
+            raise too_long(nbytes)
+        if not self.count:
+            return launcher.room(width, fill=0), launcher.room(0)
+        placed, made = launcher.room((self.count + 1) * width), launcher.room(nbytes)
+        self._launch(_PLACE, self.rows, self.count, given, launcher.put(begins[:-1]), placed)
+        if nbytes:
+            told = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
+            shape = Shape(self._defines, -(-nbytes // (self._threads * _PIECE)), self._threads)
+            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, told, made, nbytes))
+        return placed, made
+
+    def columns(self, columns: Mapping[str, Column], *, are_all: bool = False) -> dict[str, Column]:
+        """Rows of columns; `are_all`: each of them once, so that as many are null as were.
+
+        The host waits for the bytes of all texts, and at the end for how many rows are null where that is not known.
+        """
+        texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
+        begins = self._measured([one for _, one in texts]) if texts else ()
+        taken = {name: self._put_texts(one, own) for (name, one), own in zip(texts, begins, strict=True)}
+        masked = [name for name, column in columns.items() if column.validity is not None]
+        there = self.launcher.room(8 * len(masked), fill=0)
+        made = {}
+        for name, column in columns.items():
+            is_set = Part(there, 8 * masked.index(name), 8) if name in masked else None
+            made[name] = self._column(column, is_set, taken.get(name))
+        if are_all and all(columns[name].null_count >= 0 for name in masked):
+            return made
+        counts = self.launcher.fetch(there).view(np.uint64).tolist() if masked else []
+        for name, count in zip(masked, counts, strict=True):
+            made[name] = replace(made[name], null_count=self.count - count)
+        return made
+
+    def _column(self, column: Column, is_set: Room | None, texts: tuple[Room, Room] | None) -> Column:
+        """Of which nulls are not counted yet; `texts`: of a column of these, offsets and bytes."""
+        launcher, parts = self.launcher, _parts(column)
+        made = replace(column, length=self.count, offset=0)
+        if column.type.name == "null":
+            return replace(made, null_count=self.count)
+        if is_set is not None:
+            made = replace(made, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
+        if texts is not None:
+            offsets, values = texts
+            return replace(made, values=launcher.result(values), offsets=launcher.result(offsets))
+        if column.type.name == "bool":
+            unused = launcher.room(8, fill=0)
+            return replace(made, values=launcher.result(self.bits(parts.values, column.offset, unused)))
+        width = column.type.bits // 8
+        return replace(made, values=launcher.result(self.items(Part(parts.values, column.offset * width), width)))
+
+    def _launch(self, entry: Entry, *args: Any) -> None:
+        if self._blocks:
+            self.launcher.launch(entry, Shape(self._defines, self._blocks, self._threads), args)
+
+
+def row_width(count: int) -> int:
+    """Bytes of a row's number among so many."""
+    return 4 if count <= 1 << 32 else 8
+
+
+def _parts(column: Column) -> Any:
+    """Its buffers as rooms, which those of a GPU are."""
+    return column
+
+
+def _texts_of(column: Column) -> Texts:
+    parts = _parts(column)
+    return Texts(parts.offsets, parts.values, column.offset, column.type.bits // 8)
+
+
+@cache
+def _known_defines(width: int, threads: int) -> dict[str, Any]:
+    return {"HR_ROW": f"u{8 * width}", "HR_THREADS": threads}

@@ -1,0 +1,1 @@
+"""Multisplit on a GPU."""

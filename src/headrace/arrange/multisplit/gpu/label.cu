@@ -1,0 +1,55 @@
+// The bucket of each key as a label of 1, 2 or 4 bytes, for keys and rules that arrange/multisplit/gpu/split.cu is not
+// compiled for, and for more buckets than one digit has: labels are split, with keys and values as theirs.
+// (Dissertation of Ashkiani 2017, section 3.3.3, "reduced-bit sort".) And where buckets begin in keys that are in their
+// order.
+//
+// Bytes moved per key of width w: w, and those of the label.
+#include "arrange/multisplit/gpu/split_rule.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+
+template <class Label>
+static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, const Digit& digit, Label* labels) {
+    u32 strays = 0;
+    for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += static_cast<u64>(gridDim.x) * threads) {
+        const Key key = keys[i];
+        labels[i] = static_cast<Label>(digit.of(key));
+        strays += digit.is_stray(key);
+    }
+    return strays;
+}
+
+// `strays` counts keys that are in no bucket; it is added to.
+extern "C" __global__ void __launch_bounds__(threads)
+    label(const Key* keys, u64 count, Digit digit, void* labels, u32 width, u64* strays) {
+    u32 found;
+    if (width == 1) {
+        found = write_labels(keys, count, digit, static_cast<u8*>(labels));
+    } else if (width == 2) {
+        found = write_labels(keys, count, digit, static_cast<u16*>(labels));
+    } else {
+        found = write_labels(keys, count, digit, static_cast<u32*>(labels));
+    }
+    if (found != 0) atomicAdd(strays, static_cast<u64>(found));
+}
+
+// Keys in the order of their buckets: where each of `buckets` begins, and the end; a search each.
+extern "C" __global__ void __launch_bounds__(threads)
+    find_buckets(const Key* keys, u64 count, Digit digit, u32 buckets, u64* starts) {
+    for (u32 bucket = blockIdx.x * threads + threadIdx.x; bucket <= buckets; bucket += gridDim.x * threads) {
+        u64 low = 0;
+        for (u64 left = count; left != 0;) {
+            const u64 half = left / 2;
+            if (digit.of(keys[low + half]) < bucket) {
+                low += half + 1;
+                left -= half + 1;
+            } else {
+                left = half;
+            }
+        }
+        starts[bucket] = low;
+    }
+}

@@ -1,0 +1,73 @@
+// Keys alone in the order of their digits, in no order within one: each tile takes room for its keys of a digit where
+// the next ones go (reserve_tile.cuh), and the next tile's keys are loaded while these go out.
+//
+// Bytes moved per key of width w: 2 w.
+#include "arrange/multisplit/gpu/split_rule.cuh"
+// Behind the digit that it is made for.
+#include "arrange/multisplit/gpu/reserve_tile.cuh"
+
+using namespace headrace;
+
+// Numbers of keys: of 32 bits where there are fewer than 2^32.
+using To = HR_TO;
+
+struct DigitOf {
+    Digit digit;
+    __device__ __forceinline__ u32 operator()(Key key) const { return digit.of(key); }
+};
+
+struct Work {
+    const Key* in;
+    Key* out;
+    u64 count;
+    DigitOf digit_of;
+    u64* next;
+
+    // Keys of the tile that begins at `at`.
+    __device__ __forceinline__ u32 keys_at(u64 at) const {
+        const u64 left = at < count ? count - at : 0;
+        return left < tile_keys ? static_cast<u32>(left) : tile_keys;
+    }
+};
+
+static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& work, u64 at) {
+    const u32 count = work.keys_at(at);
+    if (count == tile_keys) {
+        load_keys<true>(key, work.in + at, tile_keys);
+    } else if (count != 0) {
+        load_keys<false>(key, work.in + at, count);
+    }
+}
+
+// The tile at `at`, whose keys are loaded; then the one at `next` is.
+static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
+                                                  Bins<To, DigitOf>& bins, Key* room) {
+    const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, room);
+    const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
+    if (!are_left) load_tile(key, work, next);
+    const Run<To> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
+    const auto moved = [](Key own) { return own; };
+    write_bins<warp_digits>(room, run, work.out, moved);
+    __syncthreads();
+    if (are_left) {
+        write_left(key, left, bins, work.out, moved);
+        load_tile(key, work, next);
+        __syncthreads();
+    }
+}
+
+// `next`: where each digit's next key goes. Dynamic shared memory: the bins.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    split_reserve(const Key* in, Key* out, u64 count, Digit digit, u64* next) {
+    HR_DYNAMIC_SHARED(uint4, memory);
+    __shared__ Bins<To, DigitOf> bins;
+    const Work work{in, out, count, {digit}, next};
+    bins.begin(work.digit_of);
+    Key* const room = reinterpret_cast<Key*>(memory);
+    Key key[items] = {};
+    const u64 step = static_cast<u64>(gridDim.x) * tile_keys;
+    u64 at = static_cast<u64>(blockIdx.x) * tile_keys;
+    load_tile(key, work, at);
+    __syncthreads();
+    for (; at < count; at += step) split_tile(key, work, at, at + step, bins, room);
+}

@@ -1,0 +1,201 @@
+// A tile of keys alone to the runs of their digits, in no order within a run, as a sort from the highest digit down and
+// an unordered partition want it. Each digit has a bin in shared memory: one addition a key tells where in its bin it
+// goes, and it goes there at once. Then a warp takes room for each of its digits in the result, by one addition in
+// device memory, and writes the bins. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on
+// GPUs", sections 4.3 and 4.4, which makes the bins as large as they must be: that takes a scan, two barriers, and for
+// each key two looks more at shared memory and ten instructions.)
+//
+// What finds its bin full stays in its register, and goes behind the others straight to device memory: of digits drawn
+// alike a key in some tiles. Where many lanes of a warp have one digit its keys all go that way, side by side.
+//
+// A tile takes two barriers: bin_keys | write_bins | bin_keys of the next tile ..
+//
+// Bytes moved per key of width w: 2 w.
+#pragma once
+#include "core/operators.hpp"
+#include "gpu/block/block.cuh"
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 items = HR_ITEMS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 tile_keys = threads * items;
+constexpr u32 key_bytes = sizeof(Key);
+// Keys that a bin has room for: odd, so that bins which fill alike are in different banks.
+constexpr u32 bin_keys_most = HR_BIN;
+constexpr u32 bin_bytes = bin_keys_most * key_bytes;
+constexpr u32 warp_digits = digits / warps;
+constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions on their way together
+// A warp's stores begin at multiples of so many keys in the result, but for a bin's first and last: so each covers
+// whole sectors of memory, which two stores would else share.
+constexpr u32 aligned_keys = 32 / key_bytes;
+static_assert(items % group == 0);
+static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
+
+// Of 32 lanes with digits drawn alike from 256, six are the same in one of 40,000 warps.
+constexpr u32 few_alike = 5;
+constexpr u32 no_digit = ~0u;
+
+// `DigitOf` gives a key's digit; from shared memory, so that digits are made anew where they are needed again: the
+// compiler would keep them in registers, which it has not.
+template <class To, class DigitOf>
+struct Bins {
+    u32 next[digits];    // where a bin's next key goes, in bytes from the first bin on
+    u32 beside[digits];  // keys that are not to go to their bins
+    u32 behind[digits];  // keys of the bin, and of those that are left how many have found their place
+    To to[digits];       // where the bin's first key goes in the result
+    DigitOf digit_of;
+
+    // A barrier must follow.
+    __device__ __forceinline__ void begin(const DigitOf& own) {
+        for (u32 d = threadIdx.x; d < digits; d += threads) {
+            next[d] = d * bin_bytes;
+            beside[d] = 0;
+        }
+        if (threadIdx.x == 0) digit_of = own;
+    }
+};
+
+// Item j of a lane, from the tile's first.
+static __device__ __forceinline__ u32 item_place(u32 j) {
+    return (tile::warp() * items + j) * tile::lanes + tile::lane();
+}
+
+// The first `count` keys of a tile.
+template <bool whole>
+static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, u32 count) {
+    const Key* const mine = in + item_place(0);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || item_place(j) < count) key[j] = mine[j * tile::lanes];
+    }
+}
+
+// The digit that most lanes of the warp have, if more than a few do; else `no_digit`.
+static __device__ __forceinline__ u32 common_digit(u32 digit) {
+    const u32 alike = static_cast<u32>(__popc(__match_any_sync(tile::all_lanes, digit)));
+    const u32 most = __reduce_max_sync(tile::all_lanes, alike << 16 | digit);
+    return most >> 16 > few_alike ? most & 0xFFFF : no_digit;
+}
+
+// A lane's keys that are in no bin, a bit for each: those whose bins were full, and those of the digit that its warp
+// has many of.
+struct Left {
+    u32 full;
+    u32 alike;
+    u32 common;
+};
+
+// Keys to their bins in `room`. A barrier must follow.
+template <class To, class DigitOf>
+static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
+                                                Bins<To, DigitOf>& bins, Key* room) {
+    u8* const bytes = reinterpret_cast<u8*>(room);
+    Left left = {0, 0, common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane())};
+    const auto put = [&](u32 j, u32 digit, u32 at) {
+        if (at - digit * bin_bytes < bin_bytes) {
+            *reinterpret_cast<Key*>(bytes + at) = key[j];
+        } else {
+            left.full |= 1u << j;
+        }
+    };
+    if (count == tile_keys && left.common == no_digit) {
+#pragma unroll
+        for (u32 first = 0; first < items; first += group) {
+            u32 digit[group], at[group];
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) {
+                digit[k] = digit_of(key[first + k]);
+                at[k] = atomicAdd(&bins.next[digit[k]], key_bytes);
+            }
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) put(first + k, digit[k], at[k]);
+        }
+        return left;
+    }
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 digit = digit_of(key[j]);
+        if (item_place(j) >= count) continue;
+        if (digit == left.common) {
+            left.alike |= 1u << j;
+        } else {
+            put(j, digit, atomicAdd(&bins.next[digit], key_bytes));
+        }
+    }
+    const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
+    if (alike != 0 && tile::lane() == 0) atomicAdd(&bins.beside[left.common], alike);
+    return left;
+}
+
+// Of the digit whose number in the warp is the lane's: its keys go to the `ahead`-th place behind `to`, which is
+// aligned, and so on.
+template <class To>
+struct Run {
+    To to;
+    u32 ahead;
+    u32 count;
+};
+
+// Room in the result for the warp's digits, which `take(digit, count)` gives; bins are empty again.
+template <class To, class DigitOf, class Take>
+static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, const Take& take) {
+    Run<To> run = {};
+    if (tile::lane() >= warp_digits) return run;
+    const u32 d = tile::warp() * warp_digits + tile::lane();
+    const u32 all = (bins.next[d] - d * bin_bytes) / key_bytes, others = bins.beside[d];
+    bins.next[d] = d * bin_bytes;
+    bins.beside[d] = 0;
+    run.count = all < bin_keys_most ? all : bin_keys_most;
+    if (all + others != 0) run.to = static_cast<To>(take(d, all + others));
+    bins.to[d] = run.to;
+    bins.behind[d] = run.count;
+    run.ahead = static_cast<u32>(run.to % aligned_keys);
+    run.to -= run.ahead;
+    return run;
+}
+
+// The warp's bins to where they belong, as what `given` makes of their keys; so many digits' code side by side.
+template <u32 together, class To, class Given>
+static __device__ __forceinline__ void write_bins(const Key* room, const Run<To>& run, Key* out, const Given& given) {
+    const Key* const own = room + tile::warp() * warp_digits * bin_keys_most + tile::lane();
+    const u32 bounds = run.ahead << 16 | (run.ahead + run.count);
+#pragma unroll together
+    for (u32 q = 0; q < warp_digits; ++q) {
+        const u32 its_bounds = tile::shuffle(bounds, q), ahead = its_bounds >> 16, end = its_bounds & 0xFFFF;
+        Key* const to = out + static_cast<To>(tile::shuffle(run.to, q) + tile::lane());
+        const Key* const from = own + q * bin_keys_most - ahead;
+#pragma unroll
+        for (u32 first = 0; first < bin_keys_most + aligned_keys - 1; first += tile::lanes) {
+            const u32 at = first + tile::lane();
+            if ((first >= aligned_keys - 1 || at >= ahead) && at < end) to[first] = given(from[first]);
+        }
+    }
+}
+
+// The keys that are left, behind their bins. A barrier before.
+template <class To, class DigitOf, class Given>
+static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left, Bins<To, DigitOf>& bins,
+                                                  Key* out, const Given& given) {
+    const DigitOf digit_of = bins.digit_of;
+    const u32 before = (1u << tile::lane()) - 1;
+    const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
+    u32 first = 0;
+    if (alike != 0 && tile::lane() == 0) first = atomicAdd(&bins.behind[left.common], alike);
+    first = tile::shuffle(first, 0);
+    To next = alike == 0 ? 0 : static_cast<To>(bins.to[left.common] + first);  // where the next of them goes
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const bool is_alike = (left.alike >> j & 1) != 0;
+        const u32 lanes = __ballot_sync(tile::all_lanes, is_alike);
+        if (is_alike) out[static_cast<To>(next + static_cast<u32>(__popc(lanes & before)))] = given(key[j]);
+        next += static_cast<u32>(__popc(lanes));
+        if ((left.full >> j & 1) != 0) {
+            const u32 digit = digit_of(key[j]);
+            out[static_cast<To>(bins.to[digit] + atomicAdd(&bins.behind[digit], 1u))] = given(key[j]);
+        }
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,144 @@
+// Keys, and values with them, in the order of their digits: what a block does with a tile, again and again.
+//
+// A tile's keys are in registers, a warp's side by side. Each warp counts its digits in shared memory; a scan over the
+// digits and the warps tells where in the tile each warp's keys of a digit begin; ballots tell the rest
+// (split_rank.cuh). Keys go to their places in shared memory, so that those of a digit lie side by side, and from there
+// to the result, while the next tile's keys are on their way. (Dissertation of Ashkiani 2017, section 3.5, block-level
+// multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
+//
+// Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#include "arrange/multisplit/gpu/split_pairs.cuh"
+#include "arrange/multisplit/gpu/split_write.cuh"
+
+using namespace headrace;
+
+// The tiles of a block, one after the other. By chunks a block takes one: blocks begin in the order of their numbers,
+// so those that run at the same time write near each other, and what is left of a sector at the end of a run is written
+// soon. (Blocks that stay and take every so many chunks drift apart, and lose a quarter.)
+class Tiles {
+public:
+    __device__ __forceinline__ explicit Tiles(const Work& work)
+        : work_(work), look_back_(work.places.memory, work.places.epoch) {
+        const u32 d = threadIdx.x;
+        Shared& shared = work.shared;
+        if constexpr (HR_PLACES == by_chunks) {
+            at_ = blockIdx.x * work.places.chunk;
+            end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
+            base_ = base_of_chunk();
+        } else {
+            end_ = work.count;
+            if (d < digits) shared.base[d] = work.places.starts[d];
+            ask();
+            take();
+            __syncthreads();
+            step();
+        }
+    }
+
+    __device__ __forceinline__ Tile current() const {
+        const u64 left = at_ < end_ ? end_ - at_ : 0;
+        return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
+    }
+    // Asks for the next one, takes what was asked for, and goes there, behind a barrier.
+    __device__ __forceinline__ void ask() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) ticket_ = look_back_.take_tile();
+    }
+    __device__ __forceinline__ void take() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = ticket_;
+    }
+    __device__ __forceinline__ void step() {
+        at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
+    }
+    __device__ __forceinline__ void end() {
+        if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
+    }
+
+    // Tells others what the tile has of a digit.
+    __device__ __forceinline__ void announce(const Tile& tile, const Found& found) {
+        if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, found.count);
+    }
+    // Where the tile's keys of a digit go.
+    __device__ __forceinline__ void find(const Tile& tile, const Found& found) {
+        const u32 d = threadIdx.x;
+        if (d >= digits) return;
+        u64 taken = base_;
+        if constexpr (HR_PLACES == by_chunks) {
+            base_ = static_cast<To>(taken + found.count);
+        } else {
+            taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
+        }
+        work_.shared.to[d] = target(taken, found.start);
+    }
+
+private:
+    // Of the thread's digit. `counts` are those of the chunks before in the group.
+    __device__ __forceinline__ To base_of_chunk() const {
+        const u32 d = threadIdx.x;
+        if (d >= digits) return 0;
+        const Places& places = work_.places;
+        const u64 chunk = blockIdx.x, group = blockIdx.x / places.group;
+        return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk * digits + d]);
+    }
+    static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
+
+    const Work& work_;
+    LookBack look_back_;
+    u64 at_ = 0, end_ = 0;
+    u32 ticket_ = 0;
+    To base_ = 0;  // of the chunk's next key of the thread's digit
+};
+
+// One tile, which is loaded; the next one may follow while it goes out.
+template <bool whole>
+static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
+    const Tile tile = tiles.current();
+    tiles.ask();
+    u32 place[items / 2] = {};
+    const Found found = count_digits<whole>(loaded.key, work, tile);
+    tiles.announce(tile, found);
+    tiles.take();
+    __syncthreads();
+    put_items<whole>(loaded, work, tile, place);
+    tiles.step();
+    if (whole && loads_ahead && tiles.current().count == tile_keys) {
+        load_tile<true>(loaded, work, tiles.current());
+    }
+    tiles.find(tile, found);
+    [[maybe_unused]] Ahead ahead;
+    if constexpr (alike) ahead.load<whole>(work, tile, 0);
+    __syncthreads();
+    if constexpr (together) {
+        write_pairs<whole>(work, tile, [](Key key) { return key; });
+    } else {
+        write_keys<whole>(work, tile);
+        if constexpr (alike) move_alike<whole>(work, tile, place, ahead);
+        if constexpr (with_values && !alike) move_columns<whole>(work, tile, place);
+    }
+}
+
+template <bool whole>
+static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& tiles) {
+    Loaded loaded = {};
+    load_tile<whole>(loaded, work, tiles.current());
+    split_tile<whole>(loaded, work, tiles);
+}
+
+// Blocks of `threads`; dynamic shared memory: `item_bytes` for each of a tile's keys, and Shared.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
+    HR_DYNAMIC_SHARED(uint4, memory);
+    Key* const room = reinterpret_cast<Key*>(memory);
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
+    const Work work{in, out, count, digit, places, columns, shared, room};
+    clear_spare(shared);
+    Tiles tiles(work);
+    if constexpr (loads_ahead) {
+        Loaded loaded = {};
+        if (tiles.current().count == tile_keys) load_tile<true>(loaded, work, tiles.current());
+        while (tiles.current().count == tile_keys) split_tile<true>(loaded, work, tiles);
+    } else {
+        while (tiles.current().count == tile_keys) load_and_split<true>(work, tiles);
+    }
+    if (tiles.current().count != 0) load_and_split<false>(work, tiles);
+    tiles.end();
+}

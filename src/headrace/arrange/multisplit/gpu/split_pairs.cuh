@@ -1,0 +1,73 @@
+// Keys of a tile in registers, and the values of one column beside them where they move together: both loaded at once,
+// put to one place of shared memory, as one word where they are equally wide, and written from there. Against values
+// that follow keys a pair has half the addresses to compute, two barriers less a tile, and one wait for memory.
+#pragma once
+#include "arrange/multisplit/gpu/split_tile.cuh"
+
+namespace headrace {
+
+using Value = Either<only == 8, u64, u32>;
+
+struct Loaded {
+    Key key[items];
+    Value value[together ? items : 1];
+};
+
+struct alignas(2 * sizeof(Key) > sizeof(Value) ? 2 * sizeof(Key) : sizeof(Value)) KeyAndValue {
+    Key key;
+    Value value;
+};
+constexpr bool one_word = sizeof(Key) == sizeof(Value);
+
+template <bool whole>
+static __device__ __forceinline__ void load_tile(Loaded& loaded, const Work& work, const Tile& tile) {
+    load_items<whole>(loaded.key, work.in, tile);
+    if constexpr (together) load_items<whole>(loaded.value, static_cast<const Value*>(work.columns.from[0]), tile);
+}
+
+static __device__ __forceinline__ void put_pair(const Work& work, u32 at, Key key, Value value) {
+    if constexpr (one_word) {
+        reinterpret_cast<KeyAndValue*>(work.room)[at] = {key, value};
+    } else {
+        work.room[at] = key;
+        work.value_room<Value>()[at] = value;
+    }
+}
+
+// All of a thread to their places in the tile, which `place` remembers where values follow.
+template <bool whole>
+static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& work, const Tile& tile,
+                                                 u32 (&place)[items / 2]) {
+    Key(&key)[items] = loaded.key;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) forget(key[j]);
+    rank_items<items, HR_RANK>(
+        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
+        [&](u32 j, u32 at) {
+            if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
+            if constexpr (!together) work.room[at] = key[j];
+            if constexpr (with_values && !together) place[j / 2] |= at << (j % 2 * 16);
+        },
+        work.shared.spare);
+}
+
+static __device__ __forceinline__ KeyAndValue read_pair(const Work& work, u32 j) {
+    if constexpr (one_word) return read(reinterpret_cast<const KeyAndValue*>(work.room), j);
+    return {read(work.room, j), read(work.value_room<Value>(), j)};
+}
+
+// `given(key)` is what is written of a key that was moved; or values alone.
+template <bool whole, bool writes_keys = true, class Given>
+static __device__ __forceinline__ void write_pairs(const Work& work, const Tile& tile, const Given& given) {
+    Value* const out = static_cast<Value*>(work.columns.to[0]);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (!whole && j * threads + threadIdx.x >= tile.count) continue;
+        const KeyAndValue pair = read_pair(work, j);
+        const To to = work.shared.to[work.digit.of(pair.key)];
+        if constexpr (writes_keys) write(work.out, to, j, given(pair.key));
+        write<1>(out, to, j, pair.value);
+    }
+}
+
+}  // namespace headrace

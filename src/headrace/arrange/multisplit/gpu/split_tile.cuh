@@ -1,0 +1,208 @@
+// What a block does with one tile of keys in registers: counts its digits, tells each key its place in the tile, and
+// writes out what lies in shared memory at those places. Bytes moved: values in, keys and values out.
+#pragma once
+#include "arrange/multisplit/gpu/split_columns.cuh"
+#include "arrange/multisplit/gpu/split_place.cuh"
+#include "arrange/multisplit/gpu/split_rank.cuh"
+#include "gpu/block/block.cuh"
+
+// What is not told: values follow their keys, places have 64 bits, and counters move by stores.
+#if !defined(HR_TO)
+#define HR_TO u64
+#endif
+#if !defined(HR_TOGETHER)
+#define HR_TOGETHER 0
+#endif
+#if !defined(HR_RANK)
+#define HR_RANK by_stores
+#endif
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 items = HR_ITEMS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 tile_keys = threads * items;
+// HR_VALUES: 0 without values, 1 of any widths, or the width that all of them have. Code for five widths costs 200
+// loads and stores of local memory a tile.
+constexpr bool with_values = HR_VALUES != 0;
+constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
+constexpr u32 value_bytes = 4;  // of shared memory for each key
+
+// The values of one column are loaded with the keys and move with them: nothing has to be known later, and a pair of
+// equal widths is one word in shared memory. Otherwise values follow, take the keys' room, and find the digit of each
+// place in a byte beside it.
+constexpr bool together = HR_TOGETHER != 0;
+constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
+constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
+
+// The next tile is loaded while this one goes out.
+constexpr bool loads_ahead = !with_values || together;
+
+// Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
+// of what addresses cost: `bias` keeps sums from going below 0.
+using To = HR_TO;
+constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
+static_assert(!together || only == 4 || only == 8);
+static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
+
+struct Shared {
+    To to[digits];            // `bias` behind where place 0 of the tile would go, were it of this digit
+    u64 base[digits];         // where the chunk's next key of a digit goes in the result
+    u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
+    u32 totals[warps];
+    u32 spare[tile::lanes];  // as rank_items has it
+    u32 tile;
+};
+
+struct Work {
+    const Key* in;
+    Key* out;
+    u64 count;
+    const Digit& digit;
+    const Places& places;
+    const Columns& columns;
+    Shared& shared;
+    Key* room;
+
+    // Of the values' type; what stands beside keys that are not alone.
+    template <class Value>
+    __device__ __forceinline__ Value* value_room() const {
+        return reinterpret_cast<Value*>(room + tile_keys);
+    }
+    __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
+};
+
+// What the compiler knows of a word is forgotten, so that it computes anew what it would otherwise keep in a register:
+// each key's digit, say.
+template <class Word>
+static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
+#if defined(__CUDACC__)
+    if constexpr (sizeof(Word) == 4) asm volatile("" : "+r"(word));
+    if constexpr (sizeof(Word) == 8) asm volatile("" : "+l"(word));
+#endif
+}
+
+// Of a digit that begins at `start` in the tile and goes to `at`.
+static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
+
+struct Tile {
+    u64 begin;
+    u32 count;  // of its keys
+};
+
+// Item j of a lane, from the tile's first.
+static __device__ __forceinline__ u32 item_place(u32 j) {
+    return (tile::warp() * items + j) * tile::lanes + tile::lane();
+}
+
+// One item of each lane's, those that are not there left as they are.
+template <bool whole, class Item>
+static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const Tile& tile) {
+    const Item* const mine = in + tile.begin + item_place(0);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (whole || item_place(j) < tile.count) item[j] = mine[j * tile::lanes];
+    }
+}
+
+// Of keys that are not there the last, so they go behind all.
+template <bool whole>
+static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
+    if (!whole && item_place(j) >= tile.count) return digits - 1;
+    return digit.of(key[j]);
+}
+
+struct Found {
+    u32 start;  // of the thread's digit in the tile
+    u32 count;
+};
+
+// Where a thread's digit begins, of which there are `count`: those of the threads before it added up.
+static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
+    const u32 upto = tile::scan_warp<Sum<u32>>(count);
+    if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
+    __syncthreads();
+    const u32 before = tile::lane() < tile::warp() ? shared.totals[tile::lane()] : 0;
+    return __reduce_add_sync(tile::all_lanes, before) + upto - count;
+}
+
+// For each thread below `digits`, its digit: how many the tile has, from those of each warp. Then `next` is where each
+// warp's keys begin in the tile.
+static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
+    Shared& shared = work.shared;
+    const u32 d = threadIdx.x;
+    // What a thread has room for besides its items, of 65,536 registers.
+    constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
+    u32 count = 0, of_warp[warps] = {};
+    if (d < digits) {
+#pragma unroll
+        for (u32 w = 0; w < warps; ++w) count += of_warp[w] = shared.next[w][d];
+    }
+    const u32 start = start_of(count, shared);
+    u32 own = d;
+    forget(own);  // or the compiler makes two of all that follows, for threads with a digit and without
+    if (own < digits) {
+        u32 at = start;
+#pragma unroll
+        for (u32 w = 0; w < warps; ++w) {
+            const u32 some = keeps_counts ? of_warp[w] : shared.next[w][d];
+            shared.next[w][d] = at;
+            at += some;
+        }
+    }
+    return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
+}
+
+// Once, before a barrier.
+static __device__ __forceinline__ void clear_spare(Shared& shared) {
+    if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
+}
+
+static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
+    u32* const own = work.shared.next[tile::warp()];
+    if constexpr (digits % (4 * tile::lanes) == 0) {
+#pragma unroll
+        for (u32 d = 0; d < digits; d += 4 * tile::lanes) {
+            *reinterpret_cast<uint4*>(own + d + 4 * tile::lane()) = uint4{0, 0, 0, 0};
+        }
+    } else {
+        for (u32 d = tile::lane(); d < digits; d += tile::lanes) own[d] = 0;
+    }
+    __syncwarp();
+    return own;
+}
+
+template <bool whole>
+static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
+    u32* const own = cleared_counters(work);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const bool is_there = whole || item_place(j) < tile.count;
+        const u32 offset = is_there ? work.digit.offset_of(key[j]) : 4 * (digits - 1);
+        atomicAdd(reinterpret_cast<u32*>(reinterpret_cast<u8*>(own) + offset), 1u);
+    }
+    __syncthreads();
+    return scan_digits(work, tile);
+}
+
+// Item j of those that a thread writes, every `threads`-th of the tile. `to`: of its digit. `which` array it is: with
+// one index for two arrays the compiler would share the product and add it to both, in four instructions and not in
+// two.
+template <u32 which = 0, class Item>
+static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
+    (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
+}
+
+// Item j likewise of what lies at the places of the tile.
+template <class Item>
+static __device__ __forceinline__ Item read(const Item* there, u32 j) {
+    return (there + threadIdx.x)[j * threads];
+}
+
+static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {
+    return halves[j / 2] >> (j % 2 * 16) & 0xFFFF;
+}
+
+}  // namespace headrace

@@ -1,0 +1,114 @@
+// What a block does with a tile whose keys lie at their places in shared memory: writes them out, digit by digit side
+// by side, and then values, which come to the same places. Bytes moved: values in, keys and values out.
+#pragma once
+#include "arrange/multisplit/gpu/split_tile.cuh"
+
+namespace headrace {
+
+// A tile's keys, which lie at their places, to where they belong; and if values follow, the digit of each place.
+template <bool whole>
+static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (!whole && j * threads + threadIdx.x >= tile.count) continue;
+        const Key key = read(work.room, j);
+        const u32 digit = work.digit.of(key);
+        if constexpr (with_values) work.digit_bytes()[j * threads + threadIdx.x] = static_cast<u8>(digit);
+        write(work.out, work.shared.to[digit], j, key);
+    }
+}
+
+// What lies at the places [first, end) of the tile likewise; `values_there` is for place `first`.
+template <bool whole, bool all, class Value>
+static __device__ __forceinline__ void write_values(const Work& work, const Value* values_there, Value* out,
+                                                    const Tile& tile, u32 first, u32 end) {
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        if ((whole || at < tile.count) && (all || (at >= first && at < end))) {
+            write(out, work.shared.to[work.digit_bytes()[at]], j, values_there[at - first]);
+        }
+    }
+}
+
+// A column's values, as many at a time as there is room for; each thread holds a few at a time.
+template <bool whole, class Value>
+static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
+                                                   const u32 (&place)[items / 2]) {
+    constexpr bool all = sizeof(Value) <= room_bytes;
+    constexpr u32 held = all ? tile_keys : tile_keys * room_bytes / sizeof(Value);
+    constexpr u32 group = all ? items : 2;
+    u32 own[items / 2];  // made anew for each column: what the compiler would keep of all columns has no room
+#pragma unroll
+    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
+    const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
+    Value* const there = reinterpret_cast<Value*>(work.room);
+#pragma unroll 1
+    for (u32 first = 0; first < tile_keys; first += held) {
+        __syncthreads();  // what was there before is read
+#pragma unroll
+        for (u32 j = 0; j < items; j += group) {
+            Value value[group];
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) {
+                const bool is_there = all || half_of(own, j + k) - first < held;
+                if (is_there && (whole || item_place(j + k) < tile.count)) value[k] = in[(j + k) * tile::lanes];
+            }
+#pragma unroll
+            for (u32 k = 0; k < group; ++k) {
+                const u32 at = half_of(own, j + k) - first;
+                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = value[k];
+            }
+        }
+        __syncthreads();
+        Value* const out = static_cast<Value*>(work.columns.to[column]);
+        write_values<whole, all>(work, there, out, tile, first, first + held);
+    }
+}
+
+// Columns of one width that the room takes at once: a thread's values of one are on their way while what comes before
+// them is written, the keys or the column before.
+constexpr bool alike = only != 0 && !together;
+static_assert(only <= room_bytes || together);
+
+struct Ahead {
+    Value value[items];
+
+    template <bool whole>
+    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u32 column) {
+        load_items<whole>(value, static_cast<const Value*>(work.columns.from[column]), tile);
+    }
+};
+
+// Column 0 is on its way.
+template <bool whole>
+static __device__ __forceinline__ void move_alike(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
+                                                  Ahead& ahead) {
+    Value* const there = reinterpret_cast<Value*>(work.room);
+#pragma unroll 1
+    for (u32 column = 0; column < work.columns.count; ++column) {
+        __syncthreads();  // what was there before is read
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = ahead.value[j];
+        }
+        if (column + 1 < work.columns.count) ahead.load<whole>(work, tile, column + 1);
+        __syncthreads();
+        write_values<whole, true>(work, there, static_cast<Value*>(work.columns.to[column]), tile, 0, tile_keys);
+    }
+}
+
+template <bool whole>
+static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
+#pragma unroll 1
+    for (u32 column = 0; column < work.columns.count; ++column) {
+        const u32 width = work.columns.width[column];
+        if (width == 4) move_values<whole, u32>(work, column, tile, place);
+        if (width == 8) move_values<whole, u64>(work, column, tile, place);
+        if (width == 1) move_values<whole, u8>(work, column, tile, place);
+        if (width == 2) move_values<whole, u16>(work, column, tile, place);
+        if (width == 16) move_values<whole, uint4>(work, column, tile, place);
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Variants of multisplit as published (dissertation of Ashkiani 2017)."""

@@ -1,0 +1,29 @@
+#include <stdexcept>
+
+#include "arrange/partition_rows/hash_rows_host.hpp"
+#include "core/cpu/cache_blocks.hpp"
+
+namespace headrace {
+namespace {
+
+template <class Work>
+void each_row(const HashedColumn& column, u64 count, unsigned threads, const Work& work) {
+    if (column.width > 16 || (column.width & (column.width - 1)) != 0) throw std::invalid_argument("no such width");
+    const Pieces pieces(count, sizeof(u64));
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        for (u64 i = begin; i < end; ++i) work(i);
+    });
+}
+
+}  // namespace
+
+void hash_rows(const HashedColumn& column, u64 count, u64* hashes, unsigned threads) {
+    each_row(column, count, threads, [&](u64 i) { hashes[i] = joined_hash(hashes[i], word_at(column, i)); });
+}
+
+void hash_words(const HashedColumn& column, u64 count, u64* words, unsigned threads) {
+    each_row(column, count, threads, [&](u64 i) { words[i] = word_at(column, i); });
+}
+
+}  // namespace headrace

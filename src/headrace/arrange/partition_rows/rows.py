@@ -1,0 +1,102 @@
+"""Rows of a table in the order of buckets: keys from columns, or hashes of their rows; and where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.bucket.functions import BucketFunction
+from headrace.arrange.bucket.functions import hash as hash_of
+from headrace.arrange.gather.take import address_of, take_rows
+from headrace.arrange.multisplit.multisplit import multisplit
+from headrace.columns.column import Column
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError, OptionError
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "partition()") from None
+
+__all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
+
+Parts = tuple[dict[str, Column], Any]
+"""Columns in their new order, and where each bucket begins, on the host."""
+_NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+
+
+def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFunction, context: Context) -> Parts:
+    """Rows in the order of the buckets of one column's values, which keep their order within each."""
+    column = columns[by]
+    if column.type.numpy_name is None or column.type.name not in _NUMBERS:
+        raise OptionError(f"column {by!r} is of {column.type}; rows are partitioned by numbers, or by a hash of any columns")
+    if column.null_count > 0:
+        raise nulls_error(by)
+    if _on_gpu(columns):
+        from headrace.arrange.partition_rows.rows_gpu import partition_on_gpu  # not needed on the host
+
+        return partition_on_gpu(columns, by, buckets, context)
+    return _ordered(columns, column.to_numpy(), buckets, context)
+
+
+def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], count: int, context: Context) -> Parts:
+    """Rows in the order of the buckets of a hash of some of their values."""
+    function = hash_of(count)
+    if _on_gpu(columns):
+        from headrace.arrange.partition_rows.rows_gpu import partition_by_hash_on_gpu  # not needed on the host
+
+        return partition_by_hash_on_gpu(columns, by, function, context)
+    rows = len(next(iter(columns.values()))) if columns else 0
+    hashes: np.ndarray[Any, Any] = np.zeros(rows, np.uint64)
+    for name in by:
+        if rows:
+            described, _held = _hashed(columns[name], context)
+            _native.hash_rows(described, rows, hashes.__array_interface__["data"][0], False, context.thread_count)
+    return _ordered(columns, hashes, function, context)
+
+
+def nulls_error(name: str) -> OptionError:
+    """What is said of a column whose nulls are in no bucket."""
+    return OptionError(f"column {name!r} has nulls, which are in no bucket; partition_by_hash() takes them")
+
+
+def hashed_width(column: Column) -> tuple[int, bool]:
+    """Bytes of a value as hash_rows.hpp has them, or of an offset; and whether values are floats."""
+    return column.type.bits // 8, column.type.name in {"float32", "float64"}
+
+
+def is_all_null(column: Column) -> bool:
+    """Whether no row has a value: an empty dictionary is one of nulls."""
+    return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))
+
+
+def _on_gpu(columns: Mapping[str, Column]) -> bool:
+    """Whether they lie on a GPU; raises OptionError if some do not."""
+    devices = {column.device for column in columns.values()}
+    if len(devices) > 1:
+        raise OptionError(f"columns lie on {' and '.join(sorted(map(str, devices)))}; bring the table to one of them: table.to()")
+    return any(device.kind != "cpu" for device in devices)
+
+
+def _ordered(columns: Mapping[str, Column], keys: Any, buckets: BucketFunction, context: Context) -> Parts:
+    found = multisplit(keys, buckets, np.arange(len(keys)), context=context)
+    threads = context.thread_count
+    return {name: take_rows(column, found.values, threads) for name, column in columns.items()}, found.offsets
+
+
+def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:
+    """A ``HashedColumn``, and what holds its memory."""
+    if is_all_null(column):
+        none: np.ndarray[Any, Any] = np.zeros(len(column) // 8 + 1, np.uint8)
+        return (0, 0, none.__array_interface__["data"][0], 0, 0, 0, 1, False), none
+    data: np.ndarray[Any, Any] | None = None
+    words: np.ndarray[Any, Any] | None = None
+    if column.type.name == "string_view":
+        data = np.array([*map(address_of, column.data), 0], np.uint64)
+    if column.dictionary is not None:
+        words = np.zeros(len(column.dictionary), np.uint64)
+        described, _held = _hashed(column.dictionary, context)
+        _native.hash_rows(described, len(words), words.__array_interface__["data"][0], True, context.thread_count)
+    held = column.values, column.offsets, column.validity, data, words
+    return (*map(address_of, held), column.offset, *hashed_width(column)), held  # type: ignore[return-value]

@@ -1,0 +1,259 @@
+"""Columns in order: their values as arrays, nulls in front or behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k
+from headrace.arrays.arrays import take
+from headrace.arrays.placement import apart_error
+from headrace.columns.column import Column
+from headrace.core.buffer import Buffer, copy_of, empty_buffer
+from headrace.core.context import context_of
+from headrace.core.device import Device
+from headrace.core.errors import MissingDependencyError, OptionError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from headrace.arrange.sort.gpu.column_sort import ColumnSorter
+    from headrace.core.context import Context
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "sorting of columns") from None
+
+_CUDA = 2
+"""DLPack's number of CUDA devices."""
+_CODES = {"date32": "i4", "time32": "i4", "time64": "i8", "timestamp": "i8", "duration": "i8"}
+_SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool", *_CODES}
+
+
+def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
+    """Values in order, then nulls, or the other way round."""
+    from headrace.arrange.sort.sort import sort
+
+    if _has_classes(column):
+        with _on_gpu(column, options, strategy, context) as sorter:
+            return sorter.sort()
+    values, there = _values(column)
+    if there is not None:
+        values = values[there]
+    found = sort(
+        values,
+        descending=options.descending,
+        total_order=options.total_order,
+        strategy=strategy,
+        context=_where(column, context),
+    )
+    if column.device.kind != "cpu":
+        return _device_column(column, found)
+    front = column.length - len(values) if options.nulls == "first" else 0
+    return _host_column(column, found, column.length, front)
+
+
+def argsort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Any:
+    """Places of values in order, and those of nulls in their order before or behind them."""
+    from headrace.arrange.sort.sort import argsort
+
+    check_places(options.dtype, column.length)
+    if _has_classes(column):
+        from headrace.arrange.sort.gpu.column_sort import as_array
+
+        with _on_gpu(column, options, strategy, context) as sorter:
+            return as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
+    values, there = _values(column)
+    how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
+    how |= {"dtype": options.dtype, "strategy": strategy, "context": _where(column, context)}
+    if there is None:
+        return argsort(values, **how)
+    places: Any = np.flatnonzero(there).astype(options.dtype)
+    parts: list[Any] = [places[argsort(values[there], **how)], np.flatnonzero(~there).astype(options.dtype)]
+    return np.concatenate(parts if options.nulls == "last" else parts[::-1])
+
+
+def sort_column_pairs(
+    keys: Any, values: Sequence[Any], options: KeysOptions, strategy: str | None, context: Context | None
+) -> tuple[Any, list[Any]]:
+    """Rows of several columns and arrays in the order of one of them."""
+    from headrace.arrange.partition_rows.rows import take_rows
+    from headrace.arrange.sort.sort import argsort
+
+    parts = (keys, *values)
+    first = next(part for part in parts if isinstance(part, Column))
+    _check_together(keys, values, first.device)
+    context = _where(first, context)
+    how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
+    if first.device.kind != "cpu":
+        from headrace.arrange.sort.gpu.column_sort import taken_on_gpu
+
+        how["dtype"] = "int32" if len(keys) <= 1 << 31 else "int64"
+        order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
+        taken = taken_on_gpu(parts, order, context)
+    else:
+        order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
+        taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
+    return taken[0], taken[1:]
+
+
+def is_column_sorted(column: Column, options: KeysOptions, context: Context | None) -> bool:
+    """Whether values are in order, and nulls together where they belong."""
+    from headrace.arrange.sort.sort import is_sorted
+
+    if _has_classes(column):
+        with _on_gpu(column, options, None, context) as sorter:
+            return sorter.is_sorted()
+    values, there = _values(column)
+    if there is not None:
+        count = int(np.count_nonzero(there))
+        if not (there[:count] if options.nulls == "last" else there[len(there) - count :]).all():
+            return False
+        values = values[there]
+    return is_sorted(values, descending=options.descending, total_order=options.total_order, context=_where(column, context))
+
+
+def top_of_column(
+    column: Column, k: int, options: KeysOptions, strategy: str | None, context: Context | None
+) -> tuple[Column, Any]:
+    """The first values of a column without nulls, and their places."""
+    from headrace.arrange.sort.sort import top_k
+
+    if _has_classes(column):
+        from headrace.arrange.sort.gpu.column_sort import as_array
+
+        with _on_gpu(column, options, strategy, context) as sorter:
+            _check_no_nulls(sorter.nulls)
+            if column.type.name == "bool":
+                keys, places = sorter.first_of_bools(checked_k(k, column.length))
+                return keys, as_array(places, INDEX_TYPES["int64"])
+        column = replace(column, null_count=0)
+    _check_no_nulls(column.null_count)
+    values, _ = _values(column)
+    how: dict[str, Any] = {"largest": options.descending, "total_order": options.total_order, "strategy": strategy}
+    found = top_k(values, k, context=_where(column, context), **how)
+    if column.device.kind != "cpu":
+        return _device_column(column, found.keys), found.indices
+    return _host_column(column, found.keys, len(found.keys), 0), found.indices
+
+
+def _check_no_nulls(count: int) -> None:
+    if count:
+        raise OptionError(f"keys has {count} nulls; fill them or drop them first")
+
+
+def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
+    """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    count = _length(keys, "keys")
+    for part in values:
+        if _length(part, "values") != count:
+            raise OptionError(f"values has {_length(part, 'values')} items for {count} keys")
+    for part in (keys, *values):
+        if isinstance(part, Column) and part.device != device:
+            raise apart_error(device, part.device)
+        if device.kind == "cpu" and hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] == _CUDA:
+            raise apart_error(device, Device("cuda", part.__dlpack_device__()[1]))
+
+
+def _length(part: Any, name: str) -> int:
+    """Rows of a column, or of an array of any dimensions but none."""
+    has_rows = len(getattr(part, "shape", ())) > 0 and not isinstance(part, memoryview)
+    return len(part) if isinstance(part, Column) or has_rows else take(part, name).length
+
+
+def _has_classes(column: Column) -> bool:
+    """Whether rows on a GPU must be told apart: nulls from others, or bools, which are bits."""
+    code_of(column)
+    return column.device.kind != "cpu" and (
+        column.type.name == "bool" or (column.validity is not None and column.null_count != 0)
+    )
+
+
+def _on_gpu(
+    column: Column, options: KeysOptions, strategy: str | None, context: Context | None
+) -> AbstractContextManager[ColumnSorter]:
+    from headrace.arrange.sort.gpu.column_sort import column_sorter  # not needed on the host
+
+    check_strategy(strategy)
+    return column_sorter(column, f"<{code_of(column)}", options, strategy, context)
+
+
+def _values(column: Column) -> tuple[Any, Any]:
+    """Values as an array of numbers, and where there are some; None where no row is null. Of floats with nulls too."""
+    if column.device.kind != "cpu":
+        from headrace.arrays.device_array import DeviceArray
+
+        return DeviceArray(column.values, f"<{code_of(column)}", column.length, column.offset), None  # type: ignore[arg-type]
+    values = _bits(column.values, column) if column.type.name == "bool" else _whole(column)
+    return values, None if column.validity is None else _bits(column.validity, column)
+
+
+def code_of(column: Column) -> str:
+    """Type of its values as keys, as arrays write it without the order of bytes; of bools as bytes.
+
+    Raises
+    ------
+    OptionError
+        They are no keys.
+    """
+    name = column.type.name
+    if name not in _SORTED:
+        raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
+    return "u1" if name == "bool" else _CODES.get(name) or f"{name[0]}{column.type.bits // 8}"
+
+
+def _whole(column: Column) -> Any:
+    view = memoryview(column.values)[: (column.offset + column.length) * (column.type.bits // 8)]
+    return np.frombuffer(view, code_of(column))[column.offset :]
+
+
+def _bits(buffer: Buffer, column: Column) -> Any:
+    packed = np.frombuffer(memoryview(buffer), np.uint8)
+    bits = np.unpackbits(packed, bitorder="little", count=column.offset + column.length)
+    return bits[column.offset :].view(np.bool_)
+
+
+def _where(column: Column, context: Context | None) -> Context | None:
+    """A column's values are worked on where they lie, so that the result is a column there."""
+    if context is None:
+        return None
+    return context_of(context) if column.device.kind != "cpu" else replace(context_of(context), device=Device())
+
+
+def _host_column(column: Column, values: Any, length: int, front: int) -> Column:
+    """A column of `length` rows with `front` nulls, then values, then nulls."""
+    count = len(values)
+    nulls = length - count
+    validity = None
+    if nulls:
+        there: np.ndarray[Any, Any] = np.zeros(length, np.bool_)
+        there[front : front + count] = True
+        validity = copy_of(np.packbits(there, bitorder="little").data)
+    if column.type.name == "bool":
+        whole: np.ndarray[Any, Any] = np.zeros(length, np.bool_)
+        whole[front : front + count] = values
+        made = copy_of(np.packbits(whole, bitorder="little").data)
+    else:
+        made = empty_buffer(length * (column.type.bits // 8))
+        _fill(made, values, length, front)
+    return replace(column, length=length, null_count=nulls, offset=0, values=made, validity=validity)
+
+
+def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
+    """Values to their rows of memory that nobody else knows of yet; rows of nulls get zeros."""
+    from headrace import _native
+
+    width, count = values.dtype.itemsize, len(values)
+    held = np.ascontiguousarray(values)
+    zeros: np.ndarray[Any, Any] = np.zeros((length - count) * width, np.uint8)
+    behind = (front + count) * width
+    parts = [(held.__array_interface__["data"][0], made.address + front * width, count * width)]
+    parts.append((zeros.__array_interface__["data"][0], made.address, front * width))
+    parts.append((zeros.__array_interface__["data"][0], made.address + behind, (length - count - front) * width))
+    _native.copy_parts([part for part in parts if part[2]], 1)
+
+
+def _device_column(column: Column, found: Any) -> Column:
+    return replace(column, length=len(found), offset=found.first, values=found.buffer, validity=None, null_count=0)

@@ -1,0 +1,1 @@
+"""Sorting in host memory."""

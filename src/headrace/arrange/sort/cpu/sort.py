@@ -1,0 +1,110 @@
+"""A sort in host memory: what it needs besides, taken before anything is written, and the calls of the native part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.sort.request import Moved, SortTask
+from headrace.arrays.arrays import Array
+
+_LINE = 64
+_WORD = 8
+_ALL_BITS = 63
+"""Of a word that is a place and nothing else."""
+
+_KeysGiven = tuple[int, int, int, bytes]
+
+
+class _Room:
+    """Memory that only this call uses, from a line of the cache on."""
+
+    __slots__ = ("_held", "address")
+
+    def __init__(self, task: SortTask, nbytes: int) -> None:
+        self.address = 0
+        if nbytes:
+            task.budget.charge(nbytes)
+            self._held = _native.empty_buffer(nbytes + _LINE)
+            self.address = -(-self._held.address // _LINE) * _LINE
+
+
+def sort_keys_on_cpu(task: SortTask) -> None:
+    """Keys alone. Ctrl-C ends the sort, but not one in place: the array would have lost keys."""
+    keys, target = task.keys, task.target
+    assert target is not None
+    threads, isa = task.context.thread_count, task.context.isa
+    spare = _Room(task, _native.sort_spare(keys.width, keys.length, threads, isa))
+    given, _held = _given(task)
+    _native.sort_keys(given, target.address, spare.address, threads, isa, interruptible=keys.address != target.address)
+
+
+def argsort_on_cpu(task: SortTask) -> None:
+    """Places of keys."""
+    assert task.indices is not None
+    order, index_bits, _held = _order(task)
+    _native.take_in_order(
+        order.address, index_bits, task.keys.length, (0, task.indices.address, task.indices.width), task.context.thread_count
+    )
+
+
+def sort_pairs_on_cpu(task: SortTask) -> None:
+    """Keys and what goes with them, by their places. What is sorted in place goes by way of spare memory.
+
+    Ctrl-C does not end the moves of a sort in place: some arrays would be in the new order and others not.
+    """
+    assert task.target is not None
+    moves = (Moved(task.keys, task.target), *task.values)
+    in_place = [move.source.nbytes for move in moves if move.source.address == move.target.address]
+    between = _Room(task, max(in_place, default=0))
+    order, index_bits, _held = _order(task)
+    count, threads = task.keys.length, task.context.thread_count
+    for move in moves:
+        is_in_place = move.source.address == move.target.address
+        to = between.address if is_in_place else move.target.address
+        items = (move.source.address, to, move.source.width)
+        _native.take_in_order(order.address, index_bits, count, items, threads, interruptible=not in_place)
+        if is_in_place:
+            _native.copy_parts([(to, move.target.address, move.source.nbytes)], threads)
+
+
+def is_sorted_on_cpu(task: SortTask) -> bool:
+    """Whether keys are in order."""
+    given, _held = _given(task)
+    return _native.is_in_order(given, task.context.thread_count, task.context.isa)
+
+
+def top_k_on_cpu(task: SortTask) -> None:
+    """The first keys are found, then put in order."""
+    assert task.target is not None
+    assert task.indices is not None
+    k, width, context = task.indices.length, task.keys.width, task.context
+    spare_bytes = _native.sort_spare(_WORD, k, context.thread_count, context.isa)
+    found, first, order, spare = (_Room(task, nbytes) for nbytes in (k * _WORD, k * width, k * _WORD, spare_bytes))
+    given, _held = _given(task)
+    _native.find_first(given, k, found.address, context.thread_count, context.isa)
+    _native.take_in_order(found.address, _ALL_BITS, k, (given[0], first.address, width), context.thread_count)
+    chosen = first.address, k, width, task.order.packed
+    index_bits = _native.sort_order(chosen, order.address, spare.address, context.thread_count, context.isa)
+    for items in ((first.address, task.target.address, width), (found.address, task.indices.address, _WORD)):
+        _native.take_in_order(order.address, index_bits, k, items, context.thread_count)
+
+
+def _order(task: SortTask) -> tuple[_Room, int, Any]:
+    """Words whose lowest bits are places, how many bits, and what holds memory."""
+    count, threads, isa = task.keys.length, task.context.thread_count, task.context.isa
+    order, spare = _Room(task, count * _WORD), _Room(task, _native.sort_spare(_WORD, count, threads, isa))
+    given, held = _given(task)
+    index_bits = _native.sort_order(given, order.address, spare.address, threads, isa)
+    return order, index_bits, held
+
+
+def _given(task: SortTask) -> tuple[_KeysGiven, Any]:
+    """What native calls are told of keys, and what holds them. Keys that begin inside of an item are copied."""
+    keys: Array = task.keys
+    address, held = keys.address, None
+    if address % keys.width:
+        held = _Room(task, keys.nbytes)
+        _native.copy_parts([(address, held.address, keys.nbytes)], task.context.thread_count)
+        address = held.address
+    return (address, keys.length, keys.width, task.order.packed), held

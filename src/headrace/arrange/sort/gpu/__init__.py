@@ -1,0 +1,1 @@
+"""Sorting on a GPU."""

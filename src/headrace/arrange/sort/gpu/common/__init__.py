@@ -1,0 +1,1 @@
+"""What all sorts on a GPU share."""

@@ -1,0 +1,197 @@
+// What a step of a sort loads and writes of a tile: keys, at the end as they were given, and what goes with them; or
+// where they came from, which is read from nowhere. One column of 4 or 8 bytes moves together with its keys, or follows
+// them early: it is loaded into the registers that keys leave, while these go out. Of what follows each place's digit
+// is remembered in a byte, so that values take the place of keys in shared memory, and nothing has to look at keys
+// again.
+#pragma once
+#include "arrange/multisplit/gpu/split_pairs.cuh"
+#include "arrange/sort/gpu/common/device_plan.cuh"
+
+namespace headrace {
+
+// The arrays of a step, its part from `begin` on. A source that is null stays so.
+static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step,
+                                                      u64 begin) {
+    if (threadIdx.x != 0) return;
+    columns.count = arrays.columns;
+#pragma unroll 1
+    for (u32 c = 0; c < arrays.columns; ++c) {
+        const Moved& moved = arrays.column[c];
+        const u8* const from = static_cast<const u8*>(moved.from(step.from));
+        columns.from[c] = from == nullptr ? nullptr : from + begin * moved.width;
+        columns.to[c] = moved.to(step.to);
+        columns.width[c] = moved.width;
+    }
+}
+
+// The one column, where it is one: of arguments, so that the compiler knows where it lies.
+static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
+    Columns beside = {};
+    if constexpr (only != 0) {
+        const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
+        beside.from[0] = from == nullptr ? nullptr : from + begin;
+        beside.to[0] = arrays.column[0].to(step.to);
+    }
+    return beside;
+}
+
+// One column alone, as wide as told, follows its keys.
+constexpr bool follows_early = only != 0 && !together;
+
+// Of shared memory for each place of a tile.
+constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0);
+
+// A tile whose first place is `begin` of all.
+template <bool whole>
+static __device__ __forceinline__ void load_moved(Loaded& loaded, const Work& work, const Tile& tile, u64 begin) {
+    if (!together || work.columns.from[0] != nullptr) return load_tile<whole>(loaded, work, tile);
+    load_items<whole>(loaded.key, work.in, tile);
+    u32 first = static_cast<u32>(begin) + item_place(0);
+    forget(first);  // or the compiler keeps all of a thread's
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) loaded.value[together ? j : 0] = first + j * tile::lanes;
+}
+
+// In the first step keys become their codes.
+static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[items],
+                                                  [[maybe_unused]] const KeyRule<Key>& rule,
+                                                  [[maybe_unused]] bool is_first) {
+    if constexpr (!with_equals) {
+        if (!is_first) return;
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
+    }
+}
+
+static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
+    return reinterpret_cast<u8*>(work.room + tile_keys);
+}
+
+template <bool whole, class Given>
+static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Given& given) {
+    const bool writes = work.out != nullptr;
+    if (!with_values && !writes) return;
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        if (!whole && at >= tile.count) continue;
+        const Key key = read(work.room, j);
+        const u32 digit = work.digit.of(key);
+        if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
+        if (writes) write(work.out, work.shared.to[digit], j, given(key));
+    }
+}
+
+template <bool whole, class Given>
+static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Given& given) {
+    if constexpr (!together) {
+        write_keys_as<whole>(work, tile, given);
+    } else if (work.out != nullptr) {
+        write_pairs<whole>(work, tile, given);
+    } else {
+        write_pairs<whole, false>(work, tile, given);
+    }
+}
+
+// Keys, in the last step as they were given, and values that are beside them.
+template <bool whole>
+static __device__ __forceinline__ void write_moved(const Work& work, const Tile& tile, const KeyRule<Key>& rule,
+                                                   bool is_last) {
+    if (with_equals || !is_last) return write_moved_as<whole>(work, tile, [](Key key) { return key; });
+    write_moved_as<whole>(work, tile, [&](Key key) { return rule.key(key); });
+}
+
+// A column's items, as many at a time as there is room for; without a source, numbers of rows from `begin` on.
+template <bool whole, class Item>
+static __device__ __forceinline__ void move_column(const Work& work, u32 column, const Tile& tile,
+                                                   const u32 (&place)[items / 2], u32 begin) {
+    constexpr bool all = sizeof(Item) <= sizeof(Key);
+    constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
+    constexpr u32 group = all ? 8 : 2;  // loads on their way together
+    u32 own[items / 2];                 // made anew for each column
+#pragma unroll
+    for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
+    const Item* const in = static_cast<const Item*>(work.columns.from[column]);
+    Item* const out = static_cast<Item*>(work.columns.to[column]);
+    Item* const there = reinterpret_cast<Item*>(work.room);
+    const u8* const digit = digits_of_places(work);
+#pragma unroll 1
+    for (u32 first = 0; first < tile_keys; first += held) {
+        __syncthreads();  // what was there is read
+#pragma unroll
+        for (u32 j = 0; j < items; j += group) {
+            Item item[group];
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const bool fits = all || half_of(own, j + k) - first < held;
+                if (!fits || (!whole && item_place(j + k) >= tile.count)) continue;
+                if constexpr (sizeof(Item) == 4) {
+                    item[k] = in == nullptr ? begin + item_place(j + k) : in[tile.begin + item_place(j + k)];
+                } else {
+                    item[k] = in[tile.begin + item_place(j + k)];
+                }
+            }
+#pragma unroll
+            for (u32 k = 0; k < group && j + k < items; ++k) {
+                const u32 at = half_of(own, j + k) - first;
+                if ((all || at < held) && (whole || item_place(j + k) < tile.count)) there[at] = item[k];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            const u32 at = j * threads + threadIdx.x;
+            const bool is_here = all || at - first < held;
+            if (is_here && (whole || at < tile.count)) write(out, work.shared.to[digit[at]], j, there[at - first]);
+        }
+    }
+}
+
+// The values that follow early, on their way from when keys are in shared memory.
+struct Following {
+    Value value[follows_early ? items : 1];
+
+    // Of a tile whose first place is `begin` of all; without a source, numbers of rows.
+    template <bool whole>
+    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u64 begin) {
+        const Value* const in = static_cast<const Value*>(work.columns.from[0]);
+        if (in != nullptr) return load_items<whole>(value, in, tile);
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) value[j] = static_cast<Value>(begin + item_place(j));
+    }
+    // Where their keys went; behind these.
+    template <bool whole>
+    __device__ __forceinline__ void write_out(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) const {
+        Value* const there = reinterpret_cast<Value*>(work.room);
+        Value* const out = static_cast<Value*>(work.columns.to[0]);
+        const u8* const digit = digits_of_places(work);
+        __syncthreads();  // keys are read
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = value[j];
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            const u32 at = j * threads + threadIdx.x;
+            if (whole || at < tile.count) write(out, work.shared.to[digit[at]], j, read(there, j));
+        }
+    }
+};
+
+template <bool whole>
+static __device__ __forceinline__ void move_all(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
+                                                u64 begin) {
+    const u32 first = static_cast<u32>(begin + tile.begin);
+#pragma unroll 1
+    for (u32 c = 0; c < work.columns.count; ++c) {
+        const u32 width = work.columns.width[c];
+        if (width == 4) move_column<whole, u32>(work, c, tile, place, first);
+        if (width == 8) move_column<whole, u64>(work, c, tile, place, first);
+        if (width == 1) move_column<whole, u8>(work, c, tile, place, first);
+        if (width == 2) move_column<whole, u16>(work, c, tile, place, first);
+        if (width == 16) move_column<whole, uint4>(work, c, tile, place, first);
+    }
+}
+
+}  // namespace headrace

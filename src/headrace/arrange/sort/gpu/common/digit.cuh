@@ -1,0 +1,74 @@
+// Digits of keys in their order. Where a key's code can be made a key again without loss, keys are moved as codes: the
+// first step makes them, and the last one undoes it, so what is between costs no more than words. Where keys that
+// compare equal have different bits and must keep their order (HR_EQUALS), keys move as they are, and their equal code
+// is made wherever a digit is asked for (sort_key.hpp).
+#pragma once
+#include "arrange/bucket/rules.hpp"
+#include "arrange/sort/sort_key.hpp"
+#include "core/operators.hpp"
+
+namespace headrace {
+
+constexpr bool with_equals = HR_EQUALS != 0;
+
+// Whether digits are bytes, which are taken in one instruction.
+#if defined(HR_DIGITS_OF_KEYS)
+constexpr bool by_bytes_of_keys = HR_BITS == 8;
+#else
+constexpr bool by_bytes_of_keys = false;
+#endif
+
+template <class Word>
+struct SortDigit {
+    static constexpr bool total = true;
+    KeyRule<Word> rule;
+    u32 shift;
+    u32 mask;
+
+    // Of a key as it was given, and as it is moved.
+    __device__ __forceinline__ Word moved(Word key) const { return with_equals ? key : rule.code(key); }
+    __device__ __forceinline__ Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
+    // What orders keys that are moved.
+    __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
+    __device__ __forceinline__ u32 of(Word moved) const {
+        if constexpr (by_bytes_of_keys && sizeof(Word) == 4) return __byte_perm(bits_of(moved), 0, 0x4440 | shift / 8);
+        return static_cast<u32>(bits_of(moved) >> shift) & mask;
+    }
+    // Four times that, of keys of 4 bytes.
+    __device__ __forceinline__ u32 offset_of(u32 moved) const {
+        return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;
+    }
+};
+
+}  // namespace headrace
+
+#if !defined(HR_RULE)
+#define HR_RULE SortDigit
+#endif
+#include "arrange/multisplit/gpu/split_rank.cuh"
+
+namespace headrace {
+
+// The sort's rule, or one that changes nothing.
+static __device__ __forceinline__ KeyRule<Key> rule_or_none(const KeyRule<Key>& rule, bool is_wanted) {
+    const KeyRule<Key> none = {};
+    return is_wanted ? rule : none;
+}
+
+constexpr u32 key_bits = 8 * sizeof(Key);
+constexpr u32 key_digits = (key_bits + bits - 1) / bits;
+
+// Where a digit is a SortDigit, and not what somebody else calls one.
+template <class Made = Digit>
+static __device__ __forceinline__ Made digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
+    return {{rule, shift, (1u << width) - 1}, digits - 1, 0};
+}
+
+// Digit `number` of the key, the lowest being 0; the highest may have fewer bits.
+template <class Made = Digit>
+static __device__ __forceinline__ Made digit_by_number(const KeyRule<Key>& rule, u32 number) {
+    const u32 left = key_bits - number * bits;
+    return digit_at_shift<Made>(rule, number * bits, left < bits ? left : bits);
+}
+
+}  // namespace headrace

@@ -1,0 +1,255 @@
+// Heavy values (heavy_hitters.cuh): found in a sample, if it promises a gain; their keys counted, and of keys alone the
+// others packed; and in the end all put together. So skew is sorted for what its light keys cost.
+//
+// Bytes moved per key of width w, of which a share l is light: w to count, l w to pack; with values of width v, which
+// extract_stable.cu moves before, 2 (w + v) to put together, else w (1 + l).
+#include "arrange/sort/gpu/common/plan_steps.cuh"
+#include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
+#include "arrange/sort/gpu/lsd/order_check.cuh"
+#include "gpu/block/dependent_launch.cuh"
+
+using namespace headrace;
+
+using Table = ClassTable<Key, HR_CLASS_BITS>;
+using All = Table::All;
+constexpr u32 classes = All::classes;
+constexpr u32 warps = threads / tile::lanes;
+
+// Counts of classes, each in as many places as a warp has lanes, so that no two meet.
+struct ClassCounts {
+    u32 of_lane[classes][tile::lanes];
+
+    __device__ __forceinline__ void clear() {
+        for (u32 i = threadIdx.x; i < classes * tile::lanes; i += threads) (&of_lane[0][0])[i] = 0;
+    }
+    __device__ __forceinline__ void add(u32 c) { atomicAdd(&of_lane[c][tile::lane()], 1u); }
+    // A barrier before.
+    __device__ __forceinline__ void tell(All& heavy) const {
+        for (u32 c = 1 + tile::warp(); c <= heavy.number; c += warps) {
+            const u32 sum = __reduce_add_sync(tile::all_lanes, of_lane[c][tile::lane()]);
+            if (tile::lane() == 0 && sum != 0) atomicAdd(&heavy.count[c], static_cast<u64>(sum));
+        }
+    }
+};
+
+static __device__ __forceinline__ bool is_there(const Input& input, u64 at, u32 row, u32 k) {
+    return at + tile::row_begin<Key, rows>(row) + k < input.count;
+}
+
+// A tile's heavy keys counted; a bit for each of a lane's light ones.
+static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table,
+                                                 ClassCounts& counts) {
+    u32 is_light = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            const u32 c = table.of(codes.some.row[row].item[k]);
+            if (!is_there(input, at, row, k)) continue;
+            if (c != 0) counts.add(c);
+            if (c == 0) is_light |= 1u << (row * per + k);
+        }
+    }
+    return is_light;
+}
+
+// How many keys each heavy value has.
+extern "C" __global__ void __launch_bounds__(threads)
+    heavy_count(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, const Plan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ Table table;
+    __shared__ ClassCounts counts;
+    if (plan->heavy == 0) return;
+    table.fill(*heavy);
+    counts.clear();
+    __syncthreads();
+    const Input input(keys, count, rule);
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        count_tile(codes, input, at, table, counts);
+    }
+    __syncthreads();
+    counts.tell(*heavy);
+}
+
+struct PackShared {
+    u32 of_warp[warps];
+    u32 begin;
+};
+
+// Where a warp's `own` keys go, behind all that took room before. Barriers inside.
+static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
+    if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
+    __syncthreads();
+    if (tile::warp() == 0) {
+        const u32 some = tile::lane() < warps ? shared.of_warp[tile::lane()] : 0;
+        const u32 upto = tile::scan_warp<Sum<u32>>(some);
+        if (tile::lane() < warps) shared.of_warp[tile::lane()] = upto - some;
+        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, upto);
+    }
+    __syncthreads();
+    const u32 begin = shared.begin + shared.of_warp[tile::warp()];
+    __syncwarp();  // the next tile's goes there
+    return begin;
+}
+
+// The same of keys alone, and light ones side by side in `lights`, in no order.
+extern "C" __global__ void __launch_bounds__(threads)
+    heavy_pack(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, Key* lights, Plan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ Table table;
+    __shared__ ClassCounts counts;
+    __shared__ PackShared shared;
+    if (plan->heavy == 0) return;
+    table.fill(*heavy);
+    counts.clear();
+    __syncthreads();
+    const Input input(keys, count, rule);
+    const u32 before = (1u << tile::lane()) - 1;
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        const u32 is_light = count_tile(codes, input, at, table, counts);
+        const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(is_light)));
+        Key* to = lights + take_room(own, shared, &plan->lights);
+#pragma unroll
+        for (u32 j = 0; j < rows * per; ++j) {
+            const bool here = (is_light >> j & 1) != 0;
+            const u32 all = __ballot_sync(tile::all_lanes, here);
+            if (here) to[__popc(all & before)] = rule.key(codes.some.row[j / per].item[j % per]);
+            to += __popc(all);
+        }
+    }
+    __syncthreads();
+    counts.tell(*heavy);
+}
+
+// The result as runs: of heavy values, and of light keys between them. Where run r begins, and how far behind it lies
+// what is to be put there, in `between`.
+constexpr u32 most_runs = 2 * classes;
+struct Runs {
+    u64 begin[most_runs];  // rising; of an even r light keys, of an odd one heavy ones
+    i64 from[most_runs];   // add to a place of the result
+    u32 number;
+
+    // The run of a place.
+    __device__ __forceinline__ u32 at(u64 place) const {
+        u32 low = 0, high = number;
+        while (high - low > 1) {
+            const u32 middle = (low + high) / 2;
+            if (begin[middle] <= place) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+};
+
+static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 lights, const Input& input, Key code) {
+    u64 low = 0, high = lights;
+    while (low < high) {
+        const u64 middle = (low + high) / 2;
+        if (input.code(sorted[middle]) < code) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// By all threads; barriers inside.
+static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, const Input& lights) {
+    const u32 c = threadIdx.x;
+    if (c < classes && c <= heavy.number) {
+        u64 before = 0;  // heavy keys
+        for (u32 other = 1; other < c; ++other) before += heavy.count[other];
+        const u64 own = c == 0 ? 0 : heavy.count[c];
+        const u64 below = c == 0 ? 0 : lights_below(lights.keys, lights.count, lights, heavy.code[c]);
+        if (c != 0) {
+            runs.begin[2 * c - 1] = below + before;
+            runs.from[2 * c - 1] = static_cast<i64>(lights.count) - static_cast<i64>(below);
+        }
+        runs.begin[2 * c] = below + before + own;
+        runs.from[2 * c] = -static_cast<i64>(before + own);
+    }
+    if (c == 0) runs.number = 2 * heavy.number + 1;
+    __syncthreads();
+}
+
+// Places [first, end) of the result, all of them in run r or not. `made(r)` is what heavy keys of it are.
+constexpr u32 together_items = 8;
+template <class Item, class Made>
+static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in, Item* out, u64 first, u64 end,
+                                                const Made& made) {
+    const u32 r = runs.at(first);
+    const bool whole =
+        end - first == u64{threads} * together_items && (r + 1 == runs.number || runs.begin[r + 1] >= end);
+    if (whole) {
+        Item item[together_items];
+#pragma unroll
+        for (u32 j = 0; j < together_items; ++j) {
+            const u64 at = first + j * threads + threadIdx.x;
+            item[j] = made.is_known && r % 2 != 0 ? made(r) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[r])];
+        }
+#pragma unroll
+        for (u32 j = 0; j < together_items; ++j) out[first + j * threads + threadIdx.x] = item[j];
+        return;
+    }
+    for (u64 at = first + threadIdx.x; at < end; at += threads) {
+        const u32 own = runs.at(at);
+        out[at] =
+            made.is_known && own % 2 != 0 ? made(own) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[own])];
+    }
+}
+
+// Keys alone: those of a heavy value are all alike.
+struct FromCode {
+    static constexpr bool is_known = true;
+    const All& heavy;
+    const KeyRule<Key>& rule;
+    __device__ __forceinline__ Key operator()(u32 r) const { return rule.key(heavy.code[r / 2 + 1]); }
+};
+template <class Item>
+struct FromBefore {
+    static constexpr bool is_known = false;
+    __device__ __forceinline__ Item operator()(u32) const { return Item{}; }
+};
+
+template <class Item, class Made>
+static __device__ __forceinline__ void put_all(const Runs& runs, const Moved& moved, u64 count, const Made& made) {
+    constexpr u64 step = u64{threads} * together_items;
+    const Item* const in = static_cast<const Item*>(moved.between);
+    Item* const out = static_cast<Item*>(moved.target);
+    for (u64 first = blockIdx.x * step; first < count; first += gridDim.x * step) {
+        put_tile(runs, in, out, first, first + step < count ? first + step : count, made);
+    }
+}
+
+// All from `between` to the target.
+extern "C" __global__ void __launch_bounds__(threads)
+    heavy_merge(KeyRule<Key> rule, Arrays arrays, u64 count, u32 writes_keys, const All* heavy, const Plan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ Runs runs;
+    if (plan->heavy == 0) return;
+    find_runs(runs, *heavy, Input(static_cast<const Key*>(arrays.keys.between), plan->lights, rule));
+    if (writes_keys != 0) {
+        if (arrays.columns == 0 && !with_equals) {
+            put_all<Key>(runs, arrays.keys, count, FromCode{*heavy, rule});
+        } else {
+            put_all<Key>(runs, arrays.keys, count, FromBefore<Key>{});
+        }
+    }
+#pragma unroll 1
+    for (u32 c = 0; c < arrays.columns; ++c) {
+        const Moved& moved = arrays.column[c];
+        if (moved.width == 1) put_all<u8>(runs, moved, count, FromBefore<u8>{});
+        if (moved.width == 2) put_all<u16>(runs, moved, count, FromBefore<u16>{});
+        if (moved.width == 4) put_all<u32>(runs, moved, count, FromBefore<u32>{});
+        if (moved.width == 8) put_all<u64>(runs, moved, count, FromBefore<u64>{});
+        if (moved.width == 16) put_all<uint4>(runs, moved, count, FromBefore<uint4>{});
+    }
+}

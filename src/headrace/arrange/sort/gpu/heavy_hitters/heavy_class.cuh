@@ -1,0 +1,20 @@
+// The class of a key (heavy_hitters.cuh) as the digit of a multisplit.
+#pragma once
+#include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
+#include "arrange/sort/sort_key.hpp"
+
+namespace headrace {
+
+template <class Word>
+struct HeavyClass {
+    static constexpr bool total = true;
+    KeyRule<Word> rule;
+    const ClassTable<Word, HR_BITS>* table;
+
+    // Of keys as they were given: what is set aside moves as it is.
+    __device__ __forceinline__ u32 of(Word key) const {
+        return table->of(HR_EQUALS != 0 ? rule.equal_code(key) : rule.code(key));
+    }
+};
+
+}  // namespace headrace

@@ -1,0 +1,54 @@
+// Keys that are in order already, or in the reverse one, with what goes with them: copied so. In place a thread has
+// both ends of an exchange. (No steps, and no counting but that which found it out.)
+//
+// Bytes moved per item of width w: 2 w; none in place of what is in order.
+#include "arrange/sort/gpu/common/device_plan.cuh"
+#include "gpu/block/dependent_launch.cuh"
+#include "gpu/block/memory_access.cuh"
+
+using namespace headrace;
+
+template <class Item>
+static __device__ __forceinline__ Item item_at(const Item* from, u64 at) {
+    if constexpr (sizeof(Item) == 4 || sizeof(Item) == 8) {
+        if (from == nullptr) return static_cast<Item>(at);
+    }
+    return from[at];
+}
+
+template <class Item>
+static __device__ __forceinline__ void put(const Moved& moved, u64 count, bool reversed) {
+    const Item* const from = static_cast<const Item*>(moved.source);
+    Item* const to = static_cast<Item*>(moved.target);
+    if (to == nullptr || (!reversed && from == to)) return;
+    const u64 half = reversed ? (count + 1) / 2 : count;
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u64 at = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; at < half; at += threads) {
+        const Item one = item_at(from, at);
+        if (!reversed) {
+            to[at] = one;
+        } else {
+            const Item other = item_at(from, count - 1 - at);
+            to[at] = other;
+            to[count - 1 - at] = one;
+        }
+    }
+}
+
+static __device__ __forceinline__ void put_array(const Moved& moved, u64 count, bool reversed) {
+    if (moved.width == 1) put<u8>(moved, count, reversed);
+    if (moved.width == 2) put<u16>(moved, count, reversed);
+    if (moved.width == 4) put<u32>(moved, count, reversed);
+    if (moved.width == 8) put<u64>(moved, count, reversed);
+    if (moved.width == 16) put<uint4>(moved, count, reversed);
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+    sort_straight(const Plan* plan, Arrays arrays, u64 count, u32 writes_keys) {
+    tile::wait_for_launch_before();
+    if (plan->how != How::straight && plan->how != How::reversed) return;
+    const bool reversed = plan->how == How::reversed;
+    if (writes_keys != 0) put_array(arrays.keys, count, reversed);
+#pragma unroll 1
+    for (u32 c = 0; c < arrays.columns; ++c) put_array(arrays.column[c], count, reversed);
+}

@@ -1,0 +1,86 @@
+// All digits of all keys, counted in one reading, and whether neighbours are in order; then what is to be done.
+// (Adinets and Merrill 2022, "Onesweep", section 4.1: one histogram kernel for all passes.) Counters are in shared
+// memory, in replicas against contention, as in arrange/histogram/count.cuh.
+//
+// Bytes moved per key of width w: w.
+#include "arrange/sort/gpu/lsd/order_check.cuh"
+#include "gpu/block/dependent_launch.cuh"
+
+using namespace headrace;
+
+constexpr u32 counters = key_digits * digits;
+// 128 bytes of counters a thread at most, and no more of a value than lanes: each then adds in a bank of its own. A
+// power of two, so that a replica's place is bits of an address.
+constexpr u32 fitting = threads * 32 / counters;
+constexpr u32 replicas = fitting >= 32   ? 32
+                         : fitting >= 16 ? 16
+                         : fitting >= 8  ? 8
+                         : fitting >= 4  ? 4
+                         : fitting >= 2  ? 2
+                                         : 1;
+static_assert(threads >= digits);
+
+// In bytes, so that a counter's place is a shift, and a mask with the replica's place.
+static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
+    u8* const all = reinterpret_cast<u8*>(shared);
+#pragma unroll
+    for (u32 d = 0; d < key_digits; ++d) {
+        const u32 value = static_cast<u32>(code >> d * bits) & (digits - 1);
+        const u32 at = value * replicas * 4 | replica;
+        atomicAdd(reinterpret_cast<u32*>(all + d * digits * replicas * 4 + at), 1u);
+    }
+}
+
+template <bool whole>
+static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, u32* shared, u32 replica) {
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            if (whole || tile::row_begin<Key, rows>(row) + k < left)
+                count_key(codes.some.row[row].item[k], shared, replica);
+        }
+    }
+}
+
+// `totals`: for each digit and value, added to. `disorder`: of all neighbours. `lights`: where those are whose heavy
+// ones were set aside. Nothing, where the plan has decided.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
+               const Key* lights, const Plan* plan) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(u32, shared);
+    if (plan->how != How::undecided) return;
+    if (plan->heavy != 0) {
+        keys = lights;
+        count = plan->lights;
+    }
+    for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
+    __syncthreads();
+    const Input input(keys, count, rule);
+    const u32 replica = threadIdx.x % replicas * 4;
+    Disorder found = {};
+    bool settled = false;
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        if (!settled) {
+            codes.look(input, at, found, equal_rises != 0);
+            settled = is_settled(found);
+        }
+        if (count - at >= tile_keys) {
+            count_tile<true>(codes, tile_keys, shared, replica);
+        } else {
+            count_tile<false>(codes, count - at, shared, replica);
+        }
+    }
+    tell(found, disorder);
+    __syncthreads();
+    for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
+        const u32 i = (k + blockIdx.x * threads) % counters;
+        u32 sum = 0;
+#pragma unroll
+        for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
+        if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
+    }
+}

@@ -1,0 +1,247 @@
+// How many keys have each head, that is its two highest digits, in one reading: all that a sort by parts
+// wants to know. It tells how large the buckets of two digits are, so the second step counts nothing, and it costs an
+// addition a key where counting all digits costs four, or eight. A sample tells whether that is worth a try; where it
+// is, and the heads say that a sort by parts moves less, the plan is made of them. Else all digits are counted
+// (digit_histogram.cu), and heads, if they were, in vain.
+//
+// Counters have 16 bits, two in a word, so that 2^16 of them fit a multiprocessor. Before any can be full those that
+// are not nearly empty are added to the totals.
+//
+// Bytes moved per key of width w: w.
+#include "arrange/sort/gpu/common/plan_steps.cuh"
+#include "arrange/sort/gpu/lsd/order_check.cuh"
+#include "gpu/block/dependent_launch.cuh"
+
+using namespace headrace;
+
+constexpr u32 head_bits = 2 * bits;
+constexpr u32 heads = 1u << head_bits;
+constexpr u32 words = heads / 2;        // those with the highest bit are the upper halves
+constexpr u32 full = HR_FULL;           // no counter may come to it
+constexpr u32 nearly_empty = full / 8;  // a power of two
+constexpr u32 tiles_between = (full - nearly_empty) / tile_keys;
+static_assert(full <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
+
+static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32>(code >> (key_bits - head_bits)); }
+
+// A sample of so many keys, and cells that share heads.
+constexpr u32 of_thread = 4;
+constexpr u32 sampled = of_thread * threads;
+constexpr u32 cells = heads / 4;
+
+// How often a key is split behind its first digit, by the pairs of a sample that are in the same cell: they tell how
+// likely two keys have the same head (the sum of its heads' squared shares), so how many keys share a key's head; what
+// a digit leaves of them is the square root of that.
+static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& task, u32 digits_left) {
+    const float all = 0.5f * sampled * sampled;
+    float alike = static_cast<float>(pairs) / all - 1.0f / cells;
+    if (alike < 0) alike = 0;
+    alike += 1.0f / heads;
+    float share = 1;
+    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's
+    float left = static_cast<float>(task.count) * alike;
+    u32 splits = 1;
+    const float most = 1.5f * static_cast<float>(task.most_in_one);  // a sample errs
+    for (; splits <= digits_left && left > most; ++splits) left *= share;
+    return static_cast<float>(splits);
+}
+
+// One block. Keys in order have a sample in order, as far as warps look, which is not worth it; behind it none are.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(u32, cell);
+    __shared__ u32 pairs, third_pairs, third[digits];
+    if (plan->heavy != 0 || plan->repeats != 0) return;
+    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
+    if (threadIdx.x < digits) third[threadIdx.x] = 0;
+    if (threadIdx.x == 0) pairs = third_pairs = 0;
+    __syncthreads();
+    Key code[of_thread];  // neighbours in the sample, all on their way at once: each is in a page of its own
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) code[k] = keys[count * (of_thread * threadIdx.x + k) / sampled];
+    bool falls = false, rises = false;
+    u32 own = 0, own_third = 0;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        code[k] = rule.code(code[k]);
+        if (k > 0) falls |= code[k - 1] > code[k];
+        if (k > 0) rises |= code[k - 1] < code[k];
+    }
+    const Key next = __shfl_down_sync(tile::all_lanes, code[0], 1);
+    falls |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] > next;
+    rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        own += atomicAdd(&cell[head_of(code[k]) % cells], 1u);  // with each that came before
+        own_third += atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - head_bits - bits)) % digits], 1u);
+    }
+    const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
+    own = __reduce_add_sync(tile::all_lanes, own);
+    own_third = __reduce_add_sync(tile::all_lanes, own_third);
+    if (tile::lane() == 0) atomicAdd(&pairs, own);
+    if (tile::lane() == 0) atomicAdd(&third_pairs, own_third);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    const float crowding = static_cast<float>(third_pairs) * digits / (0.5f * sampled * sampled);
+    const float splits = splits_by_sample(pairs, task, key_digits - 2);
+    const float by_parts = costs.heads + cost_by_parts(task, splits, true, crowding);
+    plan->crowding = crowding;
+    plan->takes_heads = in_no_order && is_better(by_parts, costs.digits + cost_by_digits(task, key_digits));
+}
+
+static __device__ __forceinline__ void count_head(Key code, u32* counters) {
+    atomicAdd(&counters[head_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
+}
+
+static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
+    const u32 low = word & 0xFFFF, high = word >> 16;
+    if (low != 0) atomicAdd(&totals[i], low);
+    if (high != 0) atomicAdd(&totals[words + i], high);
+}
+
+// Counters that are not nearly empty, and their neighbours, to the totals. A barrier before, and one behind.
+static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
+    constexpr u32 mask = ((1u << 16) - nearly_empty) * 0x10001u;
+    uint4* const all = reinterpret_cast<uint4*>(counters);
+    for (u32 i = threadIdx.x; i < words / 4; i += threads) {
+        const uint4 four = all[i];
+        if (((four.x | four.y | four.z | four.w) & mask) == 0) continue;
+        all[i] = {0, 0, 0, 0};
+        add_word(four.x, 4 * i, totals);
+        add_word(four.y, 4 * i + 1, totals);
+        add_word(four.z, 4 * i + 2, totals);
+        add_word(four.w, 4 * i + 3, totals);
+    }
+}
+
+// All of them: each block begins elsewhere, so that they seldom add to the same memory at once.
+static __device__ __forceinline__ void drain_all(const u32* counters, u32* totals) {
+    for (u32 k = threadIdx.x; k < words; k += threads) {
+        const u32 i = (k + blockIdx.x * threads) % words;
+        add_word(counters[i], i, totals);
+    }
+}
+
+// Calls each(code) for a tile's codes, of which `left` are there.
+template <bool whole, class Each>
+static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, const Each& each) {
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            if (whole || tile::row_begin<Key, rows>(row) + k < left) each(codes.some.row[row].item[k]);
+        }
+    }
+}
+
+template <class Word>
+static __device__ __forceinline__ Word of_all_lanes(Word some) {
+    Word all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
+    if constexpr (sizeof(Word) == 8) {
+        all |= static_cast<Word>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
+    }
+    return all;
+}
+
+// Counts a tile's heads, and adds to `differ` the bits in which its codes differ from `first`, unless all do.
+template <bool whole>
+static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters) {
+    if (differ != static_cast<Key>(~Key{0})) {
+        Key found = 0;
+        for_each<whole>(codes, left, [&](Key code) { found |= code ^ first; });
+        differ |= of_all_lanes(found);
+    }
+    for_each<whole>(codes, left, [&](Key code) { count_head(code, counters); });
+}
+
+// `totals`: of heads, added to. `differ_in`: bits that are not the same in all codes. Shared memory: a word for two
+// heads. If the plan takes them.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differ_in, const Plan* plan) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(u32, counters);
+    if (plan->takes_heads == 0) return;
+    for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
+    __syncthreads();
+    const Input input(keys, count, rule);
+    const Key first = input.code(keys[0]);
+    Key differ = 0;
+    u32 tiles = 0;
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        if (count - at >= tile_keys) {
+            count_tile<true>(codes, tile_keys, first, differ, counters);
+        } else {
+            count_tile<false>(codes, count - at, first, differ, counters);
+        }
+        if (++tiles == tiles_between) {
+            tiles = 0;
+            __syncthreads();
+            drain(counters, totals);
+            __syncthreads();
+        }
+    }
+    if (tile::lane() == 0 && differ != 0) atomicOr(differ_in, static_cast<u64>(differ));
+    __syncthreads();
+    drain_all(counters, totals);
+}
+
+// How often the `own` keys of a head, of `all` with its first digit, are split behind the second one, as if each digit
+// divided them as that one did: 8,000 of 2,000,000, where a part has 5,000 at most, once.
+static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, u32 digits_left) {
+    const float share = static_cast<float>(own) / static_cast<float>(all);
+    float left = static_cast<float>(own);
+    u32 splits = 0;
+    while (splits < digits_left && left > static_cast<float>(most)) {
+        left *= share;
+        ++splits;
+    }
+    return splits;
+}
+
+// `totals`: of the highest digit, if the plan is made. One block.
+extern "C" __global__ void __launch_bounds__(threads)
+    sort_plan_heads(const u32* of_heads, const u64* differ_in, Case task, u64* totals, Plan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ u32 of_digit[digits];
+    __shared__ u64 split;  // keys, each as often as it is split behind its first digit
+    if (plan->takes_heads == 0) return;
+    if (threadIdx.x == 0) split = 0;
+    __syncthreads();
+    u32 differ = 0;
+    for (u32 d = 0; d < key_digits; ++d) {
+        if ((*differ_in >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
+    }
+    const u32 highest = 3u << (key_digits - 2), differing = static_cast<u32>(__popc(differ));
+    if ((differ & highest) != highest || differ == highest) return;
+    u64 mine = 0;
+    for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
+        constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
+        u32 own[each], sum = 0;
+#pragma unroll
+        for (u32 i = 0; i < each; ++i) {
+            const u32 e = i * tile::lanes + tile::lane();
+            own[i] = e < digits ? of_heads[d * digits + e] : 0;
+            sum += own[i];
+        }
+        const u32 all = __reduce_add_sync(tile::all_lanes, sum);
+        mine += tile::lane() == 0 && all > task.most_in_one ? all : 0;
+#pragma unroll
+        for (u32 i = 0; i < each; ++i) {
+            mine += u64{own[i]} * splits_behind(own[i], all, task.most_in_one, differing - 2);
+        }
+        if (tile::lane() == 0) of_digit[d] = all;
+    }
+    mine = tile::reduce_warp<Sum<u64>>(mine);
+    if (tile::lane() == 0) atomicAdd(&split, mine);
+    __syncthreads();
+    const float again = static_cast<float>(split) / static_cast<float>(task.count);
+    const float by_digits = costs.digits + cost_by_digits(task, differing);
+    if (!is_better(cost_by_parts(task, again, true, plan->crowding), by_digits)) return;
+    if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
+    if (threadIdx.x != 0) return;
+    write_steps(*plan, differ, task, How::by_parts);
+    plan->has_heads = 1;
+}

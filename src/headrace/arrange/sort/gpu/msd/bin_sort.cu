@@ -1,0 +1,294 @@
+// Parts of an array, each sorted by one block in one pass (bin_sort.cuh). Where too many keys come together, their true
+// range is tried; parts that this does not help are left to block_radix_sort.cu, which goes digit by digit.
+//
+// Bytes moved per key of width w, with values of width v: 2 w + 2 v.
+#include "arrange/sort/gpu/msd/bin_sort_values.cuh"
+#include "gpu/block/dependent_launch.cuh"
+
+using namespace headrace;
+
+// Parts left to others.
+struct Left {
+    Part* parts;
+    u32* number;
+};
+
+static __device__ __forceinline__ Part part_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
+
+struct Task {
+    const List& list;
+    u32 number;  // of parts
+    const KeyRule<Key>& rule;
+    const Arrays& arrays;
+    Left left;
+    u32 writes_keys;
+    u16* rows;
+    uint4& record;  // of the next part
+    Bins bins;
+
+    __device__ __forceinline__ const Key* keys_of(const Part& part) const {
+        return static_cast<const Key*>(arrays.keys.to(part.from()));
+    }
+    // What orders keys that are moved.
+    __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
+    __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
+};
+
+static __device__ __forceinline__ Spread spread_of(const Part& part, Key code) {
+    const u32 bits = part.bits(), shift = part.shift();
+    const Key prefix = bits < key_bits ? static_cast<Key>(code >> bits << bits) : Key{0};
+    if (bits <= shift) return Spread::of_digits(prefix, bits, 1);
+    return Spread::of_digits(prefix | static_cast<Key>(Key{part.first()} << shift), shift, part.span());
+}
+
+// Whether how far keys are above the lowest one, and rows, fit a word.
+static __device__ __forceinline__ bool fits_word(const Part& part) {
+    if constexpr (!with_values) return true;
+    const u32 bits = part.bits(), shift = part.shift();
+    const u32 of_span = 32 - static_cast<u32>(__clz(static_cast<int>(part.span() - 1)));
+    return (bits <= shift ? bits : shift + of_span) + row_bits <= key_bits;
+}
+
+template <u32 rounds, u32 sure>
+struct Run {
+    const Task& task;
+    const Part part;
+    Key key[rounds];
+    u32 place[rounds];
+
+    // Of the part; keys that are not there have high ones.
+    __device__ __forceinline__ u32 item_place(u32 j) const {
+        return j * threads + threadIdx.x - part.begin % line_keys;
+    }
+    __device__ __forceinline__ bool is_there(u32 j) const {
+        return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
+    }
+    __device__ __forceinline__ void load() { load_from(task.keys_of(part)); }
+    __device__ __forceinline__ void load_from(const Key* from) {
+        const Key* const in = from + (part.begin / line_keys * line_keys + threadIdx.x);
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
+    }
+    // Which bins of the thread's own have several keys.
+    __device__ __forceinline__ Several count(const Spread& spread) {
+        const Counting counting = Counting::by(spread, part.count);
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) place[j] = counting.count(task.code_of(key[j]), task.bins);
+        }
+        __syncthreads();
+        return scan_bins(task.bins, !with_values && spread.is_exact());
+    }
+    // False: too many come together.
+    __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
+        several = count(spread);
+        if (task.bins.shared.is_crowded == 0) return true;
+        if constexpr (with_values) return false;
+        spread = closer();
+        several = count(spread);
+        return task.bins.shared.is_crowded == 0;
+    }
+    __device__ __forceinline__ void put(const Spread& spread) {
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) place[j] = *task.bins.half_at(place[j] & 0xFFFF) + (place[j] >> 16);
+        }
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j)) continue;
+            Key word = key[j];
+            if constexpr (with_values)
+                word = static_cast<Key>((task.code_of(word) - spread.base) << row_bits) + item_place(j);
+            task.bins.room[place[j]] = word;
+        }
+        __syncthreads();
+    }
+    __device__ __forceinline__ Spread closer() {
+        Key least = ~Key{0}, most = 0;
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j)) continue;
+            const Key code = task.code_of(key[j]);
+            least = code < least ? code : least;
+            most = code > most ? code : most;
+        }
+        const Spread found = look_closer(least, most, task.bins);
+        task.bins.clear();
+        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
+        __syncthreads();
+        return found;
+    }
+    // On their way while keys are put in order.
+    __device__ __forceinline__ void load_values(const Moved& column) {
+        load_from(static_cast<const Key*>(column.from(part.from())));
+    }
+    __device__ __forceinline__ void tell_rows() {
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) task.rows[item_place(j)] = static_cast<u16>(place[j]);
+        }
+    }
+    __device__ __forceinline__ void move_values(const Moved& column) {
+        Key* const out = static_cast<Key*>(column.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
+        Key* const stage = task.bins.room;
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) stage[item_place(j)] = key[j];
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (is_there(j)) out[j * threads] = stage[place[j]];
+        }
+    }
+    __device__ __forceinline__ void write(const Spread& spread) {
+        Key* const out =
+            static_cast<Key*>(task.arrays.keys.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
+        const bool writes = !(with_values && with_equals) && (task.writes_keys != 0 || part.are_light());
+        if (writes && task.keeps_keys()) {
+            write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
+        } else {
+            write_by(spread, [&](u32 j, Key code) {
+                if (writes) out[j * threads] = task.rule.key(code);
+            });
+        }
+    }
+    template <class Write>
+    __device__ __forceinline__ void write_by(const Spread& spread, Write write_key) {
+#pragma unroll
+        for (u32 j = 0; j < rounds; ++j) {
+            if (!is_there(j)) continue;
+            const Key word = task.bins.room[item_place(j)];
+            if constexpr (with_values) place[j] = static_cast<u32>(word) & ((1u << row_bits) - 1);
+            write_key(j, with_values ? static_cast<Key>((word >> row_bits) + spread.base) : word);
+        }
+    }
+};
+
+// An array's items of a part are asked of the second cache, by cards that can: whole units of 16 bytes that lie in it.
+static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
+                                               [[maybe_unused]] const Part& part, [[maybe_unused]] u32 width) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+    if (items_there == nullptr) return;
+    const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
+    const u64 begin = (first + 15) / 16 * 16, end = (first + u64{part.count} * width) / 16 * 16;
+    if (begin >= end) return;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin))
+                 : "memory");
+#endif
+}
+
+// The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the
+// second cache.
+static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
+    if (threadIdx.x != 0 || next >= task.number) return;
+    const Part* const part = task.list.parts + (task.list.first + next * task.list.stride);
+    tile::copy_async(&task.record, reinterpret_cast<const uint4*>(part));
+}
+
+static __device__ __forceinline__ void look_ahead(const Task& task, u32 next) {
+    if (threadIdx.x != 0 || next >= task.number) return;
+    tile::wait_for_copies();
+    const Part part = part_of(task.record);
+    ask_for(task.keys_of(part), part, sizeof(Key));
+    for (u32 c = 0; with_values && c < task.arrays.columns; ++c) {
+        const Moved& column = task.arrays.column[c];
+        ask_for(column.from(part.from()), part, column.width);
+    }
+}
+
+// Whether the first column's items are as wide as keys: they take the registers that keys leave.
+static __device__ __forceinline__ bool moves_early(const Task& task, const Part& part) {
+    const Moved& column = task.arrays.column[0];
+    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(part.from()) != nullptr;
+}
+
+// The keys of a part, and rows, in order; false: they are left to others.
+template <u32 rounds, u32 sure>
+static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, u32 next) {
+    Run<rounds, sure> run = {task, part, {}, {}};
+    run.load();
+    Spread spread = spread_of(part, task.code_of(task.keys_of(part)[part.begin]));
+    Several several;
+    const bool is_found = fits_word(part) && run.find_places(spread, several);
+    if (!is_found) __syncthreads();
+    fetch_next(task, next);
+    if (!is_found) return false;
+    run.put(spread);
+    look_ahead(task, next);
+    const bool is_early = with_values && moves_early(task, part);
+    if (is_early) run.load_values(task.arrays.column[0]);
+    order_bins(task.bins, several);
+    if constexpr (!with_values) task.bins.clear();
+    __syncthreads();
+    run.write(spread);
+    if constexpr (with_values) {
+        if (with_equals || task.arrays.columns > (is_early ? 1 : 0)) run.tell_rows();
+        if (is_early) run.move_values(task.arrays.column[0]);
+    }
+    return true;
+}
+
+// By as many keys of a thread as the part has, two more or less; all but the first and the last two are there for every
+// thread.
+template <u32 rounds>
+static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, u32 next) {
+    if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
+        return sort_keys<rounds, 0>(task, part, next);
+    } else {
+        if (part.begin % line_keys + part.count <= (rounds - 2) * threads)
+            return sort_rounds<rounds - 2>(task, part, next);
+        return sort_keys<rounds, rounds - 2>(task, part, next);
+    }
+}
+
+static __device__ __forceinline__ void move_values(const Task& task, const Part& part, void* stage) {
+    const Rows rows = {task.rows, stage, part.begin, part.count};
+    __syncthreads();
+    if (with_equals && (task.writes_keys != 0 || part.are_light())) move_column(task.arrays.keys, part, rows);
+#pragma unroll 1
+    for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c)
+        move_column(task.arrays.column[c], part, rows);
+    __syncthreads();
+}
+
+static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, u32 next, void* memory) {
+    const bool is_sorted = sort_rounds<items>(task, part, next);
+    if constexpr (with_values) {
+        if (is_sorted) move_values(task, part, memory);
+    }
+    if (with_values || !is_sorted) {
+        task.bins.clear();
+        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
+        if (threadIdx.x == 0 && !is_sorted) {
+            task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+            tile::wait_for_copies();
+        }
+        __syncthreads();
+    }
+}
+
+// Dynamic shared memory: a tile's keys and the counters; with values at least 8 bytes a key for these, and then 2.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(uint4, memory);
+    __shared__ SpreadShared shared;
+    __shared__ uint4 record;
+    const u32 number = *list.number;
+    if (blockIdx.x >= number) return;
+    u8* const bytes = reinterpret_cast<u8*>(memory);
+    constexpr u32 own = tile_keys * sizeof(Key) + words * 4;
+    constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
+    const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
+    u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
+    const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, record, bins};
+    bins.clear();
+    if (threadIdx.x == 0) shared.is_crowded = 0;
+    fetch_next(task, blockIdx.x);
+    tile::wait_for_copies();
+    __syncthreads();
+    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_part(task, part_of(record), i + gridDim.x, memory);
+}

@@ -1,0 +1,273 @@
+// A part's keys in shared memory, put in order by one addition each: values are spread evenly over more bins than there
+// are keys times 4 / 3, an addition to a bin's counter tells a key's place among those of its bin, and a scan of all
+// counters where bins begin. Few bins have several keys (1 in 7 of them, where values are uniform), most of these two;
+// who scanned a bin puts its keys in order where they lie. (A bucket sort of one pass, as Knuth, "The Art of Computer
+// Programming", volume 3, section 5.2.1, has it in "multiple list insertion", but with counts in place of lists.)
+//
+// A counter has 16 bits. The bins of the lower half of all values are the low halves of words, those of the upper half
+// the high ones, so that one addition scans two: where the upper bins begin is added at the end.
+#pragma once
+#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/sort_key.hpp"
+#include "gpu/block/block.cuh"
+#include "gpu/block/memory_access.cuh"
+
+namespace headrace {
+
+using Key = HR_KEY;
+constexpr bool with_values = HR_VALUES != 0;
+constexpr bool with_equals = HR_EQUALS != 0;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 items = HR_ITEMS;
+constexpr u32 tile_keys = threads * items;
+constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number meets all banks
+constexpr u32 own_words = vectors * 4;
+constexpr u32 words = threads * own_words;
+constexpr u32 most_together = 32;
+static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
+
+static __device__ constexpr u32 bits_for(u32 count) {
+    u32 bits = 0;
+    while ((1u << bits) < count) ++bits;
+    return bits;
+}
+// With values, a word that is put in order is how far a key is above the lowest one, and below that its row.
+constexpr u32 row_bits = with_values ? bits_for(tile_keys) : 0;
+constexpr u32 key_bits = 8 * sizeof(Key);
+
+// Keys of a line of memory. A warp's 32 keys begin at such a line, so a block's first row may begin before its part.
+constexpr u32 line_keys = 128 / sizeof(Key);
+
+// How values are spread: a step of 2^shift moves by scale / 2^32 of all bins.
+struct Spread {
+    Key base;  // no higher than the lowest key, and a multiple of 2^shift
+    u32 shift;
+    u32 scale;
+    u32 offset;  // what brings the base to 0
+
+    static __device__ __forceinline__ Spread by_scale(Key base, u32 shift, u32 scale) {
+        const u32 least = scale == 0 ? 1 : scale;
+        const Key from = static_cast<Key>(base >> shift << shift);
+        return {from, shift, least, 0 - static_cast<u32>(from >> shift) * least};
+    }
+    // Of `span` digits that have `below` bits below them.
+    static __device__ __forceinline__ Spread of_digits(Key base, u32 below, u32 span) {
+        const u32 shift = sizeof(Key) == 8 && below > 16 ? below - 16 : 0;
+        const u32 of_one = span == 1 ? 0xFFFFFC00 : static_cast<u32>(4294966272.0f / static_cast<float>(span));
+        return by_scale(base, shift, of_one >> (below - shift));
+    }
+    // Of keys that are `most` above the lowest at most.
+    static __device__ __forceinline__ Spread of_range(Key base, Key most) {
+        const u32 bits = most == 0 ? 0 : 64 - static_cast<u32>(leading_zeros(most));
+        const u32 shift = sizeof(Key) == 8 && bits > 30 ? bits - 30 : 0;
+        const u32 steps = static_cast<u32>(most >> shift);
+        if (steps >> 31 != 0) return by_scale(base, shift, 1);
+        return by_scale(base, shift, static_cast<u32>(4294966272.0f / static_cast<float>(steps + 2)));
+    }
+    // Whether keys of one bin are equal: a step is a bin at least, of which half of 2^32 has `words`, rounded up.
+    __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
+    __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
+};
+
+struct SpreadShared {
+    u32 totals[warps];
+    u32 is_crowded;
+    Key least[warps];
+    Key most[warps];
+};
+
+// What a part's threads share.
+struct Bins {
+    u32* counters;  // `words`, zero
+    Key* room;
+    SpreadShared& shared;
+
+    __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
+    __device__ __forceinline__ u16* half_at(u32 byte) const {
+        return reinterpret_cast<u16*>(reinterpret_cast<u8*>(counters) + byte);
+    }
+    __device__ __forceinline__ void clear() const {
+        const uint4 zero = {0, 0, 0, 0};
+#pragma unroll
+        for (u32 i = 0; i < vectors; ++i) own()[i] = zero;
+    }
+};
+
+// What counting takes of a spread, in registers: an instruction has room for one number or one uniform register, and
+// others would take an instruction each time. So the compiler is not told that threads have the same words, and that
+// two are constants.
+struct Counting {
+    const Spread& spread;
+    u32 scale, offset, one_below, first_half;
+
+    static __device__ __forceinline__ Counting by(const Spread& spread, u32 count) {
+        const u32 none = tile::shuffle(count, 0) >> 16;
+        return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
+    }
+    // Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
+    __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
+        const u32 steps = spread.steps_of(code);
+        const u32 part = steps * scale + offset;  // of all, in 2^-32
+        const u32 upper = static_cast<u32>(static_cast<i32>(part) >> 31);
+        const u32 word = __umulhi(part * 2, 4 * words) & ~3u;
+        const u32 more = (upper & 0x10000) | (~upper & one_below);
+        const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), more);
+        return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
+    }
+};
+
+// A sum of the lanes up to this one. Two instructions a step: a shuffle tells whether there is such a lane.
+static __device__ __forceinline__ u32 sum_upto(u32 sum) {
+#if defined(__CUDACC__)
+#pragma unroll
+    for (u32 distance = 1; distance < tile::lanes; distance *= 2) {
+        asm volatile(
+            "{ .reg .b32 before; .reg .pred is_there; shfl.sync.up.b32 before|is_there, %0, %1, 0, 0xFFFFFFFF;\n"
+            "@is_there add.u32 %0, %0, before; }"
+            : "+r"(sum)
+            : "r"(distance));
+    }
+    return sum;
+#else
+    return tile::scan_warp<Sum<u32> >(sum);
+#endif
+}
+
+// Sums of the warps before this one, and of all; `upto` is the last lane's. Few are added one by one.
+static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, SpreadShared& shared) {
+    if constexpr (warps > 8) {
+        return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
+    } else {
+        if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
+        __syncthreads();
+        tile::Before<u32> found = {0, 0};
+#pragma unroll
+        for (u32 w = 0; w < warps; ++w) {
+            if (w == tile::warp()) found.before = found.total;
+            found.total += shared.totals[w];
+        }
+        return found;
+    }
+}
+
+// Which of a thread's bins have two keys and more, and which three and more: of its n words, word i has bit 16 - n + i
+// and, of its high half, bit 32 - n + i.
+struct Several {
+    u32 two, three;
+    u32 past;  // the ends of the last word's two
+
+    __device__ __forceinline__ void add(u32 count) {
+        two = two >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
+        three = three >> 1 | ((count + 0x7FFD7FFD) & 0x80008000);
+    }
+    // A bin that one of these bits stands for, which is taken away: where the thread's counters have it, in bytes.
+    static __device__ __forceinline__ u32 take(u32& left) {
+        const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
+        left ^= 1u << bit;
+        return bit * 4 - (bit >> 4) * 62 - 4 * (16 - own_words);
+    }
+};
+
+// Counts become where bins begin.
+static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_exact) {
+    u32 own[own_words];
+#pragma unroll
+    for (u32 i = 0; i < vectors; ++i) {
+        const uint4 some = bins.own()[i];
+        own[4 * i] = some.x, own[4 * i + 1] = some.y, own[4 * i + 2] = some.z, own[4 * i + 3] = some.w;
+    }
+    Several several = {};
+    u32 sum = 0, seen = 0;
+#pragma unroll
+    for (u32 i = 0; i < own_words; ++i) {
+        const u32 some = own[i];
+        own[i] = sum;
+        sum += some;
+        seen |= some;
+        several.add(some);
+    }
+    constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
+    if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
+    const u32 upto = sum_upto(sum);
+    const tile::Before<u32> before = warps_before(upto, bins.shared);
+    const u32 begin = before.before + upto - sum + (before.total << 16);
+#pragma unroll
+    for (u32 i = 0; i < vectors; ++i) {
+        bins.own()[i] = {begin + own[4 * i], begin + own[4 * i + 1], begin + own[4 * i + 2], begin + own[4 * i + 3]};
+    }
+    several.past = begin + sum;
+    if (is_exact) several.two = several.three = 0;
+    return several;
+}
+
+static __device__ __forceinline__ void exchange(Key& low, Key& high) {
+    const Key least = low < high ? low : high;
+    high = low < high ? high : low;
+    low = least;
+}
+
+// Three keys or four that lie together are put in order by a network; hardly ever there are more.
+static __device__ __forceinline__ void order_run(Key* run, u32 count) {
+    Key first = run[0], second = run[1], third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
+    exchange(first, second);
+    exchange(third, fourth);
+    exchange(first, third);
+    exchange(second, fourth);
+    exchange(second, third);
+    run[0] = first;
+    run[1] = second;
+    run[2] = third;
+    if (count > 3) run[3] = fourth;
+    for (u32 i = 4; i < count; ++i) {
+        const Key key = run[i];
+        u32 at = i;
+        for (; at != 0; --at) {
+            const Key other = run[at - 1];
+            if (other <= key) break;
+            run[at] = other;
+        }
+        if (at != i) run[at] = key;
+    }
+}
+
+// A thread looks at no counters but its own.
+static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
+    const u32 own = threadIdx.x * (4 * own_words);
+    for (u32 left = several.two & ~several.three; left != 0;) {
+        Key* const pair = bins.room + *bins.half_at(own + Several::take(left));
+        const Key first = pair[0], second = pair[1];
+        if (second < first) {
+            pair[0] = second;
+            pair[1] = first;
+        }
+    }
+    for (u32 left = several.three; left != 0;) {
+        const u32 at = Several::take(left), high = at & 2;
+        const u32 past = high == 0 ? several.past & 0xFFFF : several.past >> 16;
+        const u32 begin = *bins.half_at(own + at);
+        order_run(bins.room + begin, (at >= 4 * own_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
+    }
+}
+
+// How keys are really spread, where many came to one bin, by the thread's lowest and highest.
+static __device__ __forceinline__ Spread look_closer(Key least, Key most, const Bins& bins) {
+#pragma unroll
+    for (u32 distance = 16; distance != 0; distance /= 2) {
+        const Key low = tile::shuffle_down(least, distance), high = tile::shuffle_down(most, distance);
+        least = low < least ? low : least;
+        most = high > most ? high : most;
+    }
+    if (tile::lane() == 0) {
+        bins.shared.least[tile::warp()] = least;
+        bins.shared.most[tile::warp()] = most;
+    }
+    __syncthreads();
+    for (u32 w = 0; w < warps; ++w) {
+        least = w == 0 || bins.shared.least[w] < least ? bins.shared.least[w] : least;
+        most = w == 0 || bins.shared.most[w] > most ? bins.shared.most[w] : most;
+    }
+    return Spread::of_range(least, most - least);
+}
+
+}  // namespace headrace

@@ -1,0 +1,34 @@
+// Digits of the keys of each block, and of each bucket (count_blocks.cuh); of the second step from heads of keys, where
+// the plan has them, with nothing to read.
+#include "arrange/sort/gpu/common/digit.cuh"
+#include "gpu/block/dependent_launch.cuh"
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 count_items = HR_ITEMS;
+
+}  // namespace headrace
+
+// Behind the threads that it is made for.
+#include "arrange/sort/gpu/msd/count_blocks.cuh"
+
+using namespace headrace;
+
+// The second step's buckets by what heads of keys told, with nothing to read.
+static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 buckets) {
+    for (u32 i = blockIdx.x * threads + threadIdx.x; i < buckets * digits; i += gridDim.x * threads) {
+        cursors_of(lists, 1)[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
+    }
+}
+
+// Step `number` of the plan.
+extern "C" __global__ void __launch_bounds__(threads)
+    parts_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    tile::wait_for_launch_before();
+    __shared__ u32 counters[digits];
+    const Counts& counts = lists.counts[number];
+    if (counts.blocks == 0) return;
+    if (number == 1 && lists.plan->has_heads != 0) return take_from_heads(lists, counts.buckets);
+    count_blocks({lists, rule, arrays, number == 0, lists.reduces != 0}, number, counters);
+}

@@ -1,0 +1,117 @@
+// How many keys of each block of a step have each digit, and of each bucket. Where a block's keys are alike, additions
+// to one counter take their turns; so a thread sorts its digits nine at a time by a network, and adds equal ones at
+// once. (Stehle and Jacobsen 2017, section 4.3, "thread reduction and atomics"; the network is Floyd's of 25 exchanges,
+// as in Knuth, "The Art of Computer Programming", volume 3, section 5.3.4.) `threads`, and the keys of each at a time,
+// `count_items`, are those of whoever includes this.
+//
+// Bytes moved per key of width w: w, and for each block 4 a digit where its counts are kept for scatter.cu.
+#pragma once
+#include "arrange/sort/gpu/common/digit.cuh"
+#include "arrange/sort/gpu/msd/buckets.cuh"
+
+namespace headrace {
+
+constexpr u32 at_once = 9;
+constexpr u32 not_there = digits;  // of a key that is not there; sorts last
+
+HR_TABLE u8 network[25][2] = {{0, 3}, {1, 7}, {2, 5}, {4, 8}, {0, 7}, {2, 4}, {3, 8}, {5, 6}, {0, 2},
+                              {1, 3}, {4, 5}, {7, 8}, {1, 4}, {3, 6}, {5, 7}, {0, 1}, {2, 4}, {3, 5},
+                              {6, 8}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {3, 4}, {5, 6}};
+
+template <bool whole>
+static __device__ __forceinline__ void add_alone(const u32 (&digit)[count_items], u32* counters) {
+#pragma unroll
+    for (u32 j = 0; j < count_items; ++j) {
+        if (whole || digit[j] != not_there) atomicAdd(&counters[digit[j]], 1u);
+    }
+}
+
+static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_items], u32* counters) {
+#pragma unroll
+    for (u32 first = 0; first < count_items; first += at_once) {
+        u32 sorted[at_once];
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k)
+            sorted[k] = first + k < count_items ? digit[first + k < count_items ? first + k : 0] : not_there;
+#pragma unroll
+        for (u32 exchange = 0; exchange < 25; ++exchange) {
+            u32& low = sorted[network[exchange][0]];
+            u32& high = sorted[network[exchange][1]];
+            const u32 least = low < high ? low : high;
+            high = low < high ? high : low;
+            low = least;
+        }
+        u32 alike = 1;
+#pragma unroll
+        for (u32 k = 1; k <= at_once; ++k) {
+            if (k < at_once && sorted[k < at_once ? k : 0] == sorted[k - 1]) {
+                ++alike;
+            } else {
+                if (sorted[k - 1] != not_there) atomicAdd(&counters[sorted[k - 1]], alike);
+                alike = 1;
+            }
+        }
+    }
+}
+
+struct Counting {
+    const Lists& lists;
+    const KeyRule<Key>& rule;
+    const Arrays& arrays;
+    bool makes_codes;  // of keys, in the first step
+    bool reduces;      // whether equal digits of a thread are added at once
+};
+
+// Digits of keys from `in` on, those behind `count` not there.
+template <bool whole>
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const Counting& task,
+                                                  u32* counters) {
+    Key key[count_items] = {};
+#pragma unroll
+    for (u32 j = 0; j < count_items; ++j) {
+        if (whole || j * threads + threadIdx.x < count) key[j] = in[j * threads + threadIdx.x];
+    }
+    if (task.makes_codes) {
+#pragma unroll
+        for (u32 j = 0; j < count_items; ++j) key[j] = digit.rule.moved(key[j]);
+    }
+    u32 own[count_items];
+#pragma unroll
+    for (u32 j = 0; j < count_items; ++j) {
+        own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : not_there;
+    }
+    if (task.reduces) {
+        add_reduced(own, counters);
+    } else {
+        add_alone<whole>(own, counters);
+    }
+}
+
+// Step `number` of the plan. `counters`: shared memory, a word a digit.
+static __device__ __forceinline__ void count_blocks(const Counting& task, u32 number, u32* counters) {
+    const Lists& lists = task.lists;
+    const Counts& counts = lists.counts[number];
+    const Step step = lists.plan->step[number];
+    const Digit digit = digit_by_number(task.rule, step.digit);
+    u32* const cursors = cursors_of(lists, number);
+    for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
+        const Block block = blocks_of(lists, number)[i];
+        for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
+        __syncthreads();
+        const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;
+        u32 at = 0;
+        for (; block.count - at >= threads * count_items; at += threads * count_items) {
+            count_some<true>(in + at, threads * count_items, digit, task, counters);
+        }
+        if (at < block.count) count_some<false>(in + at, block.count - at, digit, task, counters);
+        __syncthreads();
+        for (u32 d = threadIdx.x; d < digits; d += threads) {
+            const u32 count = counters[d];
+            if (lists.block_counts != nullptr) lists.block_counts[static_cast<u64>(i) * digits + d] = count;
+            if (count != 0) atomicAdd(&cursors[static_cast<u64>(block.bucket) * digits + d], count);
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace headrace

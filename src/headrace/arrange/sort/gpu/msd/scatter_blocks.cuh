@@ -1,0 +1,115 @@
+// Keys of each block to the sub-buckets of their digits, in no order within one, where nothing goes with them: a
+// block's keys are a tile of arrange/multisplit/gpu/reserve_tile.cuh, and the next one's are loaded while these go out.
+// (Stehle and Jacobsen 2017, section 4.4, without its counts of blocks: the addition that counts also ranks.)
+//
+// Bytes moved per key of width w: 2 w.
+#pragma once
+#include "arrange/sort/gpu/common/digit.cuh"
+#include "arrange/sort/gpu/msd/buckets.cuh"
+// Behind the digit that it is made for.
+#include "arrange/multisplit/gpu/reserve_tile.cuh"
+#include "gpu/block/byte_masks.cuh"
+
+namespace headrace {
+
+static_assert(!with_equals);
+
+// Of a key as it is moved. A byte of 4 is one instruction.
+struct DigitOf {
+    u32 shift, mask, byte;
+    __device__ __forceinline__ u32 operator()(Key key) const {
+        if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
+        return static_cast<u32>(key >> shift) & mask;
+    }
+};
+
+struct Scatter {
+    const Lists& lists;
+    const KeyRule<Key>& rule;
+    u32 number;
+    DigitOf digit_of;
+    const Key* in;
+    Key* out;
+    bool makes_codes, makes_keys;  // of keys, and keys of codes, where that changes them
+    Bins<u32, DigitOf>& bins;
+    Key* room;  // shared memory: what the bins hold
+};
+
+static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const Block& block) {
+    const Key* const in = task.in + block.begin;
+    if (block.count == tile_keys) {
+        load_keys<true>(key, in, tile_keys);
+    } else {
+        load_keys<false>(key, in, block.count);
+    }
+}
+
+// One block, whose keys are loaded; then `next` is.
+static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const Block& block,
+                                                     const Block& next) {
+    Bins<u32, DigitOf>& bins = task.bins;
+    const Left left = bin_keys(key, block.count, task.digit_of, bins, task.room);
+    const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
+    if (!are_left) load_block(key, task, next);
+    u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
+    const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
+    const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
+    if (!task.makes_keys) {
+        write_bins<warp_digits>(task.room, run, task.out, [](Key code) { return code; });
+    } else {
+        write_bins<1>(task.room, run, task.out, given);
+    }
+    __syncthreads();
+    if (are_left) {
+        write_left(key, left, bins, task.out, given);
+        load_block(key, task, next);
+        __syncthreads();
+    }
+}
+
+struct Scattering {
+    const Lists& lists;
+    const KeyRule<Key>& rule;
+    const Arrays& arrays;
+    Key* room;  // shared memory: the bins
+};
+
+// Step `number` of the plan; in its first one keys become codes.
+static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
+    __shared__ Bins<u32, DigitOf> bins;
+    const Lists& lists = given.lists;
+    const KeyRule<Key>& rule = given.rule;
+    const u32 blocks = lists.counts[number].blocks;
+    if (blockIdx.x >= blocks) return;
+    const Step step = lists.plan->step[number];
+    const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
+    const u32 shift = step.digit * bits, mask = digits - 1;
+    const Scatter task{lists,
+                       rule,
+                       number,
+                       {shift, mask, 0x4440 | step.digit},
+                       static_cast<const Key*>(given.arrays.keys.from(step.from)),
+                       static_cast<Key*>(given.arrays.keys.to(step.to)),
+                       changes && is_first,
+                       changes && number + 1 == lists.plan->steps,
+                       bins,
+                       given.room};
+    bins.begin(task.digit_of);
+    const Block* const all = blocks_of(lists, number);
+    Key key[items] = {};
+    Block block = all[blockIdx.x];
+    load_block(key, task, block);
+    __syncthreads();
+    for (u32 i = blockIdx.x; i < blocks; i += gridDim.x) {
+        const Block none = {};
+        const Block next = i + gridDim.x < blocks ? all[i + gridDim.x] : none;
+        if (task.makes_codes) {
+#pragma unroll
+            for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
+        }
+        scatter_block(key, task, block, next);
+        block = next;
+    }
+}
+
+}  // namespace headrace

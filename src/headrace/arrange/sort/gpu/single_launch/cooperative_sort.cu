@@ -1,0 +1,174 @@
+// Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
+// digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
+// say; a meeting a digit, before what all have written is read, and one more at the first (grid_histogram.cuh). Digits
+// that all keys share are left out. What goes with keys is fetched by their rows at the end, or moves in the place of
+// rows where it is as wide.
+//
+// Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
+// 2^18 keys, what counts is the meetings.
+#include "arrange/sort/gpu/single_launch/grid_histogram.cuh"
+
+using namespace headrace;
+
+// Memory of a launch.
+struct Meeting {
+    tile::Counters* meeting;
+    u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
+    Key* keys;    // twice as many as there are, as rows: where a block still reads, no other writes
+    u32* rows;
+};
+
+static_assert(tile_keys <= Counts::mask);
+constexpr u32 nowhere = ~0u;
+
+// Keys of a thread.
+struct Own {
+    Key key[items];
+    u32 row[items];
+    u32 to[items];  // place among all; nowhere: there is no such key
+};
+
+struct Turn {
+    const Work& work;
+    const Tile& tile;
+    AllCounts& counts;
+    Sums& sums;
+    u32 number;
+};
+
+// Keys in the order of one digit, and where they go. False: all have the same one, and keys are as they were.
+static __device__ __forceinline__ bool order_digit(Own& own, const Turn& turn) {
+    const Work& work = turn.work;
+    u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
+    const Found found = count_digits<false>(own.key, work, turn.tile);
+    turn.counts.post(turn.number, found.count);
+    rank_items<items>(
+        work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, turn.tile); },
+        [&](u32 j, u32 at) {
+            work.room[at] = own.key[j];
+            if constexpr (with_values) rows[at] = own.row[j];
+        });
+    if (turn.counts.wait(turn.number, static_cast<u32>(work.count))) return false;
+    const u32 d = threadIdx.x;
+    const u32 start = start_of(d < digits ? turn.sums.total[d % digits] : 0, work.shared);
+    if (d < digits) work.shared.to[d] = start + turn.sums.before[d] - found.start;
+    __syncthreads();
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        const u32 at = j * threads + threadIdx.x;
+        own.to[j] = nowhere;
+        if (at >= turn.tile.count) continue;
+        own.key[j] = work.room[at];
+        if constexpr (with_values) own.row[j] = rows[at];
+        own.to[j] = static_cast<u32>(work.shared.to[work.digit.of(own.key[j])]) + at;
+    }
+    return true;
+}
+
+static __device__ __forceinline__ void stay(Own& own, const Tile& tile) {
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        own.to[j] = item_place(j) < tile.count ? static_cast<u32>(tile.begin) + item_place(j) : nowhere;
+    }
+}
+
+// Out to memory, its first half or its second, and after a meeting back, a block's side by side.
+static __device__ __forceinline__ void exchange_all(Own& own, const Tile& tile, const Meeting& half, Blocks& blocks) {
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] == nowhere) continue;
+        half.keys[own.to[j]] = own.key[j];
+        if constexpr (with_values) half.rows[own.to[j]] = own.row[j];
+    }
+    blocks.meet();
+    stay(own, tile);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] == nowhere) continue;
+        own.key[j] = half.keys[own.to[j]];
+        if constexpr (with_values) own.row[j] = half.rows[own.to[j]];
+    }
+}
+
+// What goes with the keys; in place, all blocks must have read it before one writes.
+template <class Item>
+static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const Own& own, u32 stride,
+                                                  Blocks& blocks) {
+    Item item[items];
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] == nowhere) continue;
+        item[j] = static_cast<Item>(own.row[j]);
+        if (from != nullptr) item[j] = static_cast<const Item*>(from)[own.row[j] * stride];
+    }
+    if (from == to) blocks.meet();
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        if (own.to[j] != nowhere) static_cast<Item*>(to)[own.to[j] * stride] = item[j];
+    }
+}
+
+static __device__ __forceinline__ void fetch_array(const Moved& moved, const Own& own, Blocks& blocks) {
+    if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, 1, blocks);
+    if (moved.width == 8) fetch_rows<u64>(moved.source, moved.target, own, 1, blocks);
+    for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
+        const u64* const from = static_cast<const u64*>(moved.source) + half;
+        fetch_rows<u64>(from, static_cast<u64*>(moved.target) + half, own, 2, blocks);
+    }
+}
+
+constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0));
+
+// Dynamic shared memory: a tile's keys, 4 bytes for each where there are values; and Shared.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    sort_small(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Meeting memory) {
+    HR_DYNAMIC_SHARED(uint4, room);
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(room) + exchange_bytes);
+    __shared__ Sums sums;
+    Blocks blocks(memory.meeting);
+    AllCounts counts(memory.counts, blocks, sums);
+    const u32 begin = blockIdx.x * tile_keys;
+    const Tile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
+    const Digit first = digit_by_number(rule, 0);
+    Own own = {};
+    stay(own, tile);
+#pragma unroll
+    for (u32 j = 0; j < items; ++j) {
+        own.row[j] = own.to[j];
+        if (own.to[j] != nowhere) own.key[j] = first.rule.moved(static_cast<const Key*>(arrays.keys.source)[own.to[j]]);
+    }
+    const u32* const in_rows = moves_as_rows(arrays) ? static_cast<const u32*>(arrays.column[0].source) : nullptr;
+    if (in_rows != nullptr) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (own.to[j] != nowhere) own.row[j] = in_rows[own.to[j]];
+        }
+    }
+    const Columns columns = {};
+    const Places places = {};
+    bool to_second = false;
+#pragma unroll 1
+    for (u32 number = 0; number < key_digits; ++number) {
+        const Digit digit = digit_by_number(rule, number);
+        const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
+        if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
+        const u64 half = to_second ? count : 0;
+        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, blocks);
+        to_second = !to_second;
+    }
+    if (writes_keys != 0) {
+#pragma unroll
+        for (u32 j = 0; j < items; ++j) {
+            if (own.to[j] != nowhere) static_cast<Key*>(arrays.keys.target)[own.to[j]] = first.rule.given(own.key[j]);
+        }
+    }
+    if (moves_as_rows(arrays)) {
+        fetch_rows<u32>(nullptr, arrays.column[0].target, own, 1, blocks);
+    } else if constexpr (with_values) {
+#pragma unroll 1
+        for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, blocks);
+    }
+    blocks.end();
+}

@@ -1,0 +1,122 @@
+// What the blocks of one launch tell each other of a digit: how many keys each has of each value. Two counts and the
+// number of the turn are one word, so a block waits for words, not for a meeting, and has its keys ranked meanwhile.
+//
+// Bytes moved: 512 a block for each of the others, from the second cache.
+#pragma once
+#include "arrange/sort/gpu/single_launch/block_sort.cuh"
+#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
+
+namespace headrace {
+
+// Which turn's a word is takes two bits: a place has words of every other turn, and each block has seen all of one turn
+// before any tells those of the next.
+struct Counts {
+    static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;
+
+    static __device__ __forceinline__ u32 pack(u32 low, u32 high, u32 turn) {
+        return low | high << bits_of_one | (turn + 1) / 2 << 2 * bits_of_one;
+    }
+    static __device__ __forceinline__ u32 low(u32 word) { return word & mask; }
+    static __device__ __forceinline__ u32 high(u32 word) { return word >> bits_of_one & mask; }
+    static __device__ __forceinline__ bool is_of(u32 word, u32 turn) {
+        return word >> 2 * bits_of_one == ((turn + 1) / 2 & 3);
+    }
+};
+
+constexpr u32 count_words = digits / 2;  // of a block
+constexpr u32 readers = threads / count_words;
+constexpr u32 at_once = threads < 1024 && items > 2 ? 16 : 8;  // loads of a thread on their way together
+static_assert(threads % count_words == 0);
+
+// Of a digit: of all blocks, and of those before this one.
+struct Sums {
+    u32 total[digits], before[digits];
+};
+
+// Whether what goes with keys moves in the place of rows: it is one array, as wide as those.
+static __device__ __forceinline__ bool moves_as_rows(const Arrays& arrays) {
+    return with_values && arrays.columns == 1 && arrays.column[0].width == 4;
+}
+
+class AllCounts {
+public:
+    // `memory`: two words for each block and two digits; a block may be a digit ahead.
+    __device__ __forceinline__ AllCounts(u32* memory, Blocks& blocks, Sums& sums)
+        : memory_(memory), blocks_(blocks), sums_(sums) {}
+
+    // By all threads; thread d tells the count of its digit. In turn 0 memory may say anything, so there is a meeting
+    // for its first half, and its second is made to say that nothing is there.
+    __device__ __forceinline__ void post(u32 turn, u32 count) {
+        const u32 half = gridDim.x * count_words;
+        const u32 next = tile::shuffle_down(count, 1);
+        const u32 d = threadIdx.x, own = blockIdx.x * count_words + d / 2;
+        if (d < digits) sums_.total[d] = sums_.before[d] = 0;
+        if (d < digits && d % 2 == 0) {
+            tile::store_relaxed(&memory_[turn % 2 * half + own], Counts::pack(count, next, turn));
+            if (turn == 0) tile::store_relaxed(&memory_[half + own], 0u);
+        }
+        if (turn == 0) {
+            blocks_.come();
+        } else {
+            __syncthreads();
+        }
+    }
+
+    // By all threads, behind `post`: whether one digit has all of `count` keys. Otherwise `sums` are there.
+    __device__ __forceinline__ bool wait(u32 turn, u32 count) {
+        if (turn == 0) blocks_.wait();
+        add_up(memory_ + turn % 2 * gridDim.x * count_words, turn);
+        __syncthreads();
+        return __syncthreads_or(threadIdx.x < digits && sums_.total[threadIdx.x % digits] == count) != 0;
+    }
+
+private:
+    // Words of some blocks, from `first` on, when all are there. Only those that were not are looked at again.
+    static __device__ __forceinline__ void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
+        const u32 nothing = Counts::pack(0, 0, turn);
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) some[k] = k * readers < left ? ~nothing : nothing;
+        bool missing = true;
+        while (missing) {
+            missing = false;
+            forget(mine);  // or the compiler keeps an address for each k
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) {
+                if (!Counts::is_of(some[k], turn)) some[k] = tile::load_relaxed(mine + k * readers * count_words);
+            }
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) missing |= !Counts::is_of(some[k], turn);
+        }
+    }
+
+    // Each reader has every so many blocks' counts of two digits.
+    __device__ __forceinline__ void add_up(const u32* counts, u32 turn) {
+        const u32 word = threadIdx.x % count_words, reader = threadIdx.x / count_words;
+        u32 total[2] = {}, before[2] = {};
+#pragma unroll 1
+        for (u32 first = reader; first < gridDim.x; first += readers * at_once) {
+            u32 some[at_once];
+            load(some, counts + u64{first} * count_words + word, gridDim.x - first, turn);
+#pragma unroll
+            for (u32 k = 0; k < at_once; ++k) {
+                const u32 low = Counts::low(some[k]), high = Counts::high(some[k]);
+                total[0] += low;
+                total[1] += high;
+                if (first + k * readers >= blockIdx.x) continue;
+                before[0] += low;
+                before[1] += high;
+            }
+        }
+#pragma unroll
+        for (u32 i = 0; i < 2; ++i) {
+            atomicAdd(&sums_.total[2 * word + i], total[i]);
+            atomicAdd(&sums_.before[2 * word + i], before[i]);
+        }
+    }
+
+    u32* memory_;
+    Blocks& blocks_;
+    Sums& sums_;
+};
+
+}  // namespace headrace

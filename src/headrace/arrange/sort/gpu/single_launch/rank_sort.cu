@@ -1,0 +1,188 @@
+// Few keys, each placed by how many come before it: lower ones, and equal ones of earlier rows. Every block places its
+// own few keys among all, which it reads from the second cache: no block waits for another, and the order of equal keys
+// stays. Only what is sorted in place needs a meeting, before anything is written.
+//
+// A block puts its own keys in order; every other key is looked up among them by halves, a load and a compare a step,
+// and counted at the gap where it belongs. So before an own key come the own ones before it and what is in the gaps up
+// to its own. For example own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9 have 1, 2 and 1, so 2 goes to
+// place 0 + 1, 5 to 1 + 1 + 2, 9 to 2 + 1 + 2 + 1.
+//
+// n = 16,384, 128 keys a block: 7 steps a key, in each block 32 keys a thread. Bytes moved: n w a block from the second
+// cache, 2 (w + v) an item beyond.
+#include "arrange/sort/gpu/common/moved_item.cuh"
+#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
+#include "arrange/sort/sort_key.hpp"
+#include "gpu/block/tile_rows.cuh"
+
+using namespace headrace;
+
+using Key = HR_KEY;
+constexpr bool with_equals = HR_EQUALS != 0;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 own_groups = HR_OWN;  // of 32 keys, a block's own
+constexpr u32 lanes = tile::lanes;
+constexpr u32 warps = threads / lanes;
+constexpr u32 own_keys = own_groups * lanes;
+constexpr u32 groups_at_once = 4;  // of a key a lane
+static_assert((own_keys & (own_keys - 1)) == 0 && own_keys <= threads && own_keys * own_keys % threads == 0);
+
+using Code = Either<sizeof(Key) == 8, u64, u32>;  // what is compared
+
+// Where key number `at` lies: probes of one step are a power of two apart, and would all be in one bank.
+static __device__ __forceinline__ constexpr u32 slot_of(u32 at) { return at + at / (lanes * 4 / sizeof(Code)); }
+
+static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
+    return static_cast<i32>(slot_of(at) * sizeof(Code));
+}
+
+struct Own {
+    Code code[own_keys];              // by rows
+    u32 place[own_keys];              // of each among them
+    Code ordered[slot_of(own_keys)];  // in order, by slots
+    u32 gap[slot_of(own_keys)];       // others that belong before this one and behind the one before
+    u32 upto[own_keys];               // those in gaps up to this one's, from the first of its 32 on
+};
+
+// Where other keys' rows are, from the block's own: equal keys keep the order of rows.
+enum class Side : u32 { before, behind, mixed };
+
+// Whether an own key comes before another one, which is in an earlier row or not.
+template <Side side>
+static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
+    if constexpr (side == Side::before) return own < other;
+    if constexpr (side == Side::behind) return own <= other;
+    return own < other || (own == other && !is_earlier);
+}
+
+// Each own key is compared with all of them, by several threads.
+static __device__ __forceinline__ void order_own(Own& own, Code given) {
+    constexpr u32 share = own_keys * own_keys / threads;
+    const u32 row = threadIdx.x % own_keys, first = threadIdx.x / own_keys * share;
+    if (threadIdx.x < own_keys) {
+        own.code[row] = given;
+        own.place[row] = own.gap[slot_of(row)] = 0;
+    }
+    __syncthreads();
+    const Code code = own.code[row];
+    u32 before = 0;
+#pragma unroll 8
+    for (u32 other = first; other < first + share; ++other) {
+        before += own.code[other] < code || (own.code[other] == code && other < row) ? 1 : 0;
+    }
+    atomicAdd(&own.place[row], before);
+    __syncthreads();
+    if (threadIdx.x < own_keys) own.ordered[slot_of(own.place[row])] = given;
+    __syncthreads();
+}
+
+struct Given {
+    const Key* keys;
+    u32 count;
+    const KeyRule<Key>& rule;
+
+    __device__ __forceinline__ Code code(u32 at) const {
+        const Key key = keys[at];
+        return with_equals ? rule.equal_code(key) : rule.code(key);
+    }
+    // Groups from number `first` on; what is not there is above all, and behind them.
+    __device__ __forceinline__ void load(Code (&some)[groups_at_once], u32 first) const {
+#pragma unroll
+        for (u32 j = 0; j < groups_at_once; ++j) {
+            const u32 at = (first + j) * lanes + tile::lane();
+            some[j] = ~Code{0};
+            if (at < count) some[j] = code(at);
+        }
+    }
+};
+
+// Groups from number `first` on, side by side. The block's own, where these are among them, are left out.
+template <Side side>
+static __device__ __forceinline__ void count_groups(Own& own, const Code (&some)[groups_at_once], u32 first) {
+    const u32 own_first = blockIdx.x * own_groups;
+    const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
+    i32 gap[groups_at_once] = {};  // in bytes, with a sign: so a step's distance is part of its load
+#pragma unroll
+    for (u32 half = own_keys / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (u32 j = 0; j < groups_at_once; ++j) {
+            const Code probe = *reinterpret_cast<const Code*>(ordered + (gap[j] + bytes_to(half - 1)));
+            if (comes_before<side>(probe, some[j], first + j < own_first)) gap[j] += bytes_to(half);
+        }
+    }
+    const Code last = own.ordered[slot_of(own_keys - 1)];
+#pragma unroll
+    for (u32 j = 0; j < groups_at_once; ++j) {
+        const bool is_own = side == Side::mixed && first + j - own_first < own_groups;
+        if (is_own || comes_before<side>(last, some[j], first + j < own_first)) continue;
+        atomicAdd(&own.gap[gap[j] / sizeof(Code)], 1u);
+    }
+}
+
+// Each warp some groups, a multiple of those at once.
+static __device__ __forceinline__ void count_all(Own& own, const Given& given, Code (&ahead)[groups_at_once], u32 first,
+                                                 u32 last) {
+    const u32 own_first = blockIdx.x * own_groups;
+#pragma unroll 1
+    for (; first < last; first += groups_at_once) {
+        Code some[groups_at_once];
+#pragma unroll
+        for (u32 j = 0; j < groups_at_once; ++j) some[j] = ahead[j];
+        if (first + groups_at_once < last) given.load(ahead, first + groups_at_once);
+        if (first + groups_at_once <= own_first) {
+            count_groups<Side::before>(own, some, first);
+        } else if (first >= own_first + own_groups) {
+            count_groups<Side::behind>(own, some, first);
+        } else {
+            count_groups<Side::mixed>(own, some, first);
+        }
+    }
+}
+
+// Where the key of this thread goes.
+static __device__ __forceinline__ u32 place_among_all(Own& own) {
+    __syncthreads();
+    const bool has_key = threadIdx.x < own_keys;
+    if (has_key) own.upto[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);
+    __syncthreads();
+    if (!has_key) return 0;
+    const u32 place = own.place[threadIdx.x];
+    u32 at = place + own.upto[place];
+    for (u32 last = lanes - 1; last < place / lanes * lanes; last += lanes) at += own.upto[last];
+    return at;
+}
+
+extern "C" __global__ void __launch_bounds__(threads, 1)
+    sort_rank(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
+    __shared__ Own own;
+    const Given given = {static_cast<const Key*>(arrays.keys.source), count, rule};
+    const u32 row = blockIdx.x * own_keys + threadIdx.x;
+    const bool has_row = threadIdx.x < own_keys && row < count;
+    const u32 batches = (count + lanes * groups_at_once - 1) / (lanes * groups_at_once);
+    const u32 share = (batches + warps - 1) / warps * groups_at_once, first = tile::warp() * share;
+    const u32 last = first + share < batches * groups_at_once ? first + share : batches * groups_at_once;
+    Code ahead[groups_at_once];
+    given.load(ahead, first);
+    Key key = {};
+    uint4 item = {};
+    if (has_row && writes_keys != 0) key = given.keys[row];
+    if (has_row && arrays.columns != 0) item = item_of(arrays.column[0], row);
+    order_own(own, has_row ? given.code(row) : ~Code{0});
+    count_all(own, given, ahead, first, last);
+    const u32 at = place_among_all(own);
+
+    Blocks blocks(counters);
+    bool has_met = writes_keys != 0 && in_place(arrays.keys);
+    has_met |= arrays.columns != 0 && in_place(arrays.column[0]);
+    if (has_met) blocks.meet();
+    if (has_row && writes_keys != 0) static_cast<Key*>(arrays.keys.target)[at] = key;
+#pragma unroll 1
+    for (u32 c = 0; c < arrays.columns; ++c) {
+        if (c != 0) {
+            if (has_row) item = item_of(arrays.column[c], row);
+            if (in_place(arrays.column[c])) blocks.meet();
+            has_met |= in_place(arrays.column[c]);
+        }
+        if (has_row) put_item(arrays.column[c], at, item);
+    }
+    if (has_met) blocks.end();
+}

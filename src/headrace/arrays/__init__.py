@@ -1,0 +1,1 @@
+"""Arrays of callers, of any library, and where work on them runs."""

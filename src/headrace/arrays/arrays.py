@@ -1,0 +1,307 @@
+"""Arrays as callers have them: NumPy, CuPy, PyTorch, columns of cuDF, and whatever speaks their protocols.
+
+An array is taken as it is: its address, length and type are asked for, nothing is copied, and work runs where it lies. On a
+GPU, work is told to the stream that the array's library is using, so it comes after what made the array and before what the
+library does next, and nobody waits.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any
+
+from headrace.arrays.device_array import DeviceArray
+from headrace.core.device import Device
+from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
+from headrace.core.quick import quick
+from headrace.gpu.device.device import checked, driver, gpu, memory_views, start_driver
+
+CPU = Device()
+_KINDS = "biufmM"
+"""Kinds of NumPy's types that are values of fixed width: bool, integers, floats, durations, instants."""
+_TEXTS = "US"
+"""Of texts and bytes."""
+
+
+def needed_numpy(what: str) -> Any:
+    """NumPy, which is optional in this package, for `what`.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed.
+    """
+    try:
+        import numpy as np
+    except ImportError:
+        raise MissingDependencyError.of("numpy", "numpy", what) from None
+    return np
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What a kernel has to know of a caller's array of one dimension.
+
+    Parameters
+    ----------
+    address
+        Where its first item is.
+    length
+        How many items.
+    typestr
+        Type as NumPy writes it: ``"<u4"``.
+    device
+        Where it lies.
+    library
+        ``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``.
+    stream
+        On a GPU, handle of the stream that its library works in.
+    writable
+        Whether it may be changed.
+    owner
+        The caller's object, which keeps the memory.
+    """
+
+    address: int
+    length: int
+    typestr: str
+    device: Device
+    library: str
+    stream: int | None = None
+    writable: bool = True
+    owner: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def width(self) -> int:
+        """Bytes of an item."""
+        return width_of(self.typestr)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all items."""
+        return self.length * self.width
+
+    def as_numpy(self) -> Any:
+        """An array of the host as NumPy's, without a copy."""
+        np = needed_numpy("an array of the host")
+        if not self.length:
+            return np.empty(0, self.typestr)
+        return np.asarray(_Described(self))
+
+
+_array = quick(Array)
+
+
+class _Described:
+    """What NumPy's interface says of an array of the host; keeps the array."""
+
+    def __init__(self, array: Array) -> None:
+        self._owner = array.owner
+        self.__array_interface__ = {
+            "shape": (array.length,),
+            "typestr": array.typestr,
+            "data": (array.address, not array.writable),
+            "version": 3,
+        }
+
+
+@lru_cache(256)
+def width_of(typestr: str) -> int:
+    """Bytes of an item of a type, as NumPy writes it."""
+    return int(typestr[2:].partition("[")[0])
+
+
+def take(value: Any, name: str = "array") -> Array:
+    """What there is to know of a caller's array.
+
+    Parameters
+    ----------
+    value
+        An array of one dimension whose items lie side by side.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    OptionError
+        It is no array, has another shape, gaps between its items, nulls, or items that are no numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> taken = take(np.arange(5, dtype=np.uint32))
+    >>> taken.length, taken.typestr, str(taken.device), taken.library
+    (5, '<u4', 'cpu', 'numpy')
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(value) is numpy.ndarray:  # as most are; these have no masks. 2.4 us, where what follows takes 4
+        return _described(value.__array_interface__, name, device=CPU, library="numpy", stream=None, owner=value)
+    root = type(value).__module__.partition(".")[0]
+    if root == "torch" and hasattr(value, "data_ptr"):
+        return _take_torch(value, name)
+    if isinstance(value, DeviceArray):
+        return Array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
+    described = _interface(value, "__cuda_array_interface__", name)
+    if described is not None:
+        return _take_cuda(value, described, root, name)
+    if hasattr(value, "__array_interface__"):
+        _check_no_mask(value, name)
+        described = value.__array_interface__
+        return _described(described, name, device=CPU, library="numpy" if root == "numpy" else "other", stream=None, owner=value)
+    if hasattr(value, "__dlpack__"):
+        return _take_dlpack(value, name)
+    raise OptionError(
+        f"{name} must be an array (NumPy, CuPy, PyTorch, cuDF, or of DLPack's protocol), not {type(value).__name__}"
+    )
+
+
+def _interface(value: Any, attribute: str, name: str) -> Any:
+    """An attribute, None if it is not there; libraries raise various errors where it is not for this very array."""
+    try:
+        return getattr(value, attribute, None)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise OptionError(f"{name}: {error}") from error
+
+
+def _described(described: dict[str, Any], name: str, *, device: Device, library: str, stream: int | None, owner: Any) -> Array:
+    """An array that NumPy's or CUDA's array interface describes."""
+    shape, typestr = described["shape"], str(described["typestr"])
+    if len(shape) != 1:
+        raise OptionError(f"{name} must have one dimension, not {len(shape)}")
+    if described.get("mask") is not None:
+        raise OptionError(f"{name} has nulls; fill them or drop them first")
+    _check_type(typestr, name)
+    length = int(shape[0])
+    address, readonly = described["data"]
+    taken = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    strides = described.get("strides")
+    if strides is not None and length > 1 and strides[0] != taken.width:
+        raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
+    return taken
+
+
+def _check_no_mask(value: Any, name: str) -> None:
+    """NumPy's masked arrays say nothing of their masks in the interface; `Column.to_numpy` makes such of integers with nulls."""
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and masked.is_masked(value):
+        raise OptionError(f"{name} has nulls; fill them or drop them first")
+
+
+def _check_type(typestr: str, name: str) -> None:
+    if typestr[1] in _TEXTS:
+        raise OptionError(f"{name} has texts (items of type {typestr!r}); numbers, bools, instants and durations can be taken")
+    if typestr[1] not in _KINDS:
+        raise OptionError(f"{name} has items of type {typestr!r}; numbers, bools, instants and durations can be taken")
+    if typestr[0] == ">":
+        raise OptionError(f"{name} has items in big-endian order; convert them first")
+
+
+def _take_cuda(value: Any, described: dict[str, Any], root: str, name: str) -> Array:
+    address = int(described["data"][0] or 0)
+    library = root if root in {"cupy", "cudf"} else "other"
+    device = _device_of(address, value)
+    stream = described.get("stream")
+    if library in {"cupy", "cudf"}:
+        stream = _cupy_stream()
+    return _described(described, name, device=device, library=library, stream=1 if stream is None else int(stream), owner=value)
+
+
+def _device_of(address: int, value: Any) -> Device:
+    """The card that an address is on; one that is empty has none, and is on the first."""
+    index = getattr(getattr(value, "device", None), "id", None)
+    if isinstance(index, int):
+        return _card(index)
+    if address == 0:
+        return _card(0)
+    start_driver()
+    functions = driver()
+    ordinal = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    return _card(int(checked(functions.cuPointerGetAttribute(ordinal, address))))
+
+
+@cache
+def _card(index: int) -> Device:
+    return Device("cuda", index)
+
+
+def _cupy_stream() -> int:
+    cupy = sys.modules.get("cupy")
+    return 1 if cupy is None else int(cupy.cuda.get_current_stream().ptr) or 1
+
+
+def _take_torch(value: Any, name: str) -> Array:
+    if _named(value.layout) != "torch.strided":
+        raise OptionError(f"{name} is a sparse tensor; pass a dense one")
+    if value.dim() != 1:
+        raise OptionError(f"{name} must have one dimension, not {value.dim()}")
+    if value.numel() > 1 and value.stride(0) != 1:
+        raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
+    typestr = TORCH_TYPES.get(_named(value.dtype).removeprefix("torch."))
+    if typestr is None:
+        raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
+    device = value.device
+    kind = device.type
+    if kind not in {"cpu", "cuda"}:
+        raise UnsupportedDeviceError(f"{name} lies on {device}; CPU and CUDA devices are supported")
+    if kind == "cpu":
+        return Array(value.data_ptr(), value.numel(), typestr, CPU, "torch", None, True, value)
+    index = device.index or 0
+    # 0 names the default stream of whatever context is current, 1 the default stream of the tensor's card.
+    stream = _torch_stream(sys.modules["torch"], index) or 1
+    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+
+
+@lru_cache(64)
+def _named(constant: Any) -> str:
+    """What a constant of PyTorch's calls itself; of them there are few, and each takes a microsecond to tell."""
+    return str(constant)
+
+
+def _torch_stream(torch: Any, index: int) -> int:
+    """Handle of the stream that PyTorch works in; what compiled code of PyTorch's asks takes 0.2 us, a stream's object 6."""
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # noqa: SLF001  # not public, and may go
+    return int(torch.cuda.current_stream(index).cuda_stream if raw is None else raw(index))
+
+
+TORCH_TYPES = {
+    "bool": "|b1",
+    "uint8": "|u1",
+    "int8": "|i1",
+    "uint16": "<u2",
+    "int16": "<i2",
+    "uint32": "<u4",
+    "int32": "<i4",
+    "uint64": "<u8",
+    "int64": "<i8",
+    "float16": "<f2",
+    "float32": "<f4",
+    "float64": "<f8",
+}
+
+
+_DLPACK_CPU, _DLPACK_CUDA = 1, 2
+
+
+def _take_dlpack(value: Any, name: str) -> Array:
+    """An array that speaks DLPack alone, such as JAX's."""
+    kind, index = (int(part) for part in value.__dlpack_device__())
+    try:
+        if kind == _DLPACK_CPU:
+            np = needed_numpy(f"{name}, an array of DLPack's protocol,")
+            view = np.from_dlpack(value)
+            return _described(view.__array_interface__, name, device=CPU, library="other", stream=None, owner=view)
+        if kind == _DLPACK_CUDA:
+            return _take_dlpack_on(Device("cuda", index), value, name)
+    except (BufferError, TypeError, ValueError) as error:
+        raise OptionError(f"{name}: {error}") from error
+    raise UnsupportedDeviceError(f"{name} lies on a device of DLPack's kind {kind}; CPU (1) and CUDA (2) are supported")
+
+
+def _take_dlpack_on(device: Device, value: Any, name: str) -> Array:
+    stream = gpu(device).stream
+    view = memory_views().StridedMemoryView.from_dlpack(value, stream)  # our stream waits for the producer's
+    strides = None if view.strides is None else tuple(step * view.dtype.itemsize for step in view.strides)
+    described = {"shape": view.shape, "typestr": view.dtype.str, "data": (view.ptr, view.readonly), "strides": strides}
+    return _described(described, name, device=device, library="other", stream=stream, owner=view)

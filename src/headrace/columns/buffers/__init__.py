@@ -1,0 +1,1 @@
+"""Buffers of columns on a GPU."""

@@ -1,0 +1,105 @@
+"""Columns that a load on a GPU makes: what each is taken for, its memory there, and what the kernels are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.columns.column import Column, new_column
+from headrace.columns.convert.gpu.layouts import ColumnRoom, has_offsets
+from headrace.columns.native_columns import type_named
+from headrace.columns.types import DataType
+from headrace.gpu.kernels.launcher import Launcher, Room
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a column is taken for, and its rooms.
+
+    Parameters
+    ----------
+    position
+        Among the fields of a record.
+    type
+        Of its values.
+    guess
+        The kind of text that it is taken for, None where the type is given.
+    large
+        Whether its offsets have 64 bits, because those of 32 do not reach.
+    rooms
+        ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``, as far as there are.
+    nulls
+        Rows that are null.
+    replaced
+        Strings that were mended with U+FFFD, those of records that go included.
+    """
+
+    position: int
+    type: DataType
+    guess: int | None
+    large: bool = False
+    rooms: dict[str, Room] = field(default_factory=dict)
+    nulls: int = 0
+    replaced: int = 0
+
+    @property
+    def made(self) -> DataType:
+        """The type of its memory."""
+        return type_named(f"large_{self.type}") if self.large else self.type
+
+    def described(self) -> ColumnRoom:
+        """For the kernels."""
+        values, offsets, validity, sightings = (
+            self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
+        )
+        return ColumnRoom(
+            position=self.position,
+            type=self.made,
+            guess=self.guess,
+            values=values,
+            offsets=offsets,
+            validity=validity,
+            sightings=sightings,
+        )
+
+    def make_rooms(self, launcher: Launcher, rows: int) -> None:
+        """Room for so many rows, of which bits are zeros; what else there is may hold anything. That of strings is made when
+        their bytes are counted.
+        """
+        words = validity_words(rows)
+        self.rooms["validity"] = launcher.room(words * 4, fill=0)
+        if has_offsets(self.made):
+            self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8)
+        elif self.made.bits == 1:
+            self.rooms["values"] = launcher.room(words * 4, fill=0)
+        else:
+            self.rooms["values"] = launcher.room(rows * self.made.bits // 8)
+
+    def column(self, launcher: Launcher, rows: int) -> Column:
+        """The column made."""
+        result: Any = launcher.result
+        rooms = self.rooms
+        return new_column(
+            type=self.made,
+            length=rows,
+            null_count=self.nulls,
+            values=result(rooms["values"]),
+            validity=result(rooms["validity"]) if self.nulls and self.type.name != "null" else None,
+            offsets=result(rooms["offsets"]) if "offsets" in rooms else None,
+        )
+
+
+def validity_words(rows: int) -> int:
+    """Words of 32 bits for so many rows, and one that is partly empty."""
+    return rows // 32 + 1
+
+
+def strings_of(taken: Iterable[Taken]) -> list[Taken]:
+    """Those that have offsets."""
+    return [one for one in taken if has_offsets(one.type)]
+
+
+def ordered(taken: Sequence[Taken]) -> list[Taken]:
+    """In the order of the kernels' table: those of strings first."""
+    return sorted(taken, key=lambda one: not has_offsets(one.type))

@@ -1,0 +1,328 @@
+// Fields to typed values, one column of one tile at a time, compiled once for each instruction set.
+//
+// A column's loop knows its type, so nothing is decided per field but what the field itself demands: a fast form takes
+// the common shapes, and whatever it declines (nulls, odd shapes, misfits) goes to the slow path, where the shared
+// rules decide. Cost per field: 8 bytes of index and the field's text are read, the value is written.
+#include "columns/convert/cpu/convert.hpp"
+
+#include "columns/convert/cpu/field.hpp"
+#include "columns/convert/cpu/lanes.hpp"
+#include "columns/convert/cpu/shapes.hpp"
+#include "columns/rules/kinds.hpp"
+#include "columns/rules/utf8.hpp"
+#include "core/cpu/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+namespace {
+
+HR_FN void set_bit(u64* bits, usize i) { bits[i / 64] |= u64{1} << (i % 64); }
+
+bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
+bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
+
+FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, usize n) {
+    if (!rows.may_need_unquoting) return {p, n, false};
+    const FieldBytes field = strip(*rows.dialect, p, n);
+    return {job.scratch, copy_text(*rows.dialect, field, job.scratch), field.quoted};
+}
+
+Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
+    const FieldRules& rules = *job.rules;
+    if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
+    return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
+}
+
+template <class T>
+constexpr bool is_double = false;
+template <>
+constexpr bool is_double<double> = true;
+
+// The slow path of a value: null (false), a value by the rule (true), or a misfit, which is null too.
+template <class T, class Shape>
+[[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
+                                       const Shape& shape, T& out) {
+    const FieldBytes field = whole_text(rows, job, rows.text + start, end - start);
+    if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
+    if (job.inferred) {
+        const Kind kind = classify_field(job, field.text, field.size);
+        const bool fits =
+            holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
+        // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
+        if constexpr (is_double<T>) {
+            if (fits && is_rounded(job.rules->marks, field.text, field.size, out, job.number)) {
+                job.misfits.kind(job.misfits.context, row, ROUNDED, start);
+            }
+        }
+        if (!fits) {
+            const bool held = holds(static_cast<Kind>(job.guess), kind);
+            job.misfits.kind(job.misfits.context, row, held ? UNFIT : static_cast<u8>(kind), start);
+        }
+        return fits;
+    }
+    const Parse status = shape.rule(field.text, field.size, out);
+    if (status == Parse::ok) return true;
+    job.misfits.fault(job.misfits.context, row, status == Parse::overflow ? Fault::overflow : Fault::type, start);
+    return false;
+}
+
+// The loop of every fixed-width type. A shape has the type's `fast` form, which may decline, its `rule`, the reference,
+// and, where there are lanes, `eight`, which converts eight rows and returns those that it declines.
+template <class T, class Shape, class Store>
+HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
+    const ColumnFields fields(rows, job.column);
+    const FieldRules& rules = *job.rules;
+    const bool plain = !rows.may_need_unquoting;
+    const bool by_rule = rules.nulls_look_like_values || (job.inferred && rules.words_look_like_values);
+    usize nulls = 0;
+    const auto one = [&](usize row) {
+        const u32 start = fields.start(row), end = fields.end(row);
+        FieldBytes field = {rows.text + start, end - start, false};
+        if (!plain) field = strip(*rows.dialect, field.text, field.size);
+        T value{};
+        bool present;
+        if (field.size == 0 && !field.quoted && (rules.empty_is_null || fields.missing(row))) {
+            present = false;
+        } else if (!by_rule && shape.fast(field.text, field.size, value)) [[likely]] {
+            present = true;
+        } else {
+            present = convert_by_rule(rows, job, row, start, end, shape, value);
+            if (!present) value = T{};
+        }
+        store(row, value);
+        if (!present) {
+            set_bit(job.nulls, row);
+            ++nulls;
+        }
+    };
+    usize row = 0;
+#if defined(HR_ISA_AVX512)
+    if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
+        const Dialect& dialect = *rows.dialect;
+        const bool usual = !by_rule && !dialect.skip_initial_space;
+        // Which lenient fields are quoted is told one by one: no number begins with a quote, so those are declined.
+        const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
+        T* const values = static_cast<T*>(job.values) + job.row_base;
+        for (; usual && row + LANES <= rows.rows; row += LANES) {
+            LaneFields lanes = load_fields(rows, fields, row);
+            if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
+            u32 declined = shape.eight(rows, lanes, values + row);
+            for (; declined != 0; declined &= declined - 1) one(row + static_cast<usize>(trailing_zeros(declined)));
+        }
+    }
+#endif
+    for (; row < rows.rows; ++row) one(row);
+    return nulls;
+}
+
+template <class T>
+HR_FN auto store_to(const ColumnJob& job) {
+    T* const values = static_cast<T*>(job.values) + job.row_base;
+    return [values](usize row, T value) { values[row] = value; };
+}
+
+template <class T, class Shape>
+usize convert_numbers(const TileRows& rows, const ColumnJob& job, const Shape& shape) {
+    if (are_usual(job.rules->marks)) return convert_values<T>(rows, job, shape, store_to<T>(job));
+    return convert_values<T>(rows, job, MarkedShape<T, Shape>{shape, job.rules->marks, job.number}, store_to<T>(job));
+}
+
+template <class T>
+usize convert_int(const TileRows& rows, const ColumnJob& job) {
+    if constexpr (sizeof(T) == 8) {
+        const bool hex = job.inferred && is_hex_kind(static_cast<Kind>(job.guess));
+        if (hex) return convert_values<T>(rows, job, HexShape<T>{}, store_to<T>(job));
+    }
+    return convert_numbers<T>(rows, job, IntShape<T>{job.inferred});
+}
+
+template <class T>
+usize convert_float(const TileRows& rows, const ColumnJob& job) {
+    return convert_numbers<T>(rows, job, FloatShape<T>{job.inferred});
+}
+
+// Whether dates and times have no form but ISO 8601's.
+bool has_iso_alone(const ColumnJob& job) { return job.rules->dates.iso_first && job.rules->dates.count == 0; }
+
+usize convert_date(const TileRows& rows, const ColumnJob& job) {
+    if (has_iso_alone(job)) return convert_values<i32>(rows, job, DateShape{}, store_to<i32>(job));
+    return convert_values<i32>(rows, job, FormattedDateShape{{job.rules->dates, job.inferred}}, store_to<i32>(job));
+}
+
+usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
+    const TimestampShape shape = {job.type.units_per_second, job.type.utc, job.type.utc && job.inferred};
+    if (has_iso_alone(job) && job.type.zone == nullptr) {
+        return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+    }
+    const FormattedTimestampShape formatted = {{job.rules->dates, job.inferred}, shape, job.type.zone};
+    return convert_values<i64>(rows, job, formatted, store_to<i64>(job));
+}
+
+template <class T>
+usize convert_time(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<T>(rows, job, TimeShape<T>{job.type.units_per_second}, store_to<T>(job));
+}
+
+usize convert_duration(const TileRows& rows, const ColumnJob& job) {
+    const DurationShape shape = {job.type.units_per_second, !job.inferred};
+    return convert_values<i64>(rows, job, shape, store_to<i64>(job));
+}
+
+usize convert_decimal(const TileRows& rows, const ColumnJob& job) {
+    return convert_numbers<Int128>(rows, job, DecimalShape{{job.type.precision, job.type.scale}});
+}
+
+usize convert_null(const TileRows& rows, const ColumnJob& job) {
+    return convert_values<bool>(rows, job, NullShape{}, [](usize, bool) {});
+}
+
+usize convert_bool(const TileRows& rows, const ColumnJob& job) {
+    u64* const bits = job.bits;
+    return convert_values<bool>(rows, job, BoolShape{*job.rules}, [bits](usize row, bool value) {
+        if (value) set_bit(bits, row);
+    });
+}
+
+// Text is checked on the bytes as they stand in the file, so that a fault's place is exact: what unquoting takes away
+// is ASCII.
+bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
+    const usize invalid = find_invalid_utf8(field.text, field.size);
+    if (invalid == field.size) return true;
+    const u32 at = static_cast<u32>(field.text - rows.text + invalid);
+    job.misfits.fault(job.misfits.context, row, Fault::encoding, at);
+    return false;
+}
+
+// The same for a caller who wants text mended: as if all the source had been, before it was looked at.
+template <bool Plain>
+[[gnu::noinline]] usize put_mended(const TileRows& rows, const ColumnJob& job, const FieldBytes& field, u8* to) {
+    if (Plain) return replace_invalid_utf8(field.text, field.size, to);
+    const usize size = replace_invalid_utf8(field.text, field.size, job.scratch);
+    return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
+}
+
+template <bool Plain>
+ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    const FieldRules& rules = *job.rules;
+    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
+    u8* out = job.string_bytes;
+    usize nulls = 0, replaced = 0;
+    const bool may_be_invalid = rows.has_high_bytes && has_text(job.type);
+    const bool mends = may_be_invalid && rules.replace_invalid;
+    const bool checks = may_be_invalid && !mends;
+    for (usize row = 0; row < rows.rows; ++row) {
+        const u32 start = fields.start(row);
+        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+        if (!Plain) field = strip(*rows.dialect, field.text, field.size);
+        bool present = true;
+        usize size = 0;
+        if (field.size == 0 && (Plain || !field.quoted) && (rules.empty_is_null || fields.missing(row))) {
+            present = false;
+        } else if (checks && !check_text(rows, job, row, field)) {
+            present = false;
+        } else {
+            if (mends && find_invalid_utf8(field.text, field.size) < field.size) {
+                size = put_mended<Plain>(rows, job, field, out);
+                ++replaced;
+            } else {
+                size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                             : copy_text(*rows.dialect, field, out);
+            }
+            if ((words || (!Plain && field.quoted)) && is_null(rules, out, size, field.quoted)) present = false;
+        }
+        if (present) {
+            out += size;
+        } else {
+            set_bit(job.nulls, row);
+            ++nulls;
+        }
+        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+    }
+    return {nulls, static_cast<usize>(out - job.string_bytes), replaced};
+}
+
+// A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no
+// field is a value.
+ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    for (usize row = 0; row < rows.rows; ++row) {
+        set_bit(job.nulls, row);
+        job.string_ends[row] = 0;
+        const u32 start = fields.start(row);
+        const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
+        if (fields.missing(row) || is_null(*job.rules, field.text, field.size, field.quoted)) continue;
+        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(job, field.text, field.size)), start);
+    }
+    return {rows.rows, 0, 0};
+}
+
+usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
+    switch (job.type.id) {
+        case TypeId::boolean:
+            return convert_bool(rows, job);
+        case TypeId::int8:
+            return convert_int<i8>(rows, job);
+        case TypeId::int16:
+            return convert_int<i16>(rows, job);
+        case TypeId::int32:
+            return convert_int<i32>(rows, job);
+        case TypeId::int64:
+            return convert_int<i64>(rows, job);
+        case TypeId::uint8:
+            return convert_int<u8>(rows, job);
+        case TypeId::uint16:
+            return convert_int<u16>(rows, job);
+        case TypeId::uint32:
+            return convert_int<u32>(rows, job);
+        case TypeId::uint64:
+            return convert_int<u64>(rows, job);
+        case TypeId::float32:
+            return convert_float<float>(rows, job);
+        case TypeId::float64:
+            return convert_float<double>(rows, job);
+        case TypeId::date32:
+            return convert_date(rows, job);
+        case TypeId::timestamp:
+            return convert_timestamp(rows, job);
+        case TypeId::time32:
+            return convert_time<i32>(rows, job);
+        case TypeId::time64:
+            return convert_time<i64>(rows, job);
+        case TypeId::duration:
+            return convert_duration(rows, job);
+        case TypeId::decimal128:
+            return convert_decimal(rows, job);
+        case TypeId::null:
+            return convert_null(rows, job);
+        case TypeId::string:
+        case TypeId::large_string:
+        case TypeId::binary:
+        case TypeId::large_binary:
+            break;
+    }
+    return 0;
+}
+
+ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
+    if (job.inferred && !is_settled(static_cast<Kind>(job.guess))) return classify_column(rows, job);
+    if (has_text(job.type) || has_bytes(job.type)) {
+        const bool plain = job.raw || !rows.may_need_unquoting;
+        return plain ? convert_strings<true>(rows, job) : convert_strings<false>(rows, job);
+    }
+    return {convert_fixed_width(rows, job), 0, 0};
+}
+
+usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted) {
+    const FieldBytes field = strip(*rows.dialect, rows.text + start, end - start);
+    quoted = field.quoted;
+    return copy_text(*rows.dialect, field, to);
+}
+
+}  // namespace
+
+const ConvertKernels& convert_kernels() {
+    static constexpr ConvertKernels kernels = {convert, field_text};
+    return kernels;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,73 @@
+// Fast forms of text to decimal128 for up to 16 bytes after the sign; each gives what rules/parse_decimal.hpp gives, or
+// declines. 16 bytes from `p` on must be readable.
+#pragma once
+
+#include "columns/convert/cpu/fast_number.hpp"
+#include "columns/convert/cpu/lanes.hpp"
+#include "columns/rules/parse_decimal.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// What a decimal column's type asks of a mantissa: "12.5" of decimal128(5, 3) is 125, with two zeros to come, which
+// must be below 10^3.
+struct DecimalFormat {
+    i32 precision;
+    i32 scale;
+};
+
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+
+HR_FN bool fast_decimal(const u8* p, usize n, DecimalFormat format, Int128& out) {
+    const bool negative = n > 0 && *p == '-';
+    p += negative;
+    n -= negative;
+    u64 mantissa;
+    usize point;
+    if (n - 1 >= 16 || !short_decimal(p, n, mantissa, point)) return false;
+    const i32 missing = format.scale - static_cast<i32>(point);
+    const i32 left = format.precision - missing;
+    if (missing < 0 || missing > 19 || left < 0 || (left < 19 && mantissa >= POWERS_OF_TEN[left])) return false;
+    const Int128 value = multiply(mantissa, POWERS_OF_TEN[missing]);
+    out = negative ? negate(value) : value;
+    return true;
+}
+
+#else
+
+HR_FN bool fast_decimal(const u8*, usize, DecimalFormat, Int128&) {
+    return false;  // the rule serves
+}
+
+#endif
+
+#if defined(HR_ISA_AVX512)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+
+// Puts eight decimals that 63 bits hold; returns the rows that it declines.
+HR_FN __mmask8 store_decimals(const LaneDecimals& found, DecimalFormat format, Int128* values) {
+    const Lane64 missing =
+        _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.scale))), found.decimals);
+    const Lane64 left = _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.precision))), missing);
+    // A mantissa is below 10^16 and a product below 10^18.
+    const Lane64 room = _mm512_min_epi64(left, _mm512_sub_epi64(all_lanes(18), missing));
+    const __mmask8 fine = _mm512_cmpge_epi64_mask(missing, _mm512_setzero_si512()) &
+                          _mm512_cmpge_epi64_mask(room, _mm512_setzero_si512());
+    const Lane64 limit = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), fine, room, POWERS_OF_TEN, 8);
+    const Lane64 power = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), fine, missing, POWERS_OF_TEN, 8);
+    const Lane64 product = _mm512_mullo_epi64(found.mantissa, power);
+    const Lane64 low = _mm512_mask_sub_epi64(product, found.negative, _mm512_setzero_si512(), product);
+    const Lane64 high = _mm512_srai_epi64(low, 63);
+    const Lane64 first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const Lane64 second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    _mm512_storeu_si512(values, _mm512_permutex2var_epi64(low, first, high));
+    _mm512_storeu_si512(values + 4, _mm512_permutex2var_epi64(low, second, high));
+    return static_cast<__mmask8>(~(fine & _mm512_cmplt_epu64_mask(found.mantissa, limit)));
+}
+
+#pragma GCC diagnostic pop
+
+#endif
+
+HR_END_NAMESPACE

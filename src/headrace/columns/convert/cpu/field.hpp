@@ -1,0 +1,154 @@
+// From the bytes of a field to its text: initial spaces, quotes and escapes undone; and the texts that mean null.
+#pragma once
+
+#include "columns/convert/cpu/convert.hpp"
+#include "columns/rules/special_words.hpp"
+#include "core/cpu/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+
+struct FieldBytes {
+    const u8* text;
+    usize size;
+    bool quoted;
+};
+
+HR_HOT usize leading_run(const u8* p, usize n, int byte) {
+    usize count = 0;
+    while (count < n && p[count] == byte) ++count;
+    return count;
+}
+
+HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
+    usize count = 0;
+    while (count < n && p[n - count - 1] == byte) ++count;
+    return count;
+}
+
+// Whether a field that begins with a quote is enclosed in quotes: an odd run of them, other text, an odd run; or quotes
+// alone, "" and """". What else there is, is text. Where two quotes do not stand for one, the last byte is a quote.
+// (structure/cpu/lenient.hpp)
+[[gnu::noinline]] HR_FN bool lenient_quoted(const Dialect& dialect, const u8* p, usize n) {
+    if (!dialect.double_quote) {
+        return p[n - 1] == dialect.quote && (dialect.escape < 0 || trailing_run(p, n - 1, dialect.escape) % 2 == 0);
+    }
+    const usize leading = leading_run(p, n, dialect.quote);
+    if (leading == n) return n % 2 == 0;
+    usize trailing = trailing_run(p, n, dialect.quote);
+    if (trailing != 0 && dialect.escape >= 0) trailing -= trailing_run(p, n - trailing, dialect.escape) % 2;
+    return leading % 2 == 1 && trailing % 2 == 1;
+}
+
+// The bytes without initial spaces and enclosing quotes; doubled quotes and escapes are still in them.
+HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
+    if (dialect.skip_initial_space) {
+        for (; n > 0 && *p == ' '; --n) ++p;
+    }
+    if (dialect.quote < 0 || n < 2 || *p != dialect.quote) return {p, n, false};
+    if (dialect.lenient && !lenient_quoted(dialect, p, n)) return {p, n, false};
+    return {p + 1, n - 2, true};
+}
+
+// Copies text up to the next byte that `marks` finds, 64 bytes at a time: `to` and `p` have 64 more bytes. Returns its
+// offset, or n.
+template <class Marks>
+HR_HOT usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const u64 found = marks(Block(p + pos));
+        __builtin_memcpy(to + pos, p + pos, BLOCK);
+        if (found != 0) {
+            const usize at = pos + static_cast<usize>(trailing_zeros(found));
+            return at < n ? at : n;
+        }
+    }
+    return n;
+}
+
+#if defined(HR_ISA_AVX512)
+
+// Undoes doubled quotes, 64 bytes at a time and whatever is in them: quotes come in pairs, and the first of each goes.
+// Bytes `inside` a pair are those from its first quote up to its second.
+HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
+    u8* out = to;
+    u64 inside = 0;  // all ones if a pair is cut by the block's border
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const u64 valid = n - pos >= BLOCK ? ~u64{0} : (u64{1} << (n - pos)) - 1;
+        const __m512i bytes = _mm512_loadu_si512(p + pos);
+        const u64 quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(quote))) & valid;
+        const u64 pairs = prefix_xor(quotes) ^ inside;
+        const u64 kept = valid & ~(quotes & pairs);
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, bytes));
+        out += count_ones(kept);
+        inside = static_cast<u64>(static_cast<i64>(pairs) >> 63);
+    }
+    return static_cast<usize>(out - to);
+}
+
+#endif
+
+// Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it
+// is.
+HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
+    const bool doubled = field.quoted && dialect.double_quote;
+#if defined(HR_ISA_AVX512)
+    if (doubled && dialect.escape < 0 && !dialect.lenient)
+        return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
+#endif
+    const auto marks = [&](const Block& block) {
+        const u64 quotes = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
+        return quotes | (dialect.escape >= 0 ? block.equals(static_cast<u8>(dialect.escape)) : 0);
+    };
+    const u8* p = field.text;
+    const u8* const end = p + field.size;
+    u8* out = to;
+    while (p < end) {
+        const usize copied = copy_until(p, static_cast<usize>(end - p), out, marks);
+        p += copied;
+        out += copied;
+        if (p == end) break;
+        // The input's last byte has none behind it, and stands for itself; so does a lenient quote that is not doubled.
+        const bool single = dialect.lenient && *p == dialect.quote && p + 1 < end && p[1] != *p;
+        if (end - p > 1 && !single) ++p;
+        *out++ = *p++;
+    }
+    return static_cast<usize>(out - to);
+}
+
+// Where a column's fields lie in a tile: a walk down one column of the index.
+class ColumnFields {
+public:
+    ColumnFields(const TileRows& rows, usize column)
+        : column_(column), end_(rows.ends + column), widths_(rows.widths), stride_(rows.columns) {
+        const bool last = column + 1 == rows.columns;
+        if (rows.field_starts != nullptr) {
+            start_ = rows.field_starts + column;
+            start_stride_ = rows.columns;
+        } else {
+            start_ = column == 0 ? rows.starts : rows.ends + column - 1;
+            start_stride_ = column == 0 ? 1 : rows.columns;
+            start_offset_ = column == 0 ? 0 : 1;
+            back_ = (last ? rows.dialect->line_end_length : rows.dialect->separator_length) - 1;
+        }
+    }
+    u32 start(usize row) const { return start_[row * start_stride_] + start_offset_; }
+    u32 end(usize row) const { return end_[row * stride_] - back_; }
+    // Whether the record of a row ended before this column.
+    bool missing(usize row) const { return widths_ != nullptr && widths_[row] <= column_; }
+
+    const u32* starts() const { return start_; }
+    const u32* ends() const { return end_; }
+    usize start_stride() const { return start_stride_; }
+    usize stride() const { return stride_; }
+    u32 start_offset() const { return start_offset_; }  // from an entry of starts() to the field's first byte
+    u32 back() const { return back_; }                  // from an entry of ends() to the end of the field's bytes
+
+private:
+    usize column_;
+    const u32* start_;
+    const u32* end_;
+    const u32* widths_;
+    usize stride_, start_stride_;
+    u32 start_offset_ = 0, back_ = 0;
+};
+
+HR_END_NAMESPACE

@@ -1,0 +1,263 @@
+// Eight rows of a column at once with AVX-512: one row is a 64-bit lane. Each function converts the rows whose text has
+// the common shape, and says which have not (a bit a row); those go one by one through the rules. Text within 16 bytes
+// behind each field's start must be readable.
+#pragma once
+
+#include "columns/convert/cpu/field.hpp"
+#include "core/cpu/simd.hpp"
+
+#if defined(HR_ISA_AVX512)
+
+// Masks are 8 bits wide, and C++ widens what is made of two of them to int.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+
+HR_BEGIN_NAMESPACE
+
+constexpr usize LANES = 8;
+using Lane64 = __m512i;
+
+HR_HOT Lane64 all_lanes(u64 value) { return _mm512_set1_epi64(static_cast<i64>(value)); }
+HR_HOT Lane64 gather8(const u8* text, Lane64 at) { return _mm512_i64gather_epi64(at, text, 1); }
+
+// The bytes of eight fields: where they start, and how many they are.
+struct LaneFields {
+    Lane64 start, size;
+    __mmask8 quoted;
+    Lane64 head;  // the first eight bytes
+};
+
+HR_HOT Lane64 index_entries(const u32* from, __m256i at) {
+    return _mm512_cvtepu32_epi64(_mm256_i32gather_epi32(reinterpret_cast<const int*>(from), at, 4));
+}
+
+HR_HOT LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i at = _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(fields.stride())));
+    LaneFields lanes;
+    const u32* const starts = fields.starts() + row * fields.start_stride();
+    if (fields.start_stride() == 1) {
+        lanes.start = _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(starts)));
+    } else {
+        lanes.start = index_entries(starts, at);
+    }
+    lanes.start = _mm512_add_epi64(lanes.start, all_lanes(fields.start_offset()));
+    const Lane64 ends = index_entries(fields.ends() + row * fields.stride(), at);
+    lanes.size = _mm512_sub_epi64(_mm512_sub_epi64(ends, all_lanes(fields.back())), lanes.start);
+    lanes.head = gather8(rows.text, lanes.start);
+    lanes.quoted = 0;
+    return lanes;
+}
+
+HR_HOT __mmask8 first_byte_is(Lane64 head, u8 byte) {
+    return _mm512_cmpeq_epi64_mask(_mm512_and_si512(head, all_lanes(0xFF)), all_lanes(byte));
+}
+
+// Takes enclosing quotes off; the seven bytes behind the first quote are what is left of the head.
+HR_HOT void strip_quotes(LaneFields& lanes, u8 quote) {
+    const __mmask8 at_least_two = _mm512_cmpgt_epi64_mask(lanes.size, all_lanes(1));
+    lanes.quoted = first_byte_is(lanes.head, quote) & at_least_two;
+    lanes.start = _mm512_mask_add_epi64(lanes.start, lanes.quoted, lanes.start, all_lanes(1));
+    lanes.size = _mm512_mask_sub_epi64(lanes.size, lanes.quoted, lanes.size, all_lanes(2));
+    lanes.head = _mm512_mask_srli_epi64(lanes.head, lanes.quoted, lanes.head, 8);
+}
+
+// Up to eight digits a lane, with or without a point, which may be another mark than '.'.
+struct LaneDigits {
+    Lane64 value;
+    Lane64 point;    // 1 in the byte where the point is, counted when the text is moved to the lane's upper end
+    __mmask8 wrong;  // something else is in the text, or two points
+};
+
+// As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point
+// moves up by one byte over it; then neighbours are merged, to pairs, fours and eights.
+HR_HOT LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
+    const Lane64 shift = _mm512_sub_epi64(all_lanes(64), _mm512_slli_epi64(size, 3));
+    Lane64 digits = _mm512_sllv_epi64(_mm512_xor_si512(text, _mm512_set1_epi8('0')), shift);
+    const __mmask64 points = _mm512_cmpeq_epi8_mask(digits, _mm512_set1_epi8(static_cast<char>(point ^ '0')));
+    const __mmask64 others = _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9)) & ~points;
+    LaneDigits found;
+    found.point = _mm512_maskz_set1_epi8(points, 1);
+    const Lane64 below = _mm512_sub_epi64(found.point, all_lanes(1));
+    const Lane64 beyond = _mm512_sub_epi64(_mm512_slli_epi64(found.point, 8), all_lanes(1));
+    const __mmask8 has_point = _mm512_test_epi64_mask(found.point, found.point);
+    const Lane64 closed =
+        _mm512_or_si512(_mm512_andnot_si512(beyond, digits), _mm512_slli_epi64(_mm512_and_si512(digits, below), 8));
+    digits = _mm512_mask_mov_epi64(digits, has_point, closed);
+    const Lane64 pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(1 << 8 | 10));
+    const Lane64 fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(1 << 16 | 100));
+    found.value = _mm512_add_epi64(_mm512_mul_epu32(fours, all_lanes(10000)), _mm512_srli_epi64(fours, 32));
+    const Lane64 wrong = _mm512_maskz_set1_epi8(others, 1);
+    found.wrong = _mm512_test_epi64_mask(wrong, wrong) | _mm512_test_epi64_mask(found.point, below);
+    return found;
+}
+
+// [-]digits[.digits] of eight rows: at most 16 bytes, of which a sign's row may have 15 digits.
+struct LaneDecimals {
+    Lane64 mantissa;
+    Lane64 decimals;  // digits behind the point
+    __mmask8 negative;
+    __mmask8 has_point;
+    __mmask8 declined;
+};
+
+HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical, u8 point) {
+    LaneDecimals made;
+    made.negative = first_byte_is(lanes.head, '-') & _mm512_test_epi64_mask(lanes.size, lanes.size);
+    const Lane64 signs = _mm512_maskz_set1_epi64(made.negative, 1);
+    const Lane64 size = _mm512_sub_epi64(lanes.size, signs);
+    const Lane64 head = _mm512_mask_srli_epi64(lanes.head, made.negative, lanes.head, 8);
+    // Bytes of the head that are not the field's sign or quote.
+    const Lane64 usable =
+        _mm512_sub_epi64(_mm512_sub_epi64(all_lanes(8), signs), _mm512_maskz_set1_epi64(lanes.quoted, 1));
+    const __mmask8 is_long = _mm512_cmpgt_epi64_mask(size, usable);
+    made.declined = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
+    if (canonical) {
+        // 007 and 00.5 are text; 0, 0.5 are not.
+        const Lane64 second = _mm512_and_si512(_mm512_srli_epi64(head, 8), all_lanes(0xFF));
+        const __mmask8 point_second = _mm512_cmpeq_epi64_mask(second, all_lanes(point));
+        const __mmask8 several = _mm512_cmpgt_epi64_mask(size, all_lanes(1));
+        made.declined |= first_byte_is(head, '0') & several & static_cast<__mmask8>(~point_second);
+    }
+    Lane64 tail = head, tail_size = size;
+    if (is_long) [[unlikely]] {
+        const Lane64 end = _mm512_add_epi64(lanes.start, lanes.size);
+        // A long field has eight bytes before its end, its quote's and sign's place included.
+        tail = _mm512_mask_i64gather_epi64(head, is_long, _mm512_sub_epi64(end, all_lanes(8)), rows.text, 1);
+        tail_size = _mm512_mask_mov_epi64(size, is_long, all_lanes(8));
+        made.declined |= _mm512_mask_cmplt_epi64_mask(is_long, size, all_lanes(8));
+        made.declined |= _mm512_cmpgt_epi64_mask(_mm512_sub_epi64(size, tail_size), usable);
+    }
+    const LaneDigits low = digits_of(tail, tail_size, point);
+    made.mantissa = low.value;
+    made.declined |= low.wrong;
+    made.has_point = _mm512_test_epi64_mask(low.point, low.point);
+    made.decimals = _mm512_maskz_srli_epi64(made.has_point, _mm512_lzcnt_epi64(low.point), 3);
+    if (is_long) [[unlikely]] {
+        const LaneDigits high = digits_of(head, _mm512_sub_epi64(size, tail_size), point);
+        const __mmask8 high_point = _mm512_test_epi64_mask(high.point, high.point);
+        const Lane64 scale = _mm512_mask_mov_epi64(all_lanes(100'000'000), made.has_point, all_lanes(10'000'000));
+        made.mantissa = _mm512_add_epi64(made.mantissa, _mm512_mul_epu32(high.value, scale));
+        made.declined |= high.wrong | (high_point & made.has_point);
+        const Lane64 behind = _mm512_add_epi64(_mm512_srli_epi64(_mm512_lzcnt_epi64(high.point), 3), all_lanes(8));
+        made.decimals = _mm512_mask_mov_epi64(made.decimals, high_point, behind);
+        made.has_point |= high_point;
+    }
+    made.declined |= made.has_point & _mm512_cmpeq_epi64_mask(size, all_lanes(1));
+    return made;
+}
+
+// Puts eight integers; returns the rows whose value the type does not hold.
+template <class T>
+HR_HOT __mmask8 store_ints(const LaneDecimals& found, T* values) {
+    constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
+    constexpr u64 top = ~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0));
+    const __mmask8 negative = is_signed ? found.negative : __mmask8{0};
+    const Lane64 value = _mm512_mask_sub_epi64(found.mantissa, negative, _mm512_setzero_si512(), found.mantissa);
+    if constexpr (sizeof(T) == 8) {
+        _mm512_storeu_si512(values, value);
+    } else if constexpr (sizeof(T) == 4) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm512_cvtepi64_epi32(value));
+    } else if constexpr (sizeof(T) == 2) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(values), _mm512_cvtepi64_epi16(value));
+    } else {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(values), _mm512_cvtepi64_epi8(value));
+    }
+    const Lane64 most = _mm512_mask_add_epi64(all_lanes(top), negative, all_lanes(top), all_lanes(1));
+    return _mm512_cmpgt_epu64_mask(found.mantissa, most) | (found.negative & static_cast<__mmask8>(~negative));
+}
+
+// Puts eight floats: a mantissa and a power of ten that are both exact are divided once, and so rounded once (Clinger
+// 1990). Returns the rows where they are not.
+template <class T>
+HR_HOT __mmask8 store_floats(const LaneDecimals& found, T* values) {
+    constexpr u64 exact = sizeof(T) == 8 ? u64{1} << 53 : u64{1} << 24;
+    const __m512d lower = _mm512_setr_pd(1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7);
+    const __m512d upper = _mm512_setr_pd(1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15);
+    const __m512d power = _mm512_permutex2var_pd(lower, found.decimals, upper);
+    const __m512d mantissa = _mm512_cvtepu64_pd(found.mantissa);
+    const __mmask8 inexact = _mm512_cmpgt_epu64_mask(found.mantissa, all_lanes(exact));
+    if constexpr (sizeof(T) == 8) {
+        const Lane64 sign = _mm512_maskz_set1_epi64(found.negative, static_cast<i64>(u64{1} << 63));
+        const Lane64 bits = _mm512_or_si512(_mm512_castpd_si512(_mm512_div_pd(mantissa, power)), sign);
+        _mm512_storeu_si512(values, bits);
+        return inexact;
+    } else {
+        const __m256 quotient = _mm256_div_ps(_mm512_cvtpd_ps(mantissa), _mm512_cvtpd_ps(power));
+        const __m256i sign = _mm256_maskz_set1_epi32(found.negative, static_cast<i32>(u32{1} << 31));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm256_or_si256(_mm256_castps_si256(quotient), sign));
+        return inexact | _mm512_cmpgt_epu64_mask(found.decimals, all_lanes(10));
+    }
+}
+
+// Two-digit numbers of up to four byte pairs a lane, as 16-bit parts.
+HR_HOT Lane64 pairs_of(Lane64 text, u64 which) {
+    const Lane64 digits = _mm512_and_si512(text, _mm512_set1_epi8(0xF));
+    const Lane64 upper = _mm512_set1_epi64(0x0808080808080808);
+    const Lane64 odd_lane = _mm512_setr_epi64(0, -1, 0, -1, 0, -1, 0, -1);
+    // A shuffle counts bytes within 128 bits, so every second lane's numbers are eight higher.
+    const Lane64 order = _mm512_add_epi8(all_lanes(which), _mm512_and_si512(odd_lane, upper));
+    return _mm512_maddubs_epi16(_mm512_shuffle_epi8(digits, order), _mm512_set1_epi16(1 << 8 | 10));
+}
+
+HR_HOT __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
+    u64 wanted;
+    __builtin_memcpy(&wanted, shape, 8);
+    const Lane64 over = _mm512_sub_epi8(text, all_lanes(wanted));
+    const Lane64 wrong = _mm512_maskz_set1_epi8(_mm512_cmpgt_epu8_mask(over, all_lanes(limits)), 1);
+    return _mm512_testn_epi64_mask(wrong, wrong);
+}
+
+// Days since 1970-01-01 of "2019-01-31"; `fine` loses the rows that are no such date.
+HR_HOT Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
+    fine &= lanes_shaped(head, "0000-00-", 0x0009090009090909) &
+            lanes_shaped(day_text, "00\0\0\0\0\0\0", 0xFFFFFFFFFFFF0909);
+    const Lane64 numbers = pairs_of(head, 0x0000060503020100);
+    const Lane64 part = all_lanes(0xFFFF);
+    const Lane64 century = _mm512_and_si512(numbers, part);
+    const Lane64 year = _mm512_add_epi64(_mm512_mul_epu32(century, all_lanes(100)),
+                                         _mm512_and_si512(_mm512_srli_epi64(numbers, 16), part));
+    const Lane64 month = _mm512_and_si512(_mm512_srli_epi64(numbers, 32), part);
+    const Lane64 day = _mm512_and_si512(pairs_of(day_text, 0x0100), part);
+    const Lane64 short_year = _mm512_sub_epi64(year, _mm512_mul_epu32(century, all_lanes(100)));
+    const __mmask8 full_century = _mm512_testn_epi64_mask(short_year, short_year);
+    const __mmask8 leap = (_mm512_testn_epi64_mask(year, all_lanes(3)) & ~full_century) |
+                          (full_century & _mm512_testn_epi64_mask(century, all_lanes(3)));
+    const Lane64 before =
+        _mm512_zextsi256_si512(_mm256_setr_epi16(0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 0, 0, 0));
+    const Lane64 lengths =
+        _mm512_zextsi256_si512(_mm256_setr_epi16(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0));
+    const __mmask8 february = _mm512_cmpeq_epi64_mask(month, all_lanes(2));
+    const Lane64 length = _mm512_permutexvar_epi16(month, lengths);
+    const Lane64 longest = _mm512_mask_add_epi64(length, leap & february, length, all_lanes(1));
+    fine &= _mm512_cmple_epu64_mask(month, all_lanes(12)) & _mm512_cmple_epu64_mask(day, longest) &
+            _mm512_test_epi64_mask(day, day);
+    // Leap days of the years before, from year 0 on; a century's end counts only every fourth time.
+    const Lane64 centuries =
+        _mm512_srli_epi64(_mm512_mul_epu32(_mm512_add_epi64(year, all_lanes(99)), all_lanes(5243)), 19);
+    Lane64 days = _mm512_add_epi64(_mm512_mul_epu32(year, all_lanes(365)), _mm512_permutexvar_epi16(month, before));
+    days = _mm512_add_epi64(days, _mm512_srli_epi64(_mm512_add_epi64(year, all_lanes(3)), 2));
+    days = _mm512_sub_epi64(days, centuries);
+    days = _mm512_add_epi64(days, _mm512_srli_epi64(_mm512_add_epi64(centuries, all_lanes(3)), 2));
+    days = _mm512_mask_add_epi64(days, leap & _mm512_cmpgt_epi64_mask(month, all_lanes(2)), days, all_lanes(1));
+    return _mm512_add_epi64(days, _mm512_sub_epi64(day, all_lanes(719529)));
+}
+
+// Seconds of "23:59:58".
+HR_HOT Lane64 time_of_lanes(Lane64 text, __mmask8& fine) {
+    fine &= lanes_shaped(text, "00:00:00", 0x0909000909000909);
+    const Lane64 numbers = pairs_of(text, 0x0000070604030100);
+    const Lane64 part = all_lanes(0xFFFF);
+    const Lane64 hour = _mm512_and_si512(numbers, part);
+    const Lane64 minute = _mm512_and_si512(_mm512_srli_epi64(numbers, 16), part);
+    const Lane64 second = _mm512_and_si512(_mm512_srli_epi64(numbers, 32), part);
+    fine &= _mm512_cmplt_epu64_mask(hour, all_lanes(24)) & _mm512_cmplt_epu64_mask(minute, all_lanes(60)) &
+            _mm512_cmplt_epu64_mask(second, all_lanes(60));
+    const Lane64 minutes = _mm512_add_epi64(_mm512_mul_epu32(hour, all_lanes(60)), minute);
+    return _mm512_add_epi64(_mm512_mul_epu32(minutes, all_lanes(60)), second);
+}
+
+HR_END_NAMESPACE
+
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,271 @@
+// What text of each type looks like: its fast form, its rule, and where there are lanes, eight rows at once. A shape's
+// `fast` may decline and then `rule`, the reference, decides; `eight` returns the rows that it declines.
+#pragma once
+
+#include "columns/convert/cpu/fast_decimal.hpp"
+#include "columns/convert/cpu/fast_number.hpp"
+#include "columns/convert/cpu/fast_time.hpp"
+#include "columns/convert/cpu/field.hpp"
+#include "columns/convert/cpu/lanes.hpp"
+#include "columns/rules/parse_duration.hpp"
+#include "columns/rules/parse_time.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// `canonical` is inference's demand: no leading zeros.
+template <class T>
+struct IntShape {
+    bool canonical;
+    bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
+                                          u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
+        return found.declined | found.has_point | store_ints(found, values);
+    }
+#endif
+};
+
+template <class T>
+struct FloatShape {
+    bool canonical;
+    bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
+                                          u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
+        return found.declined | store_floats(found, values);
+    }
+#endif
+};
+
+struct DateShape {
+    bool fast(const u8* p, usize n, i32& out) const {
+        i64 days;
+        if (!fast_date(p, n, days)) return false;
+        out = static_cast<i32>(days);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, i32& out) const { return parse_date32(p, n, out); }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i32* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(10));
+        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(values),
+                            _mm512_cvtepi64_epi32(days_of_lanes(head, day_text, fine)));
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+};
+
+// Text with an offset is an instant; a naive column cannot hold one, while text without an offset is taken as UTC where
+// the column is said to be that (where it is inferred to be, `offset_needed`).
+struct TimestampShape {
+    i64 units;
+    bool utc;
+    bool offset_needed;
+    bool fast(const u8* p, usize n, i64& out) const {
+        i64 seconds;
+        if (offset_needed || !fast_timestamp(p, n, seconds)) return false;
+        return !__builtin_mul_overflow(seconds, units, &out);
+    }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Timestamp timestamp;
+        const Parse status = parse_timestamp(p, n, timestamp);
+        if (status != Parse::ok) return status;
+        if (timestamp.has_offset && !utc) return Parse::invalid;
+        return scale_timestamp(timestamp, units, out);
+    }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
+        if (offset_needed || fine == 0) return 0xFF;
+        const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 day_text = gather8(rows.text + 8, lanes.start);
+        const Lane64 between = _mm512_and_si512(_mm512_srli_epi64(day_text, 16), all_lanes(0xFF));
+        const __mmask8 split =
+            _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
+        fine &= split;
+        const Lane64 days = days_of_lanes(head, day_text, fine);
+        const Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
+        if (units != 1) {
+            const Lane64 most = all_lanes(static_cast<u64>(INT64_LIMIT / units));
+            fine &= _mm512_cmple_epi64_mask(_mm512_abs_epi64(value), most);
+            value = _mm512_mullo_epi64(value, all_lanes(static_cast<u64>(units)));
+        }
+        _mm512_storeu_si512(values, value);
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+    static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
+};
+
+// Of a column that is inferred to be of hexadecimal numbers: a decimal one is none of them.
+template <class T>
+struct HexShape {
+    bool fast(const u8* p, usize n, T& out) const {
+        u64 value;
+        constexpr u64 LARGEST = static_cast<u64>(static_cast<T>(-1) < 0 ? ~u64{0} >> 1 : ~u64{0});
+        if (!is_hex(p, n) || parse_hex_magnitude(p + 2, n - 2, value) != Parse::ok || value > LARGEST) return false;
+        out = static_cast<T>(value);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
+};
+
+struct DecimalShape {
+    DecimalFormat format;
+    bool fast(const u8* p, usize n, Int128& out) const { return fast_decimal(p, n, format, out); }
+    Parse rule(const u8* p, usize n, Int128& out) const {
+        return parse_decimal128(p, n, format.precision, format.scale, out);
+    }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, Int128* values,
+                                          u8 point = '.') const {
+        const LaneDecimals found = decimals_of(rows, lanes, false, point);
+        return found.declined | store_decimals(found, format, values);
+    }
+#endif
+};
+
+// Numbers with other marks than a point: their plain form goes to the shape of such numbers. Lanes take another decimal
+// mark as it is, and decline grouped digits.
+template <class T, class Shape>
+struct MarkedShape {
+    Shape shape;
+    NumberMarks marks;
+    u8* number;  // room for one field
+    bool fast(const u8* p, usize n, T& out) const {
+        alignas(16) u8 plain[32];
+        usize size;
+        if (!fast_plain_number(marks, p, n, plain, size)) return false;
+        return shape.fast(plain, size, out);
+    }
+    Parse rule(const u8* p, usize n, T& out) const {
+        usize size;
+        return to_plain_number(marks, p, n, number, size) ? shape.rule(number, size, out) : Parse::invalid;
+    }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        return shape.eight(rows, lanes, values, marks.decimal);
+    }
+#endif
+};
+
+// Dates and times of formats that the caller gave, perhaps with ISO 8601 before them.
+struct FormattedTimes {
+    const DateFormats& formats;
+    bool inferred;
+    Parse read(const u8* p, usize n, Timestamp& out) const {
+        const DateFormat* used;
+        return parse_formatted(formats, p, n, out, used);
+    }
+    // Declines what inference may take for a number.
+    bool read_fast(const u8* p, usize n, Timestamp& out) const {
+        const DateFormat* used;
+        if (parse_formatted(formats, p, n, out, used) != Parse::ok) return false;
+        return !inferred || formats.before_numbers || used == nullptr || !used->may_be_number;
+    }
+};
+
+struct FormattedDateShape {
+    FormattedTimes times;
+    bool fast(const u8* p, usize n, i32& out) const {
+        Timestamp t;
+        return times.read_fast(p, n, t) && store(t, out) == Parse::ok;
+    }
+    Parse rule(const u8* p, usize n, i32& out) const {
+        Timestamp t;
+        const Parse status = times.read(p, n, t);
+        return status == Parse::ok ? store(t, out) : status;
+    }
+    static Parse store(const Timestamp& t, i32& out) {
+        if (!t.date_only) return Parse::invalid;
+        out = static_cast<i32>(t.seconds / 86400);
+        return Parse::ok;
+    }
+};
+
+// Text without an offset is local time of `zone`, where there is one.
+struct FormattedTimestampShape {
+    FormattedTimes times;
+    TimestampShape shape;
+    const Zone* zone;
+    mutable usize piece = 0;
+    bool fast(const u8* p, usize n, i64& out) const {
+        Timestamp t{};
+        const bool is_iso = times.formats.iso_first && fast_timestamp(p, n, t.seconds);
+        if (!is_iso && !times.read_fast(p, n, t)) return false;
+        return t.has_offset >= shape.offset_needed && store(t, out) == Parse::ok;
+    }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Timestamp t;
+        const Parse status = times.read(p, n, t);
+        return status == Parse::ok ? store(t, out) : status;
+    }
+    Parse store(Timestamp t, i64& out) const {
+        if (t.has_offset && !shape.utc) return Parse::invalid;
+        if (!t.has_offset && zone != nullptr && !to_utc(*zone, piece, t.seconds, t.seconds)) return Parse::invalid;
+        return scale_timestamp(t, shape.units, out);
+    }
+};
+
+template <class T>
+struct TimeShape {
+    i64 units;
+    bool fast(const u8* p, usize n, T& out) const {
+        i64 value;
+        if (!fast_time_of_day(p, n, units, value)) return false;
+        out = static_cast<T>(value);
+        return true;
+    }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_time<T>(p, n, units, out); }
+#if defined(HR_ISA_AVX512)
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values) const {
+        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(8));
+        const Lane64 text = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
+        const Lane64 seconds = time_of_lanes(text, fine);
+        const Lane64 value = _mm512_mullo_epi64(seconds, all_lanes(static_cast<u64>(units)));
+        if constexpr (sizeof(T) == 8) {
+            _mm512_storeu_si512(values, value);
+        } else {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), _mm512_cvtepi64_epi32(value));
+        }
+        return static_cast<__mmask8>(~fine);
+    }
+#endif
+};
+
+// 23:59:58 alone is a duration only where the column is said to be of them (where it is inferred to be, `clock_alone`
+// is false).
+struct DurationShape {
+    i64 units;
+    bool clock_alone;
+    bool fast(const u8* p, usize n, i64& out) const { return clock_alone && fast_time_of_day(p, n, units, out); }
+    Parse rule(const u8* p, usize n, i64& out) const {
+        Duration duration;
+        const Parse status = parse_duration(p, n, duration);
+        return status == Parse::ok ? scale_duration(duration, units, out) : status;
+    }
+};
+
+// Of a column of nulls: no text is a value.
+struct NullShape {
+    bool fast(const u8*, usize, bool&) const { return false; }
+    Parse rule(const u8*, usize, bool&) const { return Parse::invalid; }
+};
+
+struct BoolShape {
+    const FieldRules& rules;
+    bool fast(const u8* p, usize n, bool& out) const {
+        out = is_one_of(rules.true_words, p, n);
+        return out || is_one_of(rules.false_words, p, n);
+    }
+    Parse rule(const u8* p, usize n, bool& out) const { return fast(p, n, out) ? Parse::ok : Parse::invalid; }
+};
+
+HR_END_NAMESPACE

@@ -1,0 +1,1 @@
+"""Conversion on a GPU: what the fast and the general path share."""

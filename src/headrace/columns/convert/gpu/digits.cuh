@@ -1,0 +1,195 @@
+// Decimal digits in staged text, read backwards from a field's end, in words of four bytes at once: zeros stand in
+// front of the first digit, whatever the field's length, and numbers of several bytes are sums of products (dp4a,
+// dp2a).
+//
+// "-12.75": the eight bytes that end with it are "x,-12.75"; without the point ",-1" follows "x" to the right, so that
+// the last four are digits; those above the four are cut off; 1275 / 100 is exact in both parts and rounded once.
+#pragma once
+
+#include "columns/rules/digits.hpp"
+#include "gpu/block/byte_masks.cuh"
+
+namespace headrace {
+
+using tile::dot4;
+
+// Four digits, the first in the lowest byte: 1000 a + 100 b + 10 c + d.
+HR_FN u32 four_digits(u32 digits) {
+#if defined(__CUDACC__)
+    return __dp2a_hi((1u << 16) + 10, digits, __dp2a_lo((100u << 16) + 1000, digits, 0u));
+#else
+    return (digits & 0xFF) * 1000 + (digits >> 8 & 0xFF) * 100 + (digits >> 16 & 0xFF) * 10 + (digits >> 24);
+#endif
+}
+
+// The last `count` bytes of a word, 0 to 4 and more.
+HR_FN u32 last_bytes(i32 count) { return ~__funnelshift_rc(~0u, 0, static_cast<u32>(8 * (count < 0 ? 0 : count))); }
+
+// Words of four bytes each, the first of which begins at staged byte `at`.
+template <u32 count>
+HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
+    const u32* const from = text + at / 4;
+    u32 low = from[0];
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 high = from[i + 1];
+        words[i] = __funnelshift_r(low, high, 8 * at);
+        low = high;
+    }
+}
+
+// The same, the last of which ends at staged byte `end`.
+template <u32 count>
+HR_FN void load_before(const u32* text, u32 end, u32 (&words)[count]) {
+    load_from(text, end - 4 * count, words);
+}
+
+// Bit 7 of each byte that is above 9.
+HR_FN u32 not_digits(u32 digits) { return ((digits + 0x76767676) | digits) & 0x80808080; }
+
+// Digits at the end of 4 * count bytes, `digits` of them, as words of 8; false if one is no digit.
+template <u32 count>
+HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
+    u32 wrong = 0, fours[count];
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 cut = (words[i] ^ 0x30303030) & last_bytes(digits - static_cast<i32>(4 * (count - 1 - i)));
+        wrong |= not_digits(cut);
+        fours[i] = four_digits(cut);
+    }
+    value = fours[count - 2] * 10000 + fours[count - 1];
+    if constexpr (count == 4) value += u64{fours[0] * 10000 + fours[1]} * 100000000;
+    return wrong == 0;
+}
+
+// The same of eight bytes.
+HR_FN bool value_of(const u32 (&words)[2], i32 digits, u32& value) {
+    const u32 a = (words[0] ^ 0x30303030) & last_bytes(digits - 4), b = (words[1] ^ 0x30303030) & last_bytes(digits);
+    value = four_digits(a) * 10000 + four_digits(b);
+    return (not_digits(a) | not_digits(b)) == 0;
+}
+
+// A power of ten and the float nearest to its inverse.
+template <class T>
+struct Power {
+    T power, inverse;
+};
+// clang-format off
+HR_TABLE Power<float> POWERS_32[16] = {
+    {1e0f, 1e0f / 1e0f}, {1e1f, 1e0f / 1e1f}, {1e2f, 1e0f / 1e2f},
+    {1e3f, 1e0f / 1e3f}, {1e4f, 1e0f / 1e4f}, {1e5f, 1e0f / 1e5f},
+    {1e6f, 1e0f / 1e6f}, {1e7f, 1e0f / 1e7f}, {1e8f, 1e0f / 1e8f},
+    {1e9f, 1e0f / 1e9f}, {1e10f, 1e0f / 1e10f}};
+HR_TABLE Power<double> POWERS_64[16] = {
+    {1e0, 1e0 / 1e0}, {1e1, 1e0 / 1e1}, {1e2, 1e0 / 1e2},
+    {1e3, 1e0 / 1e3}, {1e4, 1e0 / 1e4}, {1e5, 1e0 / 1e5},
+    {1e6, 1e0 / 1e6}, {1e7, 1e0 / 1e7}, {1e8, 1e0 / 1e8},
+    {1e9, 1e0 / 1e9}, {1e10, 1e0 / 1e10}, {1e11, 1e0 / 1e11},
+    {1e12, 1e0 / 1e12}, {1e13, 1e0 / 1e13}, {1e14, 1e0 / 1e14},
+    {1e15, 1e0 / 1e15}};
+// clang-format on
+
+// whole / 10^count, rounded once, for whole numbers below 10^8 and counts up to 7 (10 of float, below 2^24). The
+// quotient by the inverse is corrected by its exact remainder (Markstein, "Computation of elementary functions on the
+// IBM RISC System/6000 processor", 1990); that this gives the division's result for all of them was checked one by one.
+HR_FN float divide_by_power(float whole, u32 count) {
+    const Power<float> by = POWERS_32[count & 15];
+    const float quotient = whole * by.inverse;
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+HR_FN double divide_by_power(double whole, u32 count) {
+    const Power<double> by = POWERS_64[count & 15];
+    const double quotient = whole * by.inverse;
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+
+// The same for all whole numbers that T holds, and counts up to 10 or 15: once more, since the first quotient may be
+// farther off than the theorem allows, and the second is not.
+HR_FN float divide_long(float whole, u32 count) { return divide_by_power(whole, count); }
+HR_FN double divide_long(double whole, u32 count) {
+    const Power<double> by = POWERS_64[count & 15];
+    const double quotient = divide_by_power(whole, count);
+    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
+}
+
+// A decimal number in at most 4 * count bytes: [-]digits[.digits].
+struct ShortDecimal {
+    u64 mantissa;
+    u32 fraction;  // digits behind the point
+    bool negative;
+    bool fine;
+};
+
+// Moves the bytes before the last point one to the right, over it. Returns how many bytes follow it, or 4 * count.
+template <u32 count>
+HR_FN u32 close_point(u32 (&words)[count]) {
+    u32 behind = 4 * count;
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+        const u32 point = tile::equals(words[i], 0x2E2E2E2E);
+        if (point != 0) behind = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
+    }
+#pragma unroll
+    for (u32 i = count; i-- > 0;) {
+        const u32 moved = __funnelshift_l(i == 0 ? 0 : words[i - 1], words[i], 8);
+        const u32 stays = last_bytes(static_cast<i32>(behind) - static_cast<i32>(4 * (count - 1 - i)));
+        words[i] = (words[i] & stays) | (moved & ~stays);
+    }
+    return behind;
+}
+
+// `may_point`: a point is looked for; `canonical`: as inference demands, no zero before other digits.
+template <u32 count, bool may_point>
+HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical) {
+    ShortDecimal result{0, 0, false, false};
+    u32 words[count];
+    load_before(text, end, words);
+    const u8* const bytes = reinterpret_cast<const u8*>(text);
+    result.negative = bytes[end - n] == '-';
+    const u32 size = n - (result.negative ? 1 : 0);
+    i32 digits = static_cast<i32>(size);
+    if constexpr (may_point) {
+        const u32 behind = close_point(words);
+        if (behind < size) {
+            result.fraction = behind;
+            --digits;
+        } else {
+            load_before(text, end, words);  // what was closed up is not of this field
+        }
+    }
+    result.fine = digits > 0 && size <= 4 * count && value_of(words, digits, result.mantissa);
+    if (canonical && size > 1 && bytes[end - size] == '0' && is_digit(bytes[end - size + 1])) result.fine = false;
+    return result;
+}
+
+// What a field was read as, if it is such a number.
+template <class T>
+struct Number {
+    T value;
+    bool fine;
+};
+constexpr u32 longest_number = 17;
+
+// Up to sixteen digits, perhaps with a sign.
+template <class T>
+HR_FN Number<T> long_integer(const u32* text, u32 end, u32 n, bool is_signed, bool canonical) {
+    if (n > longest_number) return {0, false};
+    const ShortDecimal found = read_decimal<4, false>(text, end, n, canonical);
+    constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
+    const u64 largest = (is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
+    const bool fine = found.fine && found.mantissa <= largest && (!found.negative || is_signed);
+    return {static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa), fine};
+}
+
+// Exact in T are the mantissa and, for so many digits behind the point, the quotient's rounding (divide_long).
+template <class T>
+HR_FN Number<T> long_real(const u32* text, u32 end, u32 n, bool canonical) {
+    if (n > longest_number) return {0, false};
+    const ShortDecimal found = read_decimal<4, true>(text, end, n, canonical);
+    constexpr u64 exact = u64{1} << (sizeof(T) == 4 ? 24 : 53);
+    constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
+    const T whole = divide_long(static_cast<T>(found.mantissa), found.fraction);
+    return {found.negative ? -whole : whole, found.fine && found.mantissa <= exact && found.fraction <= most};
+}
+
+}  // namespace headrace

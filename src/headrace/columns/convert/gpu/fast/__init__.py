@@ -1,0 +1,1 @@
+"""Conversion on a GPU, fast path: a thread converts a record."""

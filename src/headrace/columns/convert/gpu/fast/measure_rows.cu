@@ -1,0 +1,206 @@
+// The search for structure of a text (structure/gpu/summarize_plain.cu) that measures strings as it goes: how many
+// bytes of each column a tile copies, as measure_rows tells behind the search in a reading of its own. Bits of bytes
+// are made from registers, and all that follows is told by them (structure/gpu/word_summary.cuh): the text is not kept,
+// so a multiprocessor has many tiles at once.
+//
+// Which records end in a tile is known before others are counted where it is known whether the tile begins inside
+// quotes. That is guessed: outside, unless its quotes stand where none may if it does, and may if it begins inside.
+// scan_summaries.cu knows, and marks tiles whose guess was wrong. Where the record began that is open at the first byte
+// is behind the last line end outside quotes of the bytes before it.
+//
+// A tile that is otherwise (blank lines, carriage returns, a record that began further before, fields that are not as
+// many as there are columns) is marked, for measure_strings.
+// Bytes moved: the text once, and HR_HEAD more a tile; a tile writes 40 bytes, with quotes 80, and 8 for each column of
+// strings.
+#include "columns/convert/gpu/fast/row_sizes.cuh"
+#include "structure/gpu/word_summary.cuh"
+
+using namespace headrace;
+using structure::Counts;
+using structure::Patterns;
+using structure::WordTile;
+
+using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
+static_assert(!keeps_text && head_chunks % 4 == 0 && Tallies::own == own_chunks);
+
+// A column of a record, as far as its strings are measured.
+struct RowBrief {
+    u32 largest;
+    RowKind kind;
+    u8 string;
+    u16 reserved;
+};
+struct RowBriefs {
+    RowBrief columns[2 * MOST_ROW_STRINGS + 1];
+};
+static_assert(sizeof(RowBriefs) == 264);
+
+struct TallyMemory {
+    RowMemory rows;
+    alignas(16) u32 separators[chunks];
+    u32 lines[chunks];
+    u32 records[tile_chunks];
+    u32 inside[may_quote ? tile_chunks : 1];
+    Tallies::Shared shared;
+    u32 head_begin[warps];  // behind the last line end outside quotes of a warp's words of the head, or 0
+    u32 seen;
+};
+
+HR_FN WordTile words_of(TallyMemory& memory) {
+    return {memory.separators + head_chunks, memory.lines + head_chunks,
+            memory.rows.dropped + (may_quote ? head_chunks : 0), memory.records, memory.inside};
+}
+
+// Reads the tile and the head, and makes bits of them. Returns what there is among their bytes. Ends with a barrier.
+HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
+    constexpr u32 vectors = staged_bytes / 16;
+    constexpr i32 head_vectors = head_bytes / 16;
+    const Patterns patterns(dialect);
+    const WordTile words = words_of(memory);
+    Counts counts;
+    const auto note = [&](u32 v, uint4 bytes) {
+        structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
+        if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, {{bytes.x, bytes.y, bytes.z, bytes.w}, 0}, dialect);
+    };
+    if (origin >= 0 && static_cast<u64>(origin) + staged_bytes <= size) {
+        const uint4* const from = reinterpret_cast<const uint4*>(text + origin);
+#pragma unroll HR_UNROLL
+        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
+    } else {
+#pragma unroll 1
+        for (u32 v = threadIdx.x; v < vectors; v += threads)
+            note(v, structure::edge_vector(text, size, origin + 16 * i64{v}, dialect.other, dialect.other));
+    }
+    if (threadIdx.x < pad_chunks) memory.rows.ends[chunks + threadIdx.x] = ~0u;
+    if (may_quote && threadIdx.x < 2) memory.rows.dropped[chunks + threadIdx.x] = 0;
+    if (threadIdx.x < MOST_ROW_STRINGS) memory.rows.sums[threadIdx.x] = 0;
+    __syncthreads();
+    return counts;
+}
+
+// Whether there are bytes in the tile or its head that are not measured here.
+HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect) {
+    const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
+    return returns || ((task.flags & ROWS_ASCII) && (counts.high & tile::top_bits) != 0);
+}
+
+// What the entries will tell of the tile, but for its records.
+HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
+    const u32 last = extent.end - 1;
+    RowTile tile{};
+    tile.text = text;
+    tile.origin = extent.origin;
+    tile.begin = extent.begin;
+    tile.end = extent.end;
+    tile.inside = inside;
+    tile.entry.open = blockIdx.x != 0 && (inside || memory.lines[head_chunks - 1] >> 31 == 0);
+    tile.next.open = behind || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
+    return tile;
+}
+
+// By a warp that has words of the head: where the last line end of these ends that is outside quotes; 0 if none is.
+HR_FN void find_begin(TallyMemory& memory, bool inside) {
+    const u32 word = threadIdx.x;
+    const bool there = word < head_chunks;
+    u32 within = 0;
+    if constexpr (may_quote) within = inside_of_head(memory.rows, there ? memory.rows.dropped[word] : 0, inside);
+    const u32 lines = there ? memory.lines[word] & ~within : 0;
+    const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
+    const u32 last = __reduce_max_sync(tile::all_lanes, behind);
+    if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
+}
+
+// Settles the tile's words, for its readers; `side` is all ones if its warp's part begins inside quotes. Has a barrier.
+HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool inside, const Tallies::Own& own,
+                          u32 side) {
+    RowMemory& rows = memory.rows;
+    const u32 word = threadIdx.x;
+    const u32 head_ends = word < head_chunks ? memory.separators[word] | memory.lines[word] : 0;
+    if constexpr (may_quote) {
+        QuotedWords words;
+        u32 from_outside[own_chunks];
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i) {
+            words.ends[i] = own.separators[i] | own.records[i];
+            words.lines[i] = own.records[i];
+            words.quotes[i] = own.quotes[i];
+            words.inside[i] = own.inside[i] ^ side;
+            from_outside[i] = words.inside[i] ^ (inside ? ~0u : 0);
+        }
+        store_own(memory.inside, from_outside);
+        return settle_words(rows, dialect, head_ends, inside, words);
+    } else {
+        u32 ends[own_chunks];
+#pragma unroll
+        for (u32 i = 0; i < own_chunks; ++i) {
+            ends[i] = own.separators[i] | own.records[i];
+        }
+        store_own(rows.lines, own.records);
+        store_own(rows.ends + head_chunks, ends);
+        if (word < head_chunks) rows.ends[word] = head_ends;
+        return find_lines(rows);
+    }
+}
+
+// Lists the tile's records, if it is one that can be measured. Has a barrier.
+HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
+                     const Tallies::Own& own, bool turned) {
+    if (has_head()) find_begin(memory, tile.inside);
+    const LineEnds lines = settle_own(memory, dialect, tile.inside, own, turned ? ~0u : 0);
+    tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
+    u32 begin = 0;
+    for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
+    if (tile.entry.open) {
+        if (begin < window_reach) return false;
+        tile.entry.record_begin = tile_position(tile, begin);
+    }
+    if (tile.records == 0 || tile.records > most_records || !has_sizes(task, tile)) return false;
+    put_starts(memory.rows, task, tile, lines);
+    return true;
+}
+
+// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`, `sizes`: as measure_rows leaves them; `marks`: one
+// for each tile, 0 before; those of tiles that are left to measure_strings become 1.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
+               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
+    HR_DYNAMIC_SHARED(TallyMemory, memory);
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+    const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
+    if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
+    const Counts counts = note_tile(*memory, text, task.size, first - head_bytes, dialect);
+    if ((memory->seen & FIND_REDO) != 0) return;
+
+    const Patterns patterns(dialect);
+    const WordTile words = words_of(*memory);
+    const Tallies::Where where{text, first, tile_end};
+    structure::add_found(totals, structure::found_in(counts, dialect));
+    const Tallies::Own own = Tallies::share(memory->shared, words, where, patterns);
+    if constexpr (may_quote) share_head(memory->rows);
+    bool fine = !__syncthreads_or(has_odd(counts, task, dialect));
+    const Tallies::Sides sides(memory->shared);
+    const bool from_outside = may_quote && sides.any(memory->shared.strays, false);
+    const bool inside = blockIdx.x != 0 && from_outside && !sides.any(memory->shared.strays, true);
+    fine = fine && from_outside == inside && !sides.any(memory->shared.runs, inside);
+
+    RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
+    fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
+    if (fine) {
+        const auto column_of = [&](u32 number) { return briefs.columns[number]; };
+        u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+        fine = measure_records(memory->rows, task, tile, column_of, own_sizes);
+    }
+    // By the last warps, which have the fewest records; behind barriers that all have passed.
+    for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
+        Tally tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
+        tally.flags |= inside ? u32{TALLY_GUESS} : 0u;
+        if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
+    }
+    fine = __syncthreads_and(fine);
+    if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
+    if (fine && threadIdx.x < task.strings)
+        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->rows.sums[threadIdx.x];
+}

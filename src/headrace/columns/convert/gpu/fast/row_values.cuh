@@ -1,0 +1,119 @@
+// Columns of fixed width: lanes' fields to values, by the common shapes alone. A record with a field of another shape
+// is no longer live, and its tile is converted by the rules (convert.cu).
+#pragma once
+
+#include "columns/convert/gpu/dates.cuh"
+#include "columns/convert/gpu/fast/row_fields.cuh"
+
+namespace headrace {
+
+HR_FN void clear_bits(u32* validity, u64 first, u32 nulls) {
+    if (tile::lane() != 0) return;
+    const u32 shift = static_cast<u32>(first % 32);
+    atomicAnd(&validity[first / 32], ~(nulls << shift));
+    if (shift != 0 && nulls >> (32 - shift) != 0) atomicAnd(&validity[first / 32 + 1], ~(nulls >> (32 - shift)));
+}
+
+// Reads a field of each of a lane's records. `read(field)`: the common shape, without branches; `again(field)`: of the
+// lanes that ask for it, others.
+template <class T, class Read, class Again>
+HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                       Cursor (&cursors)[per_lane], Read read, Again again) {
+    Number<T> values[per_lane];
+    Field fields[per_lane];
+    bool asks = false;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        fields[i] = field_at(memory, task, cursors[i].at, to_end(memory, cursors[i].at));
+        values[i] = read(fields[i]);
+        asks |= cursors[i].live && !values[i].fine;
+    }
+    if (__any_sync(tile::all_lanes, asks)) {
+#pragma unroll
+        for (u32 i = 0; i < per_lane; ++i) {
+            const bool open = cursors[i].live && !values[i].fine;
+            if (open && fields[i].n - 1 < 31) values[i] = again(fields[i]);
+            // Behind the record's end every field is empty, and none is one of it.
+            const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
+                              (column.flags & ROW_EMPTY_IS_NULL);
+            if (null) values[i] = {T{}, true};
+            const u32 nulls = __ballot_sync(tile::all_lanes, null);
+            if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+        }
+    }
+    T* const to = reinterpret_cast<T*>(column.values) + group.row;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        cursors[i].live = cursors[i].live && values[i].fine;
+        if (!cursors[i].live) continue;
+        to[i * tile::lanes] = values[i].value;
+        cursors[i].at = fields[i].next;
+    }
+}
+
+// Whether a number's digits and length are such as a window holds; inference takes a zero before other digits for text.
+HR_FN bool fits_window(const RowColumn& column, const Window& window, u32 n, Digits digits) {
+    const bool fits = are_digits(digits) && n - 1 < window_bytes;
+    return column.flags & ROW_CANONICAL ? fits && !has_zero_first(window, n) : fits;
+}
+
+template <class T>
+HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                         Cursor (&cursors)[per_lane]) {
+    const u32* const text = staged_words(memory);
+    const auto read = [&](const Field& field) {
+        const Window window = open_window(text, field.begin);
+        const Digits digits = align(window, field.n);
+        const u32 magnitude = number_of(digits);
+        return Number<T>{static_cast<T>(magnitude),
+                         fits_window(column, window, field.n, digits) && magnitude <= column.largest};
+    };
+    const auto again = [&](const Field& field) {
+        const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
+        return long_integer<T>(text, field.begin + field.n, field.n, is_signed, canonical);
+    };
+    read_column<T>(memory, task, column, group, cursors, read, again);
+}
+
+template <class T>
+HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      Cursor (&cursors)[per_lane]) {
+    const u32* const text = staged_words(memory);
+    const auto read = [&](const Field& field) {
+        const Window window = open_window(text, field.begin);
+        Digits digits = align(window, field.n);
+        const u32 behind = close_point(digits);
+        const bool fine = fits_window(column, window, field.n, digits) && field.n - (behind != no_point ? 1 : 0) != 0;
+        const u32 fraction = behind != no_point ? behind / 8 : 0;
+        return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
+    };
+    const auto again = [&](const Field& field) {
+        return long_real<T>(text, field.begin + field.n, field.n, column.flags & ROW_CANONICAL);
+    };
+    read_column<T>(memory, task, column, group, cursors, read, again);
+}
+
+HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      Cursor (&cursors)[per_lane]) {
+    const auto read = [&](const Field& field) {
+        i32 days = 0;
+        const bool fine = fast_date(staged_words(memory), field.begin + date_bytes, field.n, days);
+        return Number<i32>{days, fine};
+    };
+    const auto again = [](const Field&) { return Number<i32>{0, false}; };
+    read_column<i32>(memory, task, column, group, cursors, read, again);
+}
+
+HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                           Cursor (&cursors)[per_lane]) {
+    const auto read = [&](const Field& field) {
+        i64 value = 0;
+        const i64 units = static_cast<i64>(column.more);
+        const bool fine = fast_timestamp(staged_words(memory), field.begin + timestamp_bytes, field.n, units, value);
+        return Number<i64>{value, fine};
+    };
+    const auto again = [](const Field&) { return Number<i64>{0, false}; };
+    read_column<i64>(memory, task, column, group, cursors, read, again);
+}
+
+}  // namespace headrace

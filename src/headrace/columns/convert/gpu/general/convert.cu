@@ -1,0 +1,250 @@
+// Text in device memory to typed columns: the second pass over the text, behind the search for structure, which tells
+// each tile what is open where it begins (structure/gpu/tile_start.hpp). A block takes a tile: it stages the text in
+// shared memory, finds its fields there (tile_fields.cuh), and then its warps take units of one column and 32 rows, so
+// that a warp is of one type and its stores are side by side in the result. No index leaves the chip. (Stehle and
+// Jacobsen, "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
+//
+// Bytes moved: the text once, the result once.
+#include "columns/convert/gpu/general/tile_copy.cuh"
+#include "columns/convert/gpu/general/tile_units.cuh"
+#include "columns/convert/gpu/size_estimate.hpp"
+
+using namespace headrace;
+
+constexpr u32 groups_per_unit = 4;
+
+// The next unit that no warp has.
+HR_FN u32 next_unit(u32& counter) {
+    u32 unit = 0;
+    if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
+    return tile::shuffle(unit, 0);
+}
+
+// How a window's rows are dealt out: in groups of 32. `slot`: of this lane's row in the first group, of column 0; those
+// of rows before the tile's first are negative, so columns are fewer than 2^26.
+struct Deal {
+    RowSpan rows;
+    u64 first;
+    u32 groups;
+    i32 slot;
+};
+
+HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
+    const Tile& tile = memory.tile;
+    Deal deal{};
+    deal.rows = rows_of(tile, memory.window, width);
+    deal.first = deal.rows.first / 32 * 32;
+    deal.groups = deal.rows.end > deal.rows.first ? static_cast<u32>((deal.rows.end - deal.first + 31) / 32) : 0;
+    const i32 record = static_cast<i32>(static_cast<i64>(deal.first - tile.entry.record) + tile::lane());
+    deal.slot = record * static_cast<i32>(width) - static_cast<i32>(tile.entry.column + memory.window.first);
+    return deal;
+}
+
+// Whether strings are first sized and then copied.
+HR_FN bool sizes_first(const TileMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings <= sized_strings;
+}
+
+// All units of a window but the copying of sized strings: whole columns of strings, then the others. `string_bytes`: a
+// word for each column of strings, its bytes before.
+template <bool writes>
+HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+                          u64* string_bytes) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    const Deal deal = deal_of(memory, task.width);
+    u32 unit = next_unit(memory.next_unit);
+    for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
+        const u64 base = string_bytes[unit];
+        const ConvertColumn& own = columns[unit];
+        const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
+        if (writes && sizes_first(memory, task) && !classifies) {
+            u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
+            added += convert_unfinished<true>(memory, task, own, base + added);
+            if (tile::lane() == 0) memory.sized[unit] = added;
+            continue;
+        }
+        const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
+        __syncwarp();  // all lanes have read it
+        if (tile::lane() == 0 && writes && sizes_first(memory, task)) memory.sized[unit] = 0;
+        if (tile::lane() == 0) string_bytes[unit] = base + added;
+    }
+    if (!writes || deal.groups == 0) return;
+    const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
+    u32 column = task.strings, part = unit - task.strings, last = unit;
+    while (true) {
+        for (; part >= parts && column < task.columns; part -= parts) ++column;
+        if (column >= task.columns) return;
+        const u32 group = part * groups_per_unit;
+        const ConvertColumn& own = columns[column];
+        const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+        const u64 row = deal.first + group * 32 + tile::lane();
+        convert_unit(memory, text, task, tile, window, own, {row, slot, min(deal.groups - group, groups_per_unit)});
+        unit = next_unit(memory.next_unit);
+        part += unit - last;
+        last = unit;
+    }
+}
+
+// Copies sized strings, and then what is long of them and of others; behind a barrier.
+HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
+    if (sizes_first(memory, task)) {
+        const Deal deal = deal_of(memory, task.width);
+        for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
+             unit = next_unit(memory.next_copy)) {
+            const u32 number = unit / deal.groups, group = unit % deal.groups;
+            const ConvertColumn& own = columns[number];
+            if ((own.flags & CONVERT_INFERRED) && !is_settled(own.guess)) continue;
+            const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
+            copy_strings(memory, task, slot, own, string_bytes[number]);
+        }
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < task.strings; i += threads) string_bytes[i] += memory.sized[i];
+    }
+    copy_long_pieces(memory);
+}
+
+HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task, u32 number) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const TileExtent extent = extent_of(number, tile_bytes, head_bytes, skew, task.size);
+    Tile tile{};
+    tile.number = number;
+    tile.entry = entries[number];
+    tile.next = entries[number + 1];
+    tile.origin = extent.origin;
+    tile.begin = extent.begin;
+    tile.end = extent.end;
+    const bool open = is_open(task, tile.next);
+    tile.last_end = number + 1 == task.tiles && open;
+    tile.open_field = open && !tile.last_end;
+    const u32 state = tile.next.state;
+    const bool quoted = by_steps ? is_in(task.steps, StepSet::quoted, state) : state != 0;
+    tile.unclosed = tile.last_end && quoted ? tile.next.record : no_record;
+    return tile;
+}
+
+// What is wrong with the tile's quotes.
+HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
+    report_strays(memory, task, own);
+    const Tile& tile = memory.tile;
+    if (threadIdx.x != 0 || !tile.last_end) return;
+    const u64 begin = tile.next.record_begin;
+    if (by_steps && is_in(task.steps, StepSet::unfinished, tile.next.state)) {
+        const u32 kind = static_cast<u32>(Fault::quote);
+        report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
+    }
+    if (tile.unclosed == no_record) return;
+    const u32 kind = static_cast<u32>(Fault::unclosed_quote);
+    report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
+}
+
+// The window behind this one.
+HR_FN void advance(TileMemory& memory) {
+    Window& window = memory.window;
+    const Tile& tile = memory.tile;
+    if (!tile.regular) {
+        const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
+        window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
+        window.records_before += window.records;
+    }
+    window.first += window.count;
+    window.count = min(tile.fields - window.first, window_fields);
+    memory.next_unit = 0;
+    memory.next_copy = 0;
+    memory.long_pieces = 0;
+}
+
+// Stages the tile and settles its masks, what is left of which is in shared memory. Returns how many of its fields end
+// before this thread's words.
+template <bool writes>
+HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                      u32 number) {
+    Tile tile = tile_of(entries, text, task, number);
+    OwnMasks own;
+    stage_tile(memory, text, task, tile);
+    settle_tile(memory, text, task, tile, own);
+    if (threadIdx.x == 0) {
+        memory.tile = tile;
+        memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
+        memory.next_unit = 0;
+        memory.next_copy = 0;
+        memory.long_pieces = 0;
+    }
+    __syncthreads();
+    if (writes && may_quote && !(task.rows & ROWS_KNOWN)) {
+        const OwnMasks masks = own;
+        report_quotes(memory, task, masks);
+    }
+    return own.ends_before;
+}
+
+template <bool writes>
+HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                        const ConvertColumn* columns, u64* string_bytes, u32 number) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
+    while (true) {
+        list_window(memory, task, ends_before);
+        if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);
+        convert_window<writes>(memory, text, task, columns, string_bytes);
+        __syncthreads();
+        if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
+        if (memory.window.first + memory.window.count == memory.tile.fields) return;
+        __syncthreads();
+        if (threadIdx.x == 0) advance(memory);
+        __syncthreads();
+    }
+}
+
+// `marks`: null, and a block has a tile; or a block has up to 32, `own_tiles`, and converts those whose marks are not 0
+// (convert_rows.cu), or all of them. Mostly there are none, so that is to cost few blocks.
+HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles, bool all) {
+    if (marks == nullptr) return 1;
+    const u64 own = u64{blockIdx.x} * own_tiles + tile::lane();
+    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && (all || marks[own] != 0));
+}
+
+template <bool writes>
+HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 own_tiles) {
+    for (; wanted != 0; wanted &= wanted - 1) {
+        const u32 number = blockIdx.x * own_tiles + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
+        u64* const own = string_bytes + u64{number} * task.strings;
+        if constexpr (!writes) {
+            for (u32 i = threadIdx.x; i < task.strings; i += threads) own[i] = 0;  // each is this thread's from here on
+        }
+        convert_tile<writes>(memory, text, task, entries, columns, own, number);
+        __syncthreads();  // behind it another tile is staged
+    }
+}
+
+#if HR_WRITES
+// `string_begins`: what measure_strings found, scanned over the tiles for each column; left are sums of one tile more.
+// `ahead`: null, or what check_room left.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
+                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 own_tiles,
+                  const __grid_constant__ ConvertTask task) {
+    HR_DYNAMIC_SHARED(TileMemory, memory);
+    const u32 wanted = wanted_tiles(task, marks, own_tiles, false);
+    if (wanted == 0 || is_refused(ahead)) return;
+    if (threadIdx.x == 0) {
+        memory->faults = faults;
+        memory->totals_of_text = totals;
+    }
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, own_tiles);
+}
+#else
+// How many bytes this tile copies for each column of strings: sums[tile * strings + column].
+// `form`: totals of the form of the search before steps, or null. Where both ways to measure are launched, that one
+// returns at once which is not the text's. Where quotes are malformed all tiles are measured here, since a record that
+// has to go may reach into tiles that know nothing of that.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
+                    const FindTotals* form, const u32* marks, u32 own_tiles, const __grid_constant__ ConvertTask task) {
+    HR_DYNAMIC_SHARED(TileMemory, memory);
+    const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
+    if (form != nullptr && ((flags & FIND_REDO) != 0) != by_steps) return;
+    const u32 wanted = wanted_tiles(task, marks, own_tiles, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, own_tiles);
+}
+#endif

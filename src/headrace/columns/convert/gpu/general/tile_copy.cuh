@@ -1,0 +1,141 @@
+// Strings of regular tiles in two steps, so that no warp has a column alone: first one warp a column tells each field
+// where its bytes go, and then units of one column and 32 rows copy them. Where fields are short, the bytes of a unit
+// are a stream, of which each lane takes the next four and stores them as one word of the result; a lane whose four are
+// of several fields takes them one by one.
+#pragma once
+
+#include "columns/convert/gpu/general/fast_values.cuh"
+#include "columns/convert/gpu/general/tile_strings.cuh"
+
+namespace headrace {
+
+// A lane's string in staged text, without enclosing quotes where all that is between them is text.
+struct StringField {
+    u32 begin, size;
+    bool far;  // it began before the staged head
+    bool quoted;
+    bool doubled;  // quotes in it are to be left out, with those around it
+};
+
+HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, i32 slot) {
+    u32 begin = memory.places[slot] + 1u;
+    const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
+    if (by_steps && column.position == 0) begin = last_start(memory, place, begin);
+    if (begin > end) return {0, end, true, false, may_quote && kept_bytes(memory, 0, end, false) != end};
+    if (column.position == 0) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
+    StringField field{begin, end - begin, false, false, false};
+    if constexpr (may_quote) {
+        const bool reads = (by_steps || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
+        if (reads && by_steps) skip_spaces(memory, task, field.begin, end);
+        begin = field.begin;
+        field.size = end - begin;
+        if (reads && field.size >= 2 && is_opening(memory, task, begin)) {
+            field.quoted = true;
+            field.doubled = kept_bytes(memory, begin, end, false) + 2 != field.size;
+            if (!field.doubled) {
+                ++field.begin;
+                field.size -= 2;
+            }
+        } else if (reads) {
+            field.doubled = kept_bytes(memory, begin, end, false) != field.size;
+        }
+    }
+    return field;
+}
+
+// The first step. Returns the bytes of the column in this window.
+HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows, i32 first_slot,
+                       const ConvertColumn& column, u64 base) {
+    const u32 count = memory.window.count, flags = column.flags;
+    const bool looks = memory.tile.has_high || (flags & CONVERT_NULL_WORDS);
+    i32 slot = first_slot + static_cast<i32>(column.position);
+    u32 done = 0;
+    for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
+        const bool mine = static_cast<u32>(slot) < count;
+        bool present = false;
+        u32 size = 0;
+        if (mine) {
+            const StringField field = string_at(memory, task, column, slot);
+            size = field.doubled ? kept_bytes(memory, field.begin, field.begin + field.size, false) : field.size;
+            present = size != 0 || field.quoted || field.far || !(flags & CONVERT_EMPTY_IS_NULL);
+            if (field.far && row == memory.tile.unclosed) present = false;
+            if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
+                const FieldPlace place =
+                    place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));
+                present = is_string_value(memory, text, task, column, place, row, true);
+            }
+            if (!present) size = 0;
+        }
+        const u32 until = tile::scan_warp<Sum<u32>>(size);
+        if (mine) {
+            memory.targets[slot] = static_cast<u16>(size == 0 ? no_target : done + until - size);
+            put_offset(column, row + 1, base + done + until);
+        }
+        put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine),
+                     __ballot_sync(tile::all_lanes, present));
+        done += tile::shuffle(until, tile::lanes - 1);
+        slot += static_cast<i32>(32 * task.width);
+    }
+    return done;
+}
+
+// Copies each lane's staged bytes [begin, begin + size) behind each other, lane 0's to `to`.
+HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
+    u32(&until)[tile::lanes] = memory.streams[tile::warp()][0];
+    u32(&shift)[tile::lanes] = memory.streams[tile::warp()][1];
+    const u32 mine = tile::scan_warp<Sum<u32>>(size);
+    const u32 total = tile::shuffle(mine, tile::lanes - 1);
+    __syncwarp();
+    until[tile::lane()] = mine;
+    shift[tile::lane()] = begin - (mine - size);
+    __syncwarp();
+    const u8* const text = staged_text(memory);
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
+    for (u32 first = 4 * tile::lane(); first < total + skew; first += 4 * tile::lanes) {
+        const u32 from = first < skew ? 0 : first - skew;
+        const u32 stop = min(first + 4 - skew, total);
+        u32 owner = 0;
+#pragma unroll
+        for (u32 step = tile::lanes / 2; step != 0; step /= 2) {
+            if (until[owner + step - 1] <= from) owner += step;
+        }
+        if (stop - from == 4 && until[owner] >= stop) {
+            u32 word[1];
+            load_before(reinterpret_cast<const u32*>(memory.text), stop + shift[owner], word);
+            *reinterpret_cast<u32*>(to + from) = word[0];
+            continue;
+        }
+        for (u32 at = from; at < stop; ++at) {
+            while (until[owner] <= at) ++owner;
+            to[at] = text[at + shift[owner]];
+        }
+    }
+}
+
+// The second step of one column and 32 rows.
+HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column, u64 base) {
+    const bool mine = static_cast<u32>(slot) < memory.window.count;
+    const u32 target = mine ? memory.targets[slot] : no_target;
+    StringField field{head_bytes, 0, false, false, false};
+    if (target != no_target) field = string_at(memory, task, column, slot);
+    const bool raw = !field.doubled;
+    u8* const to = column.values + base;
+    // Lanes without bytes have no place either: the place of those behind them is theirs.
+    const u32 size = put_aside(memory, to, field.begin, field.size, target, raw);
+    const u32 largest = __reduce_max_sync(tile::all_lanes, size);
+    if (largest == 0) return;
+    const bool simple = __all_sync(tile::all_lanes, raw && size == field.size);
+    if (simple && largest > 4) {
+        const u32 first = __reduce_min_sync(tile::all_lanes, target);
+        copy_stream(memory, to + first, field.begin, size);
+    } else if (__all_sync(tile::all_lanes, raw)) {
+        const u8* const text = staged_text(memory) + field.begin;
+        for (u32 i = 0; i < largest; ++i) {
+            if (i < size) to[target + i] = text[i];
+        }
+    } else {
+        copy_pieces(memory, to, field.begin, size, target, false);
+    }
+}
+
+}  // namespace headrace

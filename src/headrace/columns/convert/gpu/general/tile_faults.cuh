@@ -1,0 +1,114 @@
+// What a tile reports: fields and records that are not what they should be, and kinds of text that a guess does not
+// hold. All of it is rare, so it is called and not inlined.
+#pragma once
+
+#include "columns/convert/gpu/general/tile_fields.cuh"
+
+namespace headrace {
+
+// Whether nobody asks what the fields of a record hold: it goes, or it is behind the first that is to be raised.
+HR_COLD bool is_left_out(const ConvertTask& task, u64 record) {
+    if (record > task.last_record) return true;
+    u64 low = 0, high = task.gone_count;
+    while (low < high) {
+        const u64 middle = (low + high) / 2;
+        if (task.gone[middle] < record) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < task.gone_count && task.gone[low] == record;
+}
+
+// Of a field: not if the record is left out.
+HR_FN void report(const TileMemory& memory, const ConvertTask& task, const FieldFault& fault) {
+    if (fault.record > task.last_record) return;
+    ConvertTotals* const totals = memory.totals_of_text;
+    const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISES_DEFERRED : 0;
+    if ((task.raises & bit) && ~fault.record > tile::load_relaxed(&totals->raised)) {
+        atomicMax(&totals->raised, ~fault.record);
+    }
+    const u64 place = atomicAdd(&totals->faults, u64{1});
+    if (place < task.fault_room) memory.faults[place] = fault;
+}
+
+// Leaves a field to the host, if anybody asks for it.
+HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault fault) {
+    if (is_left_out(task, fault.record)) return;
+    fault.kind = FAULT_DEFERRED;
+    report(memory, task, fault);
+}
+
+// Where the record begins that staged byte `at` is in.
+HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
+    const Tile& tile = memory.tile;
+    if constexpr (by_steps) {
+        const u32 begin = at < static_cast<i32>(tile.begin) ? 0 : last_start(memory, static_cast<u32>(at), 0);
+        return begin == 0 ? tile.entry.record_begin : tile_position(tile, begin);
+    }
+    if (at >= static_cast<i32>(tile.begin)) {
+        u32 word = static_cast<u32>(at) / 32;
+        u32 bits = word < chunks ? memory.records[word] & low_mask(static_cast<u32>(at) % 32) : 0;
+        while (bits == 0 && word > head_chunks) bits = memory.records[--word];
+        if (bits != 0) {
+            const u32 end = 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
+            return tile_position(tile, skip_line_ends(memory, dialect, tile, end + 1));
+        }
+    }
+    if (tile.entry.open) return tile.entry.record_begin;
+    return tile_position(tile, skip_line_ends(memory, dialect, tile, tile.begin));
+}
+
+// A field of a kind that its column's guess does not hold.
+HR_COLD void see_kind(const ConvertTask& task, const ConvertColumn& column, u32 kind, u64 position, u64 record) {
+    u64* const known = column.sightings + kind;
+    if (position >= tile::load_relaxed(known) || is_left_out(task, record)) return;
+    atomicMin(known, position);
+    atomicMin(known + SIGHTINGS, record);
+}
+
+// Quotes that cannot stand where they do, among a thread's own words: of each record the first.
+HR_COLD void report_strays(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
+    const Tile& tile = memory.tile;
+    u64 record = tile.entry.record + own.records_before, told = ~u64{0};
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        for (u32 left = own.strays[i]; left != 0; left &= left - 1) {
+            const u32 bit = left & (0 - left);
+            const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
+            // A byte that ends a record is in it.
+            const u64 of = record + static_cast<u32>(__popc(own.records[i] & (bit - 1)));
+            if (of == told) continue;
+            told = of;
+            const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(at));
+            const u64 position = tile_position(tile, at);
+            report(memory, task, {of, begin, begin, 0, position, NO_FIELD, static_cast<u32>(Fault::quote)});
+        }
+        record += static_cast<u32>(__popc(own.records[i]));
+    }
+}
+
+// Records of an irregular tile's window that have too few or too many fields.
+HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    for (u32 k = threadIdx.x; k < window.records; k += threads) {
+        const u32 last = last_field_of(memory, k);
+        const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
+        const bool is_short = fields < task.base;
+        const bool few = is_short && !(task.rows & ROWS_FILL_SHORT);
+        const bool many = fields > task.width;
+        if (is_short && !few) atomicAdd(&memory.totals_of_text->filled, u64{1});
+        if (!few && !many) continue;
+        const u32 end = end_of_field(memory, task, memory.places[last + 1]);
+        const u64 record = tile.entry.record + window.records_before + k;
+        const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
+        const u64 stop = tile_position(tile, end);
+        const u32 kind = few                               ? static_cast<u32>(Fault::too_few_fields)
+                         : (task.rows & ROWS_COLLECT_LONG) ? FAULT_COLLECTED
+                                                           : static_cast<u32>(Fault::too_many_fields);
+        report(memory, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, kind});
+    }
+}
+
+}  // namespace headrace

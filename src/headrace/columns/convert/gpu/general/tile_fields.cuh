@@ -1,0 +1,157 @@
+// The ends of a tile's fields as a list in shared memory, and which field is which column of which record.
+//
+// A tile is regular if the k-th of its records ends with the field that, `width` fields a record, it must end with;
+// then a field's place tells its column and record. Otherwise a bit for each field, and ranks of bits, tell them.
+#pragma once
+
+#include "columns/convert/gpu/general/tile_masks.cuh"
+
+namespace headrace {
+
+// Whether the records among these words end where `width` fields a record put them.
+HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 ends_before) {
+    // As many records end before as have their last field before.
+    u64 record = (u64{column} + ends_before) / width;
+    u32 ends = ends_before;
+    bool fits = true;
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1, ++record) {
+            const u32 below = (left & (0 - left)) - 1;
+            const u64 field = ends + static_cast<u32>(__popc(memory.ends[word] & below));
+            fits &= field + column + 1 == (record + 1) * width;
+        }
+        ends += static_cast<u32>(__popc(memory.ends[word]));
+    }
+    return fits;
+}
+
+// Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked
+// of the last fields of records: as many as there are records end at a line end.
+HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
+    bool fits = true;
+    if (tile.fields > window_fields) {
+        fits = fits_width(memory, task.width, tile.entry.column, ends_before);
+    } else {
+        const u8* const text = staged_text(memory);
+        const u32 ends = tile.records - (tile.last_end ? 1 : 0);
+        for (u32 k = threadIdx.x; k < ends; k += threads) {
+            const u32 place = memory.places[(k + 1) * task.width - tile.entry.column];
+            fits &= by_steps ? ends_record(memory, place) : text[place] != task.dialect.separator;
+        }
+    }
+    return __syncthreads_and(fits);
+}
+
+// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
+HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
+    const u8* const text = staged_text(memory);
+    if constexpr (by_steps) return at;  // record_start tells it
+    if (dialect.flags & PLAIN_SKIP_BLANK) {
+        while (at < tile.end && is_line_end(dialect, text[at])) ++at;
+    } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
+        ++at;
+    }
+    return at;
+}
+
+// The first byte of a record, of which a field ends at `place`: by masks `at` or behind it. If it is not in the tile,
+// then `at` is where the field is known to begin.
+HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
+    return by_steps ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
+}
+
+// Where the tile's first field begins, one less, as if a field before it ended there; far if it is not staged.
+constexpr u32 far_place = 0xFFFF;
+HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile) {
+    if (!tile.entry.open) return skip_line_ends(memory, dialect, tile, tile.begin) - 1;
+    const i64 begin = static_cast<i64>(tile.entry.field_begin) - tile.origin;
+    return begin <= 0 ? far_place : static_cast<u32>(begin) - 1;
+}
+
+// Lists one word's ends, the last first: `slot` is that behind the last one's.
+HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
+    while (ends != 0) {
+        const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(ends)));
+        ends ^= 1u << at;
+        --slot;  // wraps far above the window for fields before it
+        if (slot < slots) memory.places[slot] = static_cast<u16>(32 * word + at);
+    }
+}
+
+HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
+    __syncthreads();
+    const auto mark = [&](u32 field) {
+        const u32 bit = field - window.first;
+        if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
+    };
+    u32 before = ends_before;
+    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+        const u32 ends = memory.ends[word];
+        for (u32 left = memory.records[word]; left != 0; left &= left - 1) {
+            mark(before + static_cast<u32>(__popc(ends & ((left & (0 - left)) - 1))));
+        }
+        before += static_cast<u32>(__popc(ends));
+    }
+    if (tile.last_end && threadIdx.x == 0) mark(tile.fields - 1);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u32 sum = 0;
+        for (u32 i = 0; i < window_fields / 32; ++i) {
+            memory.records_before[i] = static_cast<u16>(sum);
+            sum += static_cast<u32>(__popc(memory.record_bits[i]));
+        }
+        memory.records_before[window_fields / 32] = static_cast<u16>(sum);
+        memory.window.records = sum;
+    }
+    __syncthreads();
+}
+
+// Lists the ends of the window's fields, and settles whether the tile is regular. Between two calls there is a barrier.
+HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_before) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    const u32 slots = window.count + 1, is_first = window.first == 0;
+    u32 slot = ends_before + 1 - window.first;
+#pragma unroll
+    for (u32 i = 0; i < chunks_per_thread; ++i) {
+        const u32 word = own_first_word() + i;
+        const u32 ends = word < chunks ? memory.ends[word] : 0;
+        slot += static_cast<u32>(__popc(ends));
+        list_word(memory, ends, word, slot, slots);
+    }
+    if (threadIdx.x == 0) {
+        if (tile.last_end && tile.fields == window.first + window.count) {
+            memory.places[window.count] = static_cast<u16>(tile.end + (by_steps ? task.steps.line_end_more : 0));
+        }
+        if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
+    }
+    __syncthreads();
+    bool regular = tile.regular;
+    if (regular && is_first) {
+        regular = is_regular(memory, task, tile, ends_before);
+        if (threadIdx.x == 0) memory.tile.regular = regular;
+        __syncthreads();
+    }
+    if (!regular) list_records(memory, ends_before);
+}
+
+// The window's field that ends its k-th record; k below window.records.
+HR_FN u32 last_field_of(const TileMemory& memory, u32 k) {
+    u32 low = 0, high = window_fields / 32 - 1;
+    while (low < high) {
+        const u32 middle = (low + high + 1) / 2;
+        if (memory.records_before[middle] <= k) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    u32 bits = memory.record_bits[low];
+    for (u32 skip = k - memory.records_before[low]; skip != 0; --skip) bits &= bits - 1;
+    return 32 * low + static_cast<u32>(__ffs(static_cast<int>(bits))) - 1;
+}
+
+}  // namespace headrace

@@ -1,0 +1,153 @@
+// Which field of a tile is a column's in a row, and where its bytes are.
+#pragma once
+
+#include "columns/convert/gpu/general/tile_faults.cuh"
+#include "columns/convert/gpu/general/tile_values.cuh"
+
+namespace headrace {
+
+// A column's field in one row, as far as this window has a say in it.
+struct RowField {
+    bool mine;     // the field ends here
+    bool missing;  // the record ends here, and has no such field
+    bool sound;    // false: the record has to go, so what its fields hold is nobody's business
+    u32 slot;      // of the field in the window
+};
+
+HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
+                            u32 column, u64 row) {
+    const i64 record = static_cast<i64>(row - tile.entry.record);
+    if (tile.regular) {
+        const i64 slot = record * task.width + column - tile.entry.column - window.first;
+        const bool mine = record >= 0 && slot >= 0 && slot < window.count;
+        return {mine, false, row != tile.unclosed, static_cast<u32>(slot)};
+    }
+    const i64 k = record - window.records_before;
+    if (k < 0 || k > window.records) return {false, false, true, 0};
+    const u32 number = static_cast<u32>(k);
+    const i64 first = number == 0 ? -i64{window.column} : i64{last_field_of(memory, number - 1)} + 1;
+    const bool ended = number < window.records;
+    const i64 last = ended ? last_field_of(memory, number) : window.count - 1;
+    const i64 slot = first + column;
+    const i64 fields = last - first + 1;
+    const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
+    const bool many = fields > task.width && !(task.rows & (ROWS_KEEP_LONG | ROWS_COLLECT_LONG));
+    const bool sound = !many && !(ended && few) && row != tile.unclosed;
+    return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
+}
+
+// A field of fixed width that is longer is read by the host.
+constexpr i64 longest_read = 4096;
+
+// Staged bytes from `begin` to `end`; a field that began before the staged head begins below 0.
+struct FieldPlace {
+    i64 begin;
+    u32 end;
+};
+
+HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
+                          u32 column, u32 slot) {
+    const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
+    if (window.first == 0 && slot == 0) {
+        if (by_steps && column == 0) {
+            const u32 begin = last_start(memory, place, 0);
+            if (begin != 0) return {begin, end};
+        }
+        if (tile.entry.open) return {static_cast<i64>(tile.entry.field_begin) - tile.origin, end};
+        return {skip_line_ends(memory, task.dialect, tile, tile.begin), end};
+    }
+    u32 begin = memory.places[slot] + 1u;
+    if (column == 0) begin = record_start(memory, task.dialect, tile, begin, place);
+    return {begin, end};
+}
+
+// What is left out of staged bytes [0, at).
+HR_FN u32 dropped_until(const TileMemory& memory, u32 at) {
+    if constexpr (!may_quote) return 0;
+    return bits_until(memory.dropped, memory.dropped_before, at);
+}
+
+HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,
+                        bool raw) {
+    const Tile& tile = memory.tile;
+    const bool staged = place.begin >= 0;
+    const u8* const p = staged ? staged_text(memory) + place.begin : text + (tile.origin + place.begin);
+    const usize n = static_cast<usize>(place.end - place.begin);
+    if constexpr (!may_quote) return {p, n, false, false};
+    if (raw) return {p, n, false, false};
+    FieldText field{p, n, false, by_steps};
+    if constexpr (by_steps) {
+        while ((task.steps.flags & STEPS_SKIP_SPACES) && field.n != 0 && *field.p == ' ') {
+            ++field.p;
+            --field.n;
+        }
+    }
+    const u32 begin = static_cast<u32>(place.end - field.n);  // if it is staged
+    if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
+        const bool lenient = by_steps && (task.steps.flags & STEPS_LENIENT);
+        field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
+                                           : is_enclosed(marks_of(task), field.p, field.n));
+    }
+    if (field.quoted) {
+        ++field.p;
+        field.n -= 2;
+    }
+    const u32 ends = field.quoted ? 1 : 0;
+    field.doubled = (by_steps || field.quoted) &&
+                    (!staged || dropped_until(memory, place.end - ends) != dropped_until(memory, begin + ends));
+    return field;
+}
+
+HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, const FieldPlace& place, u32 column,
+                          u64 record) {
+    const Tile& tile = memory.tile;
+    const u64 begin = static_cast<u64>(tile.origin + place.begin);
+    const i32 inside = place.begin < 0 ? -1 : static_cast<i32>(place.begin);
+    return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin, column,
+            0};
+}
+
+// The rows that a window has fields of: [first, end).
+struct RowSpan {
+    u64 first, end;
+};
+
+HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
+    if (!tile.regular) {
+        const u64 first = tile.entry.record + window.records_before;
+        return {first, first + window.records + 1};
+    }
+    if (window.count == 0) return {tile.entry.record, tile.entry.record};
+    if (window.count == tile.fields) {
+        // No divisions: whole records, and one more if there are fields of it.
+        const u32 more = tile.entry.column + tile.fields != tile.records * width ? 1 : 0;
+        return {tile.entry.record, tile.entry.record + tile.records + more};
+    }
+    const u32 first = tile.entry.column + window.first;
+    return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
+}
+
+// Stores which of a warp's 32 rows, `mine` of them, have a value, in the word that they share with other tiles where
+// not all are. All bits are set before the launch.
+HR_FN void put_validity(u32* words, u64 row, u32 mine, u32 present) {
+    if (tile::lane() != 0) return;
+    if (mine == ~0u) {
+        words[row / 32] = present;
+    } else {
+        // Both ways, since the conversion by rows may have said otherwise of a tile that it then declined.
+        if (present != 0) atomicOr(&words[row / 32], present);
+        if ((mine & ~present) != 0) atomicAnd(&words[row / 32], ~(mine & ~present));
+    }
+}
+
+// Sets the bits of a warp's 32 rows, `mine` of them, in the word that they share with other tiles where not all are.
+HR_FN void put_bits(u32* words, u64 row, u32 mine, u32 bits) {
+    if (tile::lane() != 0) return;
+    if (mine == ~0u) {
+        words[row / 32] = bits;
+    } else if (bits != 0) {
+        atomicOr(&words[row / 32], bits);
+    }
+}
+
+}  // namespace headrace

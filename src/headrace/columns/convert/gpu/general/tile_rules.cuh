@@ -1,0 +1,88 @@
+// Fields of columns of fixed width one by one, by the rules: what has no fast form, or was declined by it.
+#pragma once
+
+#include "columns/convert/gpu/general/fast_values.cuh"
+#include "columns/convert/gpu/general/tile_rows.cuh"
+
+namespace headrace {
+
+// A value, and whether there is one; zero where there is none.
+struct Converted {
+    Int128 value;
+    bool present;
+};
+
+// The slow way of one field.
+HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                          const ConvertColumn& column, u32 slot, u64 row, bool sound) {
+    Converted result{};
+    if (!sound) return result;
+    const FieldPlace place = place_of(memory, task, memory.tile, memory.window, column.position, slot);
+    if (place.end - place.begin > longest_read) {
+        defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return result;
+    }
+    const FieldText field = text_of(memory, text, task, place, false);
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
+    if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < longest_fast) {
+        const u32 end = place.end - (field.quoted ? 1 : 0);
+        result.present =
+            fast_value(column, reinterpret_cast<const u32*>(memory.text), end, static_cast<u32>(field.n), result.value);
+        if (result.present) return result;
+    }
+    u32 kind = 0;
+    const Settled settled = settle_field(column, field, marks_of(task), result.value, kind);
+    result.present = settled == Settled::value;
+    if (settled == Settled::null || (settled == Settled::value && kind != ROUNDED)) return result;
+    FieldFault fault = fault_at(memory, task, place, column.position, row);
+    if (settled == Settled::kind || settled == Settled::value) {
+        see_kind(task, column, kind, fault.begin, row);
+        return result;
+    }
+    if (is_left_out(task, row)) return result;
+    fault.kind = settled == Settled::deferred  ? FAULT_DEFERRED
+                 : settled == Settled::invalid ? static_cast<u32>(Fault::type)
+                                               : static_cast<u32>(Fault::overflow);
+    report(memory, task, fault);
+    return result;
+}
+
+// A value into the result.
+template <class T>
+HR_FN void put_value(const ConvertColumn& column, u64 row, T value) {
+    reinterpret_cast<T*>(column.values)[row] = value;
+}
+HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
+    switch (column.width) {
+        case 1:
+            return put_value(column, row, static_cast<u8>(value));
+        case 2:
+            return put_value(column, row, static_cast<u16>(value));
+        case 4:
+            return put_value(column, row, static_cast<u32>(value));
+        case 8:
+            return put_value(column, row, value);
+    }
+}
+
+// Groups of a unit field by field, by the rules: of irregular tiles, of columns without a fast form, and those in which
+// the fast form declined a field. `groups`: a bit for each.
+HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                            const ConvertColumn& column, u64 first_row, u32 groups) {
+    for (; groups != 0; groups &= groups - 1) {
+        const u64 row = first_row + 32 * (31 - static_cast<u32>(__clz(static_cast<int>(groups & (0 - groups)))));
+        const RowField field = field_of_row(memory, task, memory.tile, memory.window, column.position, row);
+        Converted made{};
+        if (field.mine) made = by_rule(memory, text, task, column, field.slot, row, field.sound);
+        const bool here = field.mine || field.missing;
+        if (here && column.width == 16) put_value(column, row, made.value);
+        if (here && column.width != 16) put_sized(column, row, made.value.low);
+        const u32 rows = __ballot_sync(tile::all_lanes, here);
+        put_validity(column.validity, row, rows, __ballot_sync(tile::all_lanes, made.present));
+        if (column.type != TypeId::boolean) continue;
+        const u32 set = __ballot_sync(tile::all_lanes, made.value.low != 0);
+        put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,273 @@
+// The strings of a tile. A byte of a string is copied by one tile: that in which the field ends, if it began in its
+// staged head or behind, else by the tile that has the byte HR_HEAD bytes from its end. So short fields are copied
+// whole, and a field of any length by all tiles that it spans. Their bytes are gathered by the warp as a stream: each
+// lane takes the next byte, finds by binary search whose it is, and stores it next to its neighbours'.
+//
+// Bytes moved: those of the strings, once, and an offset a row.
+#pragma once
+
+#include "columns/convert/gpu/general/fast_numbers.cuh"
+#include "columns/convert/gpu/general/tile_rows.cuh"
+#include "columns/convert/gpu/utf8.cuh"
+
+namespace headrace {
+
+// Bytes of text that are not in `memory.dropped`.
+HR_FN u32 kept_bytes(const TileMemory& memory, u32 begin, u32 end, bool raw) {
+    return raw ? end - begin : end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
+}
+
+// Copies each lane's staged bytes [begin, begin + size) to its place behind `to`.
+HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+    const u8* const text = staged_text(memory);
+    const u32 until = tile::scan_warp<Sum<u32>>(size);
+    const u32 total = tile::shuffle(until, tile::lanes - 1);
+    const u32 shift = begin - (until - size);  // from a byte's place in the stream to its place in the tile
+    const u32 target = place - begin + (raw ? 0 : dropped_until(memory, begin));
+    for (u32 first = 0; first < total; first += tile::lanes) {
+        const u32 number = first + tile::lane();
+        u32 owner = 0;
+#pragma unroll
+        for (u32 step = tile::lanes / 2; step != 0; step /= 2) {
+            if (tile::shuffle(until, owner + step - 1) <= number) owner += step;
+        }
+        const u32 at = number + tile::shuffle(shift, owner);
+        const u32 place_of_owner = tile::shuffle(target, owner);
+        if (number >= total) continue;
+        if (may_quote && !raw) {
+            if (memory.dropped[at / 32] >> (at % 32) & 1) continue;
+            to[place_of_owner + at - dropped_until(memory, at)] = text[at];
+        } else {
+            to[place_of_owner + at] = text[at];
+        }
+    }
+}
+
+// Leaves a lane's long piece to all warps; returns what is left to this one.
+HR_FN u32 put_aside(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+    if (size < long_piece) return size;
+    const u32 number = atomicAdd(&memory.long_pieces, 1u);
+    memory.pieces[number] = {to + place, static_cast<u16>(begin), static_cast<u16>(size), raw};
+    return 0;
+}
+
+// A part of a long piece: each lane has a word of the result, or what the part has of it. 31 words, so that with those
+// that it begins and ends in they are 32.
+constexpr u32 part_bytes = 124;
+
+HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part) {
+    const u32 begin = piece.begin + part_bytes * part;
+    const u32 count = min(piece.begin + piece.size - begin, part_bytes);
+    const u8* const text = staged_text(memory);
+    u8* to = piece.to + part_bytes * part;
+    if (may_quote && !piece.raw) {
+        const u32 before = dropped_until(memory, begin);
+        to -= before - dropped_until(memory, piece.begin);
+        if (dropped_until(memory, begin + count) != before) {
+            for (u32 i = begin + tile::lane(); i < begin + count; i += tile::lanes) {
+                if (memory.dropped[i / 32] >> (i % 32) & 1) continue;
+                to[i - begin - (dropped_until(memory, i) - before)] = text[i];
+            }
+            return;
+        }
+    }
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3), last = 4 * tile::lane() + 4;
+    const u32 from = last < skew + 4 ? 0 : last - 4 - skew, stop = last < skew ? 0 : min(last - skew, count);
+    if (stop == from + 4) {
+        u32 word[1];
+        load_before(reinterpret_cast<const u32*>(memory.text), begin + stop, word);
+        *reinterpret_cast<u32*>(to + from) = word[0];
+        return;
+    }
+    for (u32 i = from; i < stop; ++i) to[i] = text[begin + i];
+}
+
+// Copies what was put aside; behind a barrier.
+HR_FN void copy_long_pieces(const TileMemory& memory) {
+    constexpr u32 warps = threads / tile::lanes;
+    u32 part = tile::warp();
+    for (u32 number = 0; number < memory.long_pieces; ++number) {
+        const LongPiece piece = memory.pieces[number];
+        const u32 parts = (piece.size + part_bytes - 1) / part_bytes;
+        for (; part < parts; part += warps) copy_part(memory, piece, part);
+        part -= parts;
+    }
+}
+
+HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
+    store_offset(column.offsets, column.width == 8, row, value);
+}
+
+// The first byte from `at` on that may begin a character: in UTF-8 at most three do not.
+HR_FN u32 character_from(const u8* text, u32 at) {
+    for (u32 i = 0; i < 3 && (text[at] & 0xC0) == 0x80; ++i) ++at;
+    return at;
+}
+
+// A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
+// s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
+// is asked, who finds the byte.
+// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there. Each lane looks
+// at the bytes of a word; those outside the part are zeros to it.
+HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
+    const u8* const text = staged_text(memory);
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
+    const auto load = [&](u32 number) {
+        const u32 at = 4 * number;
+        if (at + 4 <= from || at >= to) return 0u;
+        u32 word = words[number];
+        if (at < from) word &= ~0u << (8 * (from - at));
+        if (to - at < 4) word &= ~(~0u << (8 * (to - at)));
+        return word;
+    };
+    bool valid = from >= to;
+    if (!valid) {
+        u32 errors = 0;
+        for (u32 number = from / 4 + tile::lane(); 4 * number < to + 3; number += tile::lanes) {
+            errors |= utf8_errors(number == 0 ? 0 : load(number - 1), load(number));
+        }
+        valid = errors == 0;
+    }
+    return __all_sync(tile::all_lanes, valid);
+}
+
+HR_FN bool has_text(const ConvertColumn& column) {
+    return column.type == TypeId::string || column.type == TypeId::large_string;
+}
+
+// Whether the text of a field is UTF-8; if not, and the record stays, that is a fault.
+HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                        const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
+    const usize invalid = find_invalid_utf8(field.p, field.n);
+    if (invalid == field.n) return true;
+    if (!reports || is_left_out(task, row)) return false;
+    FieldFault fault = fault_at(memory, task, place, column.position, row);
+    // Behind initial spaces and an opening quote.
+    const usize closing = field.quoted ? 1 : 0;
+    fault.at = fault.end - closing - field.n + invalid;
+    fault.kind = static_cast<u32>(Fault::encoding);
+    report(memory, task, fault);
+    return false;
+}
+
+// The same of a field that may be null by its text, may not be UTF-8, or is quoted.
+HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                             const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
+    const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
+    // Of initial spaces alone.
+    if (by_steps && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
+    if (has_text(column) && memory.tile.has_high) {
+        if (place.begin < 0) {
+            const u8* const staged = staged_text(memory);
+            const u32 from = character_from(staged, 0), size = place.end - from;
+            if (reports && find_invalid_utf8(staged + from, size) != size) {
+                defer(memory, task, fault_at(memory, task, place, column.position, row));
+            }
+        } else if (!check_text(memory, task, column, field, place, row, reports)) {
+            return false;
+        }
+    }
+    if (!(column.flags & CONVERT_NULL_WORDS) && !field.quoted) return true;
+    return !is_null_text(*column.rules, field, marks_of(task));
+}
+
+// A field of a column whose type is not known yet: it says what it is, and is null.
+HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
+                          const ConvertColumn& column, const FieldPlace& place, u64 row) {
+    if (place.end - place.begin > longest_read) {
+        defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return;
+    }
+    const FieldText field = text_of(memory, text, task, place, false);
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
+    Int128 value;
+    u32 kind;
+    const Settled settled = settle_field(column, field, marks_of(task), value, kind);
+    FieldFault fault = fault_at(memory, task, place, column.position, row);
+    if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
+    if (settled == Settled::deferred) defer(memory, task, fault);
+}
+
+// The bytes of an unfinished field that this tile copies: [begin, end), perhaps none.
+struct Piece {
+    u32 begin, end;
+};
+
+HR_FN Piece unfinished_piece(const Tile& tile) {
+    const i64 begin = static_cast<i64>(tile.next.field_begin) - tile.origin;
+    const u32 from = begin < 0 ? 0 : static_cast<u32>(begin);
+    const u32 to = tile.end - head_bytes;
+    return {from, tile.end >= head_bytes && to > from ? to : from};
+}
+
+// The bytes of the tile's unfinished field, if it is this column's.
+template <bool writes>
+HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
+    const Tile& tile = memory.tile;
+    const Window& window = memory.window;
+    if (window.first + window.count != tile.fields || !tile.open_field) return 0;
+    if (tile.next.column != column.position) return 0;
+    const bool raw = column.flags & CONVERT_RAW;
+    const Piece piece = unfinished_piece(tile);
+    if constexpr (writes) {
+        u8* const to = column.values + base;
+        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
+        copy_pieces(memory, to, piece.begin, mine, 0, raw);
+        const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
+        if (has_text(column) && tile.has_high && piece.end > piece.begin &&
+            !is_valid_part(memory, piece.begin, piece.end, is_first) && tile::lane() == 0) {
+            const TileEntry& next = tile.next;
+            defer(memory, task,
+                  {next.record, next.record_begin, next.field_begin, 0, next.field_begin, column.position, 0});
+        }
+    }
+    return kept_bytes(memory, piece.begin, piece.end, raw);
+}
+
+// One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
+template <bool writes>
+HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                          const Window& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
+    const bool raw = column.flags & CONVERT_RAW;
+    const bool classifies = (column.flags & CONVERT_INFERRED) && !is_settled(column.guess);
+    u32 done = 0;
+    for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
+        const RowField found = field_of_row(memory, task, tile, window, column.position, row);
+        bool present = false;
+        u32 begin = 0, raw_size = 0, size = 0;
+        if (found.mine) {
+            const FieldPlace place = place_of(memory, task, tile, window, column.position, found.slot);
+            if (classifies) {
+                if (writes && found.sound) classify_row(memory, text, task, column, FieldPlace(place), row);
+            } else {
+                const bool empty = place.begin == static_cast<i64>(place.end);
+                const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
+                present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
+                // Nobody reads all of a long field that goes.
+                if (!found.sound && place.begin <= 0) present = false;
+                if (present && looks) {
+                    present =
+                        is_string_value(memory, text, task, column, FieldPlace(place), row, writes && found.sound);
+                }
+                begin = place.begin < 0 ? 0 : static_cast<u32>(place.begin);
+                raw_size = present ? place.end - begin : 0;
+                size = kept_bytes(memory, begin, begin + raw_size, raw);
+            }
+        }
+        const u32 until = tile::scan_warp<Sum<u32>>(size);
+        if constexpr (writes) {
+            u8* const to = column.values + base + done;
+            raw_size = put_aside(memory, to, begin, raw_size, until - size, raw);
+            copy_pieces(memory, to, begin, raw_size, until - size, raw);
+            const bool here = found.mine || found.missing;
+            if (here) put_offset(column, row + 1, base + done + until);
+            put_validity(column.validity, row, __ballot_sync(tile::all_lanes, here),
+                         __ballot_sync(tile::all_lanes, present));
+        }
+        done += tile::shuffle(until, tile::lanes - 1);
+    }
+    return classifies ? done : done + convert_unfinished<writes>(memory, task, column, base + done);
+}
+
+}  // namespace headrace

@@ -1,0 +1,191 @@
+// A tile's text in shared memory, and where its fields and records end as bits: 32 bytes of text are one word.
+//
+// A vector of 16 bytes is read once from device memory; its masks are made while it is in registers. Comparing four
+// bytes with a value is gpu/block/byte_masks.cuh's. Bytes moved: those of the text, once, and HR_HEAD more a
+// tile.
+#pragma once
+
+#include "columns/convert/gpu/convert_task.hpp"
+#include "columns/convert/gpu/text_bits.cuh"
+#include "gpu/block/block.cuh"
+#include "gpu/block/memory_access.cuh"
+#include "structure/gpu/dfa_rows.cuh"
+#include "structure/gpu/tile_text.cuh"
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 tile_bytes = HR_TILE;
+constexpr u32 window_fields = HR_WINDOW;  // indexed at a time
+constexpr bool may_quote = HR_QUOTES != 0;
+constexpr bool by_steps = HR_QUOTES == 2;  // an automaton tells where fields end, and what is no part of their text
+constexpr u32 head_bytes = 64;             // of the text before the tile
+constexpr u32 staged_bytes = head_bytes + tile_bytes;
+constexpr u32 chunks = staged_bytes / 32;  // words of masks
+constexpr u32 head_chunks = head_bytes / 32;
+constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
+static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
+
+// What every thread knows of the tile.
+struct Tile {
+    TileEntry entry, next;
+    u32 number;  // among the text's
+    i64 origin;  // staged byte s is the text's byte s + origin; below 0 in the first tile
+    u32 begin;   // staged bytes of the tile that are text
+    u32 end;
+    u32 fields;  // that end in it
+    u32 records;
+    bool regular;     // each record has `width` fields
+    bool last_end;    // the text's end ends the last field
+    bool open_field;  // a field goes on behind the tile
+    bool has_high;
+    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
+};
+constexpr u64 no_record = ~u64{0};
+
+// A part of the tile's fields: those whose ends are in `places`.
+struct Window {
+    u32 first;  // field of the tile
+    u32 count;
+    // Of irregular tiles:
+    u32 records;         // that end in it
+    u32 records_before;  // that ended in the tile before it
+    u32 column;          // of its first field
+};
+
+// Part of a string that all warps copy together: `size` staged bytes from `begin` on go to `to`, less those dropped.
+struct LongPiece {
+    u8* to;
+    u16 begin, size;
+    bool raw;
+};
+constexpr u32 long_piece = 96;  // bytes, at least
+constexpr u32 sized_strings = 64;
+constexpr u32 no_target = 0xFFFF;
+
+struct TileMemory {
+    uint4 text[staged_bytes / 16 + 1];
+    uint4 reads[by_steps ? 281 : 1];                 // StepTables::reads, of 64 states behind the groups of bytes
+    u32 ends[chunks];                                // of fields, those at a record's end included
+    u32 records[chunks];                             // ends of records
+    u32 starts[by_steps ? chunks : 1];               // first bytes of records
+    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes, or whatever else is no part of its field's text
+    u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
+    u16 places[window_fields + 2];        // of the ends of the window's fields; the first is that of the field before
+    u32 record_bits[window_fields / 32];  // irregular tiles: whether a field is its record's last
+    u16 records_before[window_fields / 32 + 1];  // in all words before
+    u64 totals[threads / tile::lanes];
+    u16 targets[window_fields];  // of a field's string, behind the column's bytes before; no_target where it has none
+    u32 sized[sized_strings];    // bytes of a column of strings in the window
+    u32 streams[threads / tile::lanes][2][tile::lanes];
+    u32 next_unit;    // of the window, for a warp that has none
+    u32 next_copy;    // the same of units that copy strings
+    u32 long_pieces;  // of strings
+    LongPiece pieces[staged_bytes / long_piece + 1];
+    // For what is called: a thread's own copies are in registers as long as nobody has their address.
+    Tile tile;
+    Window window;
+    FieldFault* faults;
+    ConvertTotals* totals_of_text;
+};
+
+HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
+
+// Of a staged byte, in the text.
+HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
+
+HR_FN u32 equal_mask(uint4 v, u32 pattern) {
+    return tile::gather({tile::equals(v.x, pattern), tile::equals(v.y, pattern), tile::equals(v.z, pattern),
+                         tile::equals(v.w, pattern)});
+}
+
+HR_FN bool is_line_end(const PlainDialect& dialect, u8 byte) {
+    return byte == dialect.line_end || ((dialect.flags & PLAIN_UNIVERSAL) && byte == '\r');
+}
+
+// Line ends of 16 bytes. That there is a CR at all is asked first, of all 16 bytes at once.
+HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
+    u32 lines = equal_mask(v, line_end);
+    if (universal) {
+        constexpr u32 returns = 0x0D0D0D0D;
+        if (tile::has_byte(v, returns)) lines |= equal_mask(v, returns);
+    }
+    return lines;
+}
+
+// Stores a vector and its masks; those of quotes are of all staged bytes, the others of the tile.
+HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
+    memory.text[v] = bytes;
+    if constexpr (by_steps) return;
+    if (v >= head_bytes / 16) {
+        const u32 lines = line_mask(bytes, dialect.line_end * 0x01010101u, dialect.flags & PLAIN_UNIVERSAL);
+        reinterpret_cast<u16*>(memory.ends)[v] =
+            static_cast<u16>(equal_mask(bytes, dialect.separator * 0x01010101u) & valid);
+        reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(lines & valid);
+    }
+    if constexpr (may_quote) {
+        const u32 quotes = dialect.flags & PLAIN_QUOTES ? equal_mask(bytes, dialect.quote * 0x01010101u) : 0;
+        reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(quotes & valid);
+    }
+}
+
+// Of the 16 bytes at `position`, those that are text.
+HR_COLD u32 valid_mask(i64 position, u64 size) {
+    const i64 before = position < 0 ? -position : 0;
+    const i64 left = static_cast<i64>(size) - position;
+    const u32 front = left <= 0 ? 0 : left >= 16 ? 0xFFFF : low_mask(static_cast<u32>(left));
+    return before >= 16 ? 0 : front & ~low_mask(static_cast<u32>(before));
+}
+
+// Where tile_dfa.cuh puts strays, a bit each: a place that strings need later.
+HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+
+HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
+    if (steps.count > 16) {
+        const auto& tables = *static_cast<const StepTables<64>*>(steps.tables);
+        constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
+        const u64* const of_groups = reinterpret_cast<const u64*>(tables.group_of);
+        const u64* const of_reads = reinterpret_cast<const u64*>(tables.reads);
+        for (u32 i = threadIdx.x; i < all; i += threads)
+            reinterpret_cast<u64*>(memory.reads)[i] = i < groups ? of_groups[i] : of_reads[i - groups];
+        return;
+    }
+    const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
+    const u8* const reads = static_cast<const u8*>(steps.tables) + 257 * steps.count;
+    // Rows of 8 bytes begin at a half of 16 behind the table before.
+    const u64* const from = reinterpret_cast<const u64*>(reads);
+    for (u32 v = threadIdx.x; v < vectors; v += threads) {
+        const u64 row = from[2 * v];
+        const u64 next = 2 * v + 1 < 257u * steps.count / 8 ? from[2 * v + 1] : 0;
+        memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next),
+                           static_cast<u32>(next >> 32)};
+    }
+}
+
+// Reads the tile.
+HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
+    constexpr u32 vectors = staged_bytes / 16;
+    u32 high = 0;
+    if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
+        const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
+#pragma unroll 4
+        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+            const uint4 bytes = tile::load_streaming(from + v);
+            high |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
+            stage_vector(memory, task.dialect, v, bytes, 0xFFFF);
+        }
+    } else {
+#pragma unroll 1
+        for (u32 v = threadIdx.x; v < vectors; v += threads) {
+            const i64 position = tile.origin + 16 * v;
+            const uint4 bytes = structure::edge_vector(text, task.size, position, 0, 0);
+            high |= (bytes.x | bytes.y) | (bytes.z | bytes.w);
+            stage_vector(memory, task.dialect, v, bytes, valid_mask(position, task.size));
+        }
+    }
+    if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
+    if constexpr (by_steps) stage_tables(memory, task.steps);
+    tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
+}
+
+}  // namespace headrace

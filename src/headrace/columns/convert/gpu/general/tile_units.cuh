@@ -1,0 +1,240 @@
+// Units of one column of fixed width and some groups of 32 rows, a warp's work: each lane finds its field, reads it by
+// the column's fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule),
+// and so is every field of an irregular tile.
+#pragma once
+
+#include "columns/convert/gpu/general/tile_rules.cuh"
+
+namespace headrace {
+
+// What a unit of a column has of the window: `groups` of 32 rows from `row` on, and the slot of this lane's first field
+// if the tile is regular.
+struct Unit {
+    u64 row;  // this lane's first
+    i32 slot;
+    u32 groups;
+};
+
+// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that
+// the compiler knows.
+struct HotColumn {
+    u8* values;
+    u32* validity;
+    u32 largest;
+    bool first;  // of the record
+    bool inferred;
+    bool is_signed;
+    bool empty_is_null;
+};
+
+HR_FN HotColumn hot(const ConvertColumn& column) {
+    return {column.values,
+            column.validity,
+            column.largest,
+            column.position == 0,
+            (column.flags & CONVERT_INFERRED) != 0,
+            column.is_signed != 0,
+            (column.flags & CONVERT_EMPTY_IS_NULL) != 0};
+}
+
+// A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
+struct Field {
+    u32 begin, end;
+    u32 n;
+    bool empty;  // and not quoted
+};
+
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
+                   bool mine, i32 slot) {
+    const u16* const place = memory.places + (mine ? slot : 0);
+    Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
+    if constexpr (by_steps) {
+        if (column.first) field.begin = last_start(memory, place[1], field.begin);
+        skip_spaces(memory, task, field.begin, field.end);
+        field.empty = field.begin == field.end;
+        if (field.begin < field.end && field.end - field.begin >= 2 && is_opening(memory, task, field.begin)) {
+            ++field.begin;
+            --field.end;
+        }
+    } else if (column.first || may_quote) {
+        const u8* const text = staged_text(memory);
+        u32 first = field.begin < field.end ? text[field.begin] : 0;
+        if (column.first && field.begin < field.end && is_line_end(task.dialect, static_cast<u8>(first))) {
+            field.begin = skip_line_ends(memory, task.dialect, tile, field.begin);
+            first = text[field.begin];
+        }
+        const bool quoted = may_quote && first == task.dialect.quote && (task.dialect.flags & PLAIN_QUOTES) &&
+                            field.end - field.begin >= 2;
+        field.empty = field.begin == field.end;
+        if (quoted) {
+            ++field.begin;
+            --field.end;
+        }
+    } else {
+        field.empty = field.begin == field.end;
+    }
+    field.n = mine ? field.end - field.begin : ~0u;  // also huge where the field began before the staged head
+    return field;
+}
+
+// A unit of a regular tile. `read(field, asks, value)`: the fast form; all lanes come to it, and false is an answer. A
+// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g,
+// and they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing
+// here lives over a call.
+template <class T, class Read>
+HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                        const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
+                        Read read) {
+    i32 slot = unit.slot;
+    const u32 count = window.count;
+    T* to = reinterpret_cast<T*>(fast.values) + unit.row;
+    u32 kept = 0, rows = 0, declined = 0;
+#pragma unroll 1
+    for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
+        const bool mine = static_cast<u32>(slot) < count;
+        const Field field = locate(memory, task, tile, fast, mine, slot);
+        const bool asks = mine && !(field.empty && fast.empty_is_null);
+        T value;
+        const bool present = read(field, asks, value) && asks;
+        if (__any_sync(tile::all_lanes, asks && !present)) {
+            declined |= 1u << group;
+            continue;
+        }
+        if (mine) *to = present ? value : T{};
+        const u32 bits = __ballot_sync(tile::all_lanes, present), all = __ballot_sync(tile::all_lanes, mine);
+        if (tile::lane() == group) {
+            kept = bits;
+            rows = all;
+        }
+    }
+    // As put_validity, of a group a lane.
+    u32* const word = fast.validity + (unit.row / 32 + tile::lane());
+    if (rows == ~0u) {
+        *word = kept;
+    } else if (rows != 0) {
+        if (kept != 0) atomicOr(word, kept);
+        if ((rows & ~kept) != 0) atomicAnd(word, ~(rows & ~kept));
+    }
+    if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
+}
+
+HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
+
+// Inference takes a zero before other digits for text; inferred numbers have eight bytes.
+template <class T>
+HR_FN bool is_canonical(const TileMemory& memory, const HotColumn& column, const Field& field) {
+    if (sizeof(T) != 8 || !column.inferred || field.n <= 1) return true;
+    const u8* const text = staged_text(memory);
+    return !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
+}
+
+// Up to eight digits; where some lane has no such, up to sixteen, perhaps with a sign.
+template <class T>
+HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    u32 two[2], magnitude;
+    load_before(words, field.end, two);
+    bool fast = value_of(two, static_cast<i32>(field.n), magnitude) && field.n - 1 < 8 && magnitude <= column.largest;
+    value = static_cast<T>(magnitude);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast) {
+            const Number<T> found = long_integer<T>(words, field.end, field.n, column.is_signed, false);
+            fast = found.fine;
+            value = found.value;
+        }
+    }
+    return fast && is_canonical<T>(memory, column, field);
+}
+
+// Up to eight bytes; where some lane has no such, up to sixteen, perhaps with a sign.
+template <class T>
+HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    u32 two[2];
+    load_before(words, field.end, two);
+    u32 closed[2] = {two[0], two[1]};
+    const u32 behind = close_point(closed);
+    const bool has_point = behind < field.n;
+    closed[0] = has_point ? closed[0] : two[0];
+    closed[1] = has_point ? closed[1] : two[1];
+    const u32 digits = field.n - (has_point ? 1 : 0);
+    u32 mantissa;
+    bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && field.n <= 8;
+    value = divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0);
+    if (__any_sync(tile::all_lanes, asks && !fast)) {
+        if (asks && !fast) {
+            const Number<T> found = long_real<T>(words, field.end, field.n, false);
+            fast = found.fine;
+            value = found.value;
+        }
+    }
+    return fast && is_canonical<T>(memory, column, field);
+}
+
+template <class T>
+HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                            const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_integer(memory, fast, field, asks, value);
+    });
+}
+
+template <class T>
+HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                         const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const HotColumn fast = hot(column);
+    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
+        return read_real(memory, fast, field, asks, value);
+    });
+}
+
+HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                        const Window& window, const ConvertColumn& column, const Unit& unit) {
+    const u32* const words = reinterpret_cast<const u32*>(memory.text);
+    const ConvertFamily family = tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
+    switch (family) {
+        case ConvertFamily::integer:
+            switch (column.width) {
+                case 1:
+                    return convert_integers<u8>(memory, text, task, tile, window, column, unit);
+                case 2:
+                    return convert_integers<u16>(memory, text, task, tile, window, column, unit);
+                case 4:
+                    return convert_integers<u32>(memory, text, task, tile, window, column, unit);
+                default:
+                    return convert_integers<u64>(memory, text, task, tile, window, column, unit);
+            }
+        case ConvertFamily::float32:
+            return convert_reals<float>(memory, text, task, tile, window, column, unit);
+        case ConvertFamily::float64:
+            return convert_reals<double>(memory, text, task, tile, window, column, unit);
+        case ConvertFamily::date:
+            return convert_fast<i32>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, bool, i32& value) {
+                                         value = 0;
+                                         return fast_date(words, field.end, field.n, value);
+                                     });
+        case ConvertFamily::timestamp: {
+            const i64 units = column.units_per_second;
+            return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
+                                     [&](const Field& field, bool, i64& value) {
+                                         value = 0;
+                                         return fast_timestamp(words, field.end, field.n, units, value);
+                                     });
+        }
+        case ConvertFamily::decimal: {
+            const i32 precision = column.precision, scale = column.scale;
+            return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
+                                        [&](const Field& field, bool, Int128& value) {
+                                            value = {0, 0};
+                                            return field.n - 1 < longest_fast &&
+                                                   fast_decimal(words, field.end, field.n, precision, scale, value);
+                                        });
+        }
+        default:
+            return convert_slowly(memory, text, task, column, unit.row, low_mask(unit.groups));
+    }
+}
+
+}  // namespace headrace

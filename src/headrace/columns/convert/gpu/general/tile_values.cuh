@@ -1,0 +1,261 @@
+// A field's text to a value, by the rules that CPU and GPU share (columns/rules): what fast_values.cuh declines, and
+// what is null, of another kind, or no value.
+#pragma once
+
+#include "columns/convert/gpu/convert_task.hpp"
+#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/special_words.hpp"
+#include "columns/rules/utf8.hpp"
+
+namespace headrace {
+
+// A field's text: without initial spaces and enclosing quotes, and `doubled` if there may be something in it that is
+// still to be undone: the first of two quotes, escapes.
+struct FieldText {
+    const u8* p;
+    usize n;
+    bool quoted;
+    bool doubled;
+};
+
+enum class Family : u8 { boolean, integer, real, date, timestamp, time, duration, decimal, text, null };
+
+HR_FN Family family_of(TypeId type) {
+    switch (type) {
+        case TypeId::boolean:
+            return Family::boolean;
+        case TypeId::float32:
+        case TypeId::float64:
+            return Family::real;
+        case TypeId::date32:
+            return Family::date;
+        case TypeId::timestamp:
+            return Family::timestamp;
+        case TypeId::time32:
+        case TypeId::time64:
+            return Family::time;
+        case TypeId::duration:
+            return Family::duration;
+        case TypeId::decimal128:
+            return Family::decimal;
+        case TypeId::string:
+        case TypeId::large_string:
+        case TypeId::binary:
+        case TypeId::large_binary:
+            return Family::text;
+        case TypeId::null:
+            return Family::null;
+        default:
+            return Family::integer;
+    }
+}
+
+HR_FN IntegerRange range_of(const ConvertColumn& column) {
+    return {~u64{0} >> (64 - 8 * column.width + (column.is_signed ? 1 : 0)), column.is_signed != 0};
+}
+
+// The numbers that this many bytes of plain form, of numbers with other marks, have room for.
+constexpr usize longest_plain = 128;
+
+HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize n, i64& out) {
+    const DateFormats& formats = column.rules->dates;
+    Timestamp t;
+    Parse status;
+    if (formats.iso_first && formats.count == 0) {
+        status = parse_timestamp(p, n, t);
+    } else {
+        const DateFormat* used;
+        status = parse_formatted(formats, p, n, t, used);
+    }
+    if (status != Parse::ok) return status;
+    if (column.type == TypeId::date32) {
+        if (!t.date_only) return Parse::invalid;
+        out = t.seconds / 86400;
+        return Parse::ok;
+    }
+    if (t.has_offset && !(column.flags & CONVERT_UTC)) return Parse::invalid;
+    usize piece = 0;
+    if (!t.has_offset && column.zone != nullptr && !to_utc(*column.zone, piece, t.seconds, t.seconds)) {
+        return Parse::invalid;
+    }
+    return scale_timestamp(t, column.units_per_second, out);
+}
+
+HR_COLD Parse number_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
+    Parse status;
+    switch (column.type) {
+        case TypeId::float32: {
+            float value = 0;
+            status = parse_float(p, n, value);
+            out = {bits_as<u32>(value), 0};
+            return status;
+        }
+        case TypeId::float64: {
+            double value = 0;
+            status = parse_float(p, n, value);
+            out = {bits_as<u64>(value), 0};
+            return status;
+        }
+        case TypeId::decimal128:
+            return parse_decimal128(p, n, column.precision, column.scale, out);
+        default:
+            return parse_integer(p, n, range_of(column), out.low);
+    }
+}
+
+// The value of a text that is not null. `FieldText::doubled` is settled before.
+HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
+    const FieldRules& rules = *column.rules;
+    i64 units = 0;
+    Parse status = Parse::invalid;
+    out = {0, 0};
+    switch (family_of(column.type)) {
+        case Family::boolean:
+            out.low = is_one_of(rules.true_words, p, n) ? 1 : 0;
+            return out.low != 0 || is_one_of(rules.false_words, p, n) ? Parse::ok : Parse::invalid;
+        case Family::integer:
+        case Family::real:
+        case Family::decimal: {
+            if (are_usual(rules.marks)) return number_by_rule(column, p, n, out);
+            u8 plain[longest_plain];
+            usize size;
+            if (!to_plain_number(rules.marks, p, n, plain, size)) return Parse::invalid;
+            return number_by_rule(column, plain, size, out);
+        }
+        case Family::date:
+        case Family::timestamp:
+            status = timestamp_by_rule(column, p, n, units);
+            break;
+        case Family::time:
+            status = parse_time(p, n, column.units_per_second, units);
+            break;
+        case Family::duration: {
+            Duration duration;
+            status = parse_duration(p, n, duration);
+            if (status == Parse::ok) status = scale_duration(duration, column.units_per_second, units);
+            break;
+        }
+        case Family::text:
+        case Family::null:
+            break;
+    }
+    out.low = static_cast<u64>(units);
+    return status;
+}
+
+// Empty and boolean aside, what a text looks like.
+HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
+    if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
+    if (rules.usual_forms) return classify(p, n);
+    u8 plain[longest_plain];
+    return classify(p, n, rules.marks, rules.dates, plain);
+}
+
+// What is undone in a field's text; columns/convert/cpu/field.hpp has the same for the CPU.
+struct TextMarks {
+    u8 quote;
+    u8 escape;
+    bool doubles;  // two quotes within quotes stand for one
+    bool escapes;
+    bool lenient;
+};
+
+HR_FN TextMarks marks_of(const ConvertTask& task) {
+    const StepsTask& steps = task.steps;
+    return {task.dialect.quote, steps.escape, (task.dialect.flags & PLAIN_DOUBLES) != 0,
+            (steps.flags & STEPS_ESCAPES) != 0, (steps.flags & STEPS_LENIENT) != 0};
+}
+
+// The place of the byte that stands for itself, at or behind byte `i` of the text.
+HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
+    const u8 byte = field.p[i];
+    const bool is_quote = field.quoted && marks.doubles && byte == marks.quote;
+    if (!is_quote && !(marks.escapes && byte == marks.escape)) return i;
+    if (i + 1 == field.n || (marks.lenient && byte == marks.quote && field.p[i + 1] != byte)) return i;
+    return i + 1;
+}
+
+HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
+    for (usize i = 0; i < field.n; ++i) {
+        if (undone(marks, field, i) != i) return true;
+    }
+    return false;
+}
+
+// Whether a field that begins with a lenient quote is enclosed in quotes (columns/convert/cpu/field.hpp,
+// lenient_quoted).
+HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
+    usize leading = 0, trailing = 0, escapes = 0;
+    if (!marks.doubles) {
+        while (marks.escapes && escapes + 1 < n && p[n - escapes - 2] == marks.escape) ++escapes;
+        return p[n - 1] == marks.quote && escapes % 2 == 0;
+    }
+    while (leading < n && p[leading] == marks.quote) ++leading;
+    if (leading == n) return n % 2 == 0;
+    while (p[n - trailing - 1] == marks.quote) ++trailing;
+    while (marks.escapes && p[n - trailing - escapes - 1] == marks.escape && trailing + escapes + 1 < n) ++escapes;
+    if (trailing != 0) trailing -= escapes % 2;
+    return leading % 2 == 1 && trailing % 2 == 1;
+}
+
+// Whether a text in which something is to be undone is this word.
+HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const Word& word) {
+    usize at = 0;
+    for (usize i = 0; i < field.n; ++i, ++at) {
+        i = undone(marks, field, i);
+        if (at == word.size || field.p[i] != word.text[at]) return false;
+    }
+    return at == word.size;
+}
+
+HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const TextMarks& marks) {
+    if (!field.doubled) return is_null(rules, field.p, field.n, field.quoted);
+    if (field.quoted && !rules.quoted_may_be_null) return false;
+    for (usize i = 0; i < rules.nulls.count; ++i) {
+        if (equals_undone(field, marks, rules.nulls.words[i])) return true;
+    }
+    return false;
+}
+
+// What became of a field that the fast forms declined.
+enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
+
+// `kind` is set where that is the answer, to Kind or UNFIT; and to ROUNDED beside such a value.
+HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks, Int128& out,
+                             u32& kind) {
+    const FieldRules& rules = *column.rules;
+    out = {0, 0};
+    if (is_null_text(rules, field, marks)) return Settled::null;
+    u8 whole[longest_plain];
+    const u8* p = field.p;
+    usize n = field.n;
+    if (field.doubled && has_marks(marks, field)) {
+        if (n > longest_plain) return Settled::deferred;
+        n = 0;
+        for (usize i = 0; i < field.n; ++i) {
+            i = undone(marks, field, i);
+            whole[n++] = p[i];
+        }
+        p = whole;
+    }
+    if (!are_usual(rules.marks) && n > longest_plain) return Settled::deferred;
+    if (column.flags & CONVERT_INFERRED) {
+        const Kind found = kind_by_rule(rules, p, n);
+        const bool held = holds(column.guess, found);
+        if (held && value_by_rule(column, p, n, out) == Parse::ok) {
+            u8 plain[longest_plain];
+            const bool is_float = column.guess == Kind::float64;
+            if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
+            return Settled::value;
+        }
+        out = {0, 0};
+        kind = held ? UNFIT : static_cast<u32>(found);
+        return Settled::kind;
+    }
+    const Parse status = value_by_rule(column, p, n, out);
+    if (status == Parse::ok) return Settled::value;
+    out = {0, 0};
+    return status == Parse::overflow ? Settled::overflow : Settled::invalid;
+}
+
+}  // namespace headrace

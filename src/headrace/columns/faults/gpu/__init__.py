@@ -1,0 +1,1 @@
+"""Faults of a load on a GPU: listed, located, resolved, removed."""

@@ -1,0 +1,1 @@
+"""Finished columns on a GPU."""

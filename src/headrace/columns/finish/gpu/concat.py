@@ -1,0 +1,83 @@
+"""Columns of several loads on a GPU below each other: columns/finish/gpu/concat.cu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.column import Column
+from headrace.columns.convert.gpu.layouts import has_offsets
+from headrace.columns.finish.gpu.finish import shrink as shrink_columns
+from headrace.columns.types import DataType
+from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
+
+_WORDS = ("values", "offsets", "validity", "rows", "to", "to_bytes", "bytes")
+JOINED_PART = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("is_rows", "u4")])
+JOINED_COLUMN = np.dtype([("values", "u8"), ("offsets", "u8"), ("validity", "u8"), ("width", "u4"), ("strings", "u4")])
+"""The structs of columns/finish/gpu/concat_task.hpp, byte for byte."""
+
+_JOIN = Entry("columns/finish/gpu/concat.cu", "join_parts", "P32s")
+_THREADS = 256
+_DEFINES = {"HR_THREADS": _THREADS}
+_MOST_BLOCKS = 4096
+_MOST_STRING_BYTES = 0x7FFFFFFF
+_INFERRED = 1
+"""Any kind: the type is not given."""
+
+
+def join_on_gpu(
+    launcher: Launcher, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False
+) -> tuple[Column, int | None]:
+    """As `headrace.columns.finish.concat.SharedLoads.join`, of columns that were loaded on a GPU, and numbers of nulls.
+    There is one part at least.
+
+    The host waits for the sizes of strings of each part, and for what shrinks. Memory: the result.
+    """
+    rows = sum(part if isinstance(part, int) else part.length for part in parts)
+    nulls = sum(part if isinstance(part, int) else part.null_count for part in parts)
+    strings = has_offsets(kind)
+    table: NDArray[np.void] = np.zeros(len(parts), JOINED_PART)
+    to = to_bytes = 0
+    for told, part in zip(table, parts, strict=True):
+        told["to"], told["to_bytes"] = to, to_bytes
+        length = part if isinstance(part, int) else part.length
+        told["rows"] = length
+        to += length
+        if not isinstance(part, int):
+            told["bytes"] = _describe(launcher, told, part)
+            to_bytes += int(told["bytes"])
+    made = Taken(0, kind, _INFERRED)
+    made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
+    made.nulls = nulls
+    made.make_rooms(launcher, rows)
+    if strings:
+        made.rooms["values"] = launcher.room(to_bytes)
+    elif kind.bits != 1:
+        launcher.fill(made.rooms["values"], 0)  # also of rows that only have nulls
+    column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
+    offsets = made.rooms["offsets"].address if strings else 0
+    values, validity = made.rooms["values"].address if made.rooms["values"].nbytes else 0, made.rooms["validity"].address
+    column[0] = (values, offsets, validity, made.made.bits // 8, strings)
+    items = max(int(max(told["rows"], told["bytes"])) for told in table)
+    # Each part writes offsets from its first row's on to the one behind its last: together all.
+    shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
+    launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
+    settled = shrink_columns(launcher, [made], rows) if shrink else {}
+    return made.column(launcher, rows), settled.get(0)
+
+
+def _describe(launcher: Launcher, told: np.void, part: Column) -> int:
+    """Where a column's parts lie; how many bytes of text it has."""
+    rooms: Any = part
+    told["is_rows"] = 1
+    told["values"] = rooms.values.address if rooms.values.nbytes else 0
+    told["validity"] = 0 if rooms.validity is None else rooms.validity.address
+    if rooms.offsets is None:
+        return 0
+    told["offsets"], told["width"] = rooms.offsets.address, part.type.bits // 8
+    last = launcher.fetch(Part(rooms.offsets, part.length * part.type.bits // 8, part.type.bits // 8))
+    return int.from_bytes(last.tobytes(), "little")

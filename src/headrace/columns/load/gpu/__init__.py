@@ -1,0 +1,1 @@
+"""Loads on a GPU."""

@@ -1,0 +1,23 @@
+"""What a load on a GPU leaves out in front of the data: found and counted on the host, since it is little."""
+
+from __future__ import annotations
+
+from headrace import _native
+from headrace.columns.plan.load_plan import LoadPlan, native_errors
+from headrace.sources.open import OpenSource
+
+_COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
+
+
+def find_data(source: OpenSource, dialect: _native.Dialect, plan: LoadPlan) -> tuple[int, dict[str, int]]:
+    """Where the data begins, and the load's counts so far: records, blank lines and comments in front of it."""
+    counts = dict.fromkeys(_COUNTS, 0)
+    if plan.data_begin <= plan.begin:
+        return plan.begin, counts
+    if plan.before is not None:
+        begin, counts["leading"], counts["blank"], counts["comment"] = plan.before
+        return begin, counts
+    with native_errors():
+        found = _native.find_data(source.native, dialect, plan.isa, plan.begin, plan.data_begin, plan.end)
+    begin, counts["leading"], counts["blank"], counts["comment"] = found
+    return begin, counts

@@ -1,0 +1,39 @@
+"""Columns of a load on a GPU, made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from headrace.columns.column import Column
+from headrace.columns.convert.gpu.column_group import Group, MadeColumns
+from headrace.columns.types import DataType
+from headrace.core.lazy import Later
+from headrace.gpu.kernels.launcher import Launcher
+
+
+def columns_later(
+    launcher: Launcher, made: dict[int, MadeColumns], count: int
+) -> tuple[Later[Column | None], Later[tuple[DataType, int] | None]]:
+    """Columns by their positions, of which there are `count`; and type and nulls of each, which hold no memory, so that a report
+    can tell of columns without holding them.
+    """
+    groups = list({id(one): one for one in made.values()}.values())
+    for one in groups:
+        one.close()
+    told = {id(one): (one.group, one.nulls) for one in groups}
+    parts = {position: told[id(one)] for position, one in made.items()}
+    return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, parts))
+
+
+def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
+    one = made.get(position)
+    return None if one is None else one.column(launcher, one.group.numbers[position])
+
+
+def _described_at(parts: dict[int, tuple[Group, Sequence[int]]], position: int) -> tuple[DataType, int] | None:
+    if position not in parts:
+        return None
+    group, nulls = parts[position]
+    number = group.numbers[position]
+    return group.types[number], nulls[number]

@@ -1,0 +1,219 @@
+#include "columns/load/load_pass.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "columns/load/tile_worker.hpp"
+#include "core/cpu/thread_pool.hpp"
+
+namespace headrace {
+
+HR_FOR_EACH_ISA(const ConvertKernels&(), convert_kernels)
+
+const ConvertKernels& convert_kernels(Isa isa) { return convert_kernels_for(isa)(); }
+
+usize value_bits(const ColumnType& type) {
+    switch (type.id) {
+#define HR_TYPE(id, name, bits) \
+    case TypeId::id:            \
+        return bits;
+#include "core/types.def"
+#undef HR_TYPE
+    }
+    return 0;
+}
+
+bool is_string(const ColumnType& type) {
+    return small_form(type.id) == TypeId::string || small_form(type.id) == TypeId::binary;
+}
+
+TypeId large_form(TypeId id) {
+    return id == TypeId::string ? TypeId::large_string : id == TypeId::binary ? TypeId::large_binary : id;
+}
+
+TypeId small_form(TypeId id) {
+    return id == TypeId::large_string ? TypeId::string : id == TypeId::large_binary ? TypeId::binary : id;
+}
+
+LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan,
+                   const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
+    : source_(source),
+      dialect_(dialect),
+      plan_(plan),
+      guesses_(guesses),
+      ledger_(ledger),
+      result_(result),
+      string_bytes_(guesses.size(), 0),
+      null_bits_(guesses.size()),
+      doomed_(guesses.size()) {
+    for (auto& tile : doomed_) tile.store(~u64{0}, std::memory_order_relaxed);
+    for (usize c = 0; c < guesses.size(); ++c) {
+        if (guesses[c].wanted) wanted_.push_back(c);
+    }
+}
+
+void LoadPass::classify_only(usize bytes) {
+    const std::uint64_t part = std::min<std::uint64_t>(span(), bytes);
+    run_tiles(Mode::classify, 1, (part + plan_.tile_bytes - 1) / plan_.tile_bytes);
+}
+
+void LoadPass::run(std::uint64_t last) {
+    const std::uint64_t all = (span() + plan_.tile_bytes - 1) / plan_.tile_bytes;
+    const std::uint64_t tiles = last < all ? last + 1 : all;
+    const unsigned threads =
+        static_cast<unsigned>(std::min<std::uint64_t>(plan_.threads, std::max<std::uint64_t>(tiles, 1)));
+    const bool exact = wants_exact();
+    if (exact) {
+        run_tiles(Mode::measure, threads, tiles);
+    }
+    allocate(exact);
+    run_tiles(Mode::convert, threads, tiles);
+    if (first_pass()) result_.counts = counts_;
+    result_.seconds.find += seconds_.find;
+    result_.seconds.convert += seconds_.convert;
+    ++result_.passes;
+    for (const usize c : wanted_) {
+        LoadedColumn& column = result_.columns[c];
+        const usize rows = counts_.rows;
+        column.values.trim(is_string(column.type) ? string_bytes_[c] : (rows * value_bits(column.type) + 7) / 8);
+        if (is_string(column.type)) column.offsets.trim((rows + 1) * value_bits(column.type) / 8);
+        null_bits_[c].trim(column.null_count == 0 ? 0 : (rows + 7) / 8);
+        column.validity = std::move(null_bits_[c]);
+    }
+}
+
+namespace {
+
+constexpr double MAX_RESERVED = 32e12;
+constexpr usize MAX_MAPPINGS = 16'000;
+constexpr u64 MOST_RECORD_BYTES = 0xFFFF0000;
+constexpr usize MOST_SMALL_TEXT = 0x7FFFFFFF;
+
+}  // namespace
+
+// Bytes that records of this load begin in.
+std::uint64_t LoadPass::span() const {
+    const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, source_.size());
+    return plan_.begin < stop ? stop - plan_.begin : 0;
+}
+
+// A record has a byte for each of its fields, but for the last one's last. Of a part, its last record may end behind
+// it.
+usize LoadPass::most_rows() const {
+    const usize fields = plan_.rows.fill_short ? 1 : plan_.rows.base_columns;
+    return span() / fields + (is_part() ? 2 : 1);
+}
+
+usize LoadPass::most_text(usize bytes) const {
+    return source_.encoding().text_bound(bytes) * (plan_.replace_invalid ? REPLACEMENT_GROWTH : 1);
+}
+
+// The most bytes that a column's strings may take. A part is small, but nobody knows yet how long its last record is.
+usize LoadPass::text_bound() const {
+    if (!is_part()) return most_text(span());
+    return most_text(std::min<std::uint64_t>(source_.size() - plan_.begin, span() + MOST_RECORD_BYTES));
+}
+
+// Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that
+// only measures comes first.
+bool LoadPass::wants_exact() const {
+    if (plan_.exact_memory) return true;
+    const usize rows = most_rows();
+    const usize text = most_text(span());
+    double reserved = 0, heap = 0;
+    usize mappings = 0;
+    const auto add = [&](usize bound) {
+        (bound < Region::MAPPED_FROM ? heap : reserved) += static_cast<double>(bound);
+        mappings += bound < Region::MAPPED_FROM ? 0 : 1;
+    };
+    for (const usize c : wanted_) {
+        add(rows * value_bits(guesses_[c].type) / 8);
+        add(rows / 8);
+        if (is_string(guesses_[c].type)) add(room_for_text(guesses_[c].type));
+    }
+    return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(text);
+}
+
+// Parts of a text have columns of the same types, so that strings which are not large by the plan stay what they are.
+usize LoadPass::room_for_text(const ColumnType& type) const {
+    return is_part() && value_bits(type) == 32 ? std::min(text_bound(), MOST_SMALL_TEXT) : text_bound();
+}
+
+void LoadPass::allocate(bool exact) {
+    const usize rows = exact ? counts_.rows : most_rows();
+    const usize text = text_bound();
+    for (const usize c : wanted_) {
+        // Each of a column's three regions has a use of its own.
+        const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
+        LoadedColumn& column = result_.columns[c];
+        const bool large = is_string(guesses_[c].type) && !is_part() && text > MOST_SMALL_TEXT;
+        column = LoadedColumn{};
+        column.type = guesses_[c].type;
+        if (large) column.type.id = large_form(column.type.id);
+        const usize bits = value_bits(column.type);
+        if (is_string(column.type)) {
+            column.offsets = Region((rows + 1) * bits / 8, result_.budget, Region::Content::any, use(1));
+            column.offsets.ensure(bits / 8);
+            std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
+            const usize bound = exact ? string_bytes_[c] : room_for_text(column.type);
+            column.values = Region(bound, result_.budget, Region::Content::any, use(0));
+        } else {
+            const auto content = bits == 1 ? Region::Content::zero : Region::Content::any;
+            column.values = Region((rows * bits + 63) / 64 * 8, result_.budget, content, use(0));
+        }
+        column.values.ensure(0);
+        null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget, Region::Content::zero, use(2));
+        null_bits_[c].ensure(0);
+    }
+}
+
+void LoadPass::tell_progress() const {
+    if (!plan_.poll) return;
+    const std::uint64_t total = std::min<std::uint64_t>(span(), tiles_ * plan_.tile_bytes);
+    const std::uint64_t taken = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
+    plan_.poll(std::min(taken, total), total);
+}
+
+void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
+    // Nothing is read behind the last of these tiles: a sample is little, and the text may lie on a GPU.
+    const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
+    const TilePart part{plan_.begin, stop, plan_.before.state};
+    TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
+    OrderedGate places;
+    scan_ = &scan;
+    places_ = &places;
+    mode_ = mode;
+    tiles_ = tiles;
+    counts_ = LoadCounts{};
+    std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
+    run_parallel(threads, [&](unsigned worker) {
+        try {
+            TileWorker(*this).run(worker == 0);
+        } catch (const GateClosed&) {
+        } catch (...) {
+            scan.gate.close();
+            places.close();
+            throw;
+        }
+    });
+    if (mode == Mode::convert) result_.state = scan.state;
+}
+
+// Of a whole text the bound is known beforehand, and offsets have 64 bits where it is large.
+void LoadPass::check_text(usize c) const {
+    if (value_bits(result_.columns[c].type) == 64 || string_bytes_[c] <= MOST_SMALL_TEXT) return;
+    throw std::length_error(
+        "column '" + plan_.columns[c].name +
+        "' has more than 2 GiB of text in one batch; give it the type large_string or large_binary");
+}
+
+void LoadPass::note_end(const Tile& tile) {
+    if (tile.records == 0) return;
+    const std::uint64_t end = tile.end();
+    const std::lock_guard lock(end_mutex_);
+    result_.end = std::max<u64>(result_.end, end);
+    result_.is_cut |= tile.is_cut;
+}
+
+}  // namespace headrace

@@ -1,0 +1,97 @@
+// One pass of a load: every tile found, checked and converted for the columns that are wanted.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "columns/infer/infer.hpp"
+#include "columns/plan/load_plan.hpp"
+#include "columns/records/tile_rows.hpp"
+#include "structure/cpu/scan.hpp"
+
+namespace headrace {
+
+const ConvertKernels& convert_kernels(Isa isa);
+
+// What a column is taken for during a pass.
+struct Guess {
+    ColumnType type;
+    Kind kind;
+    bool inferred;
+    bool wanted;                   // in the next pass
+    bool classified = false;       // a pass has shown the kind of every field that the guess did not hold
+    bool settled_as_text = false;  // no value anywhere, and empty fields that are text
+    bool converted = false;
+};
+
+constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
+
+usize value_bits(const ColumnType& type);
+// Text or bytes: values of their own lengths, with offsets.
+bool is_string(const ColumnType& type);
+// The same with offsets of 64 bits or of 32.
+TypeId large_form(TypeId id);
+TypeId small_form(TypeId id);
+
+class LoadPass {
+public:
+    LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
+             KindLedger& ledger, LoadResult& result);
+
+    // Converts the wanted columns of all tiles up to `last` into the result.
+    void run(std::uint64_t last);
+
+    // Only notes the kinds of the wanted inferred columns, over the first `bytes` of text.
+    void classify_only(usize bytes);
+
+    bool wants_any() const { return !wanted_.empty(); }
+
+    // The first tile with a fault, which ended the pass there (OnError::raise); EVERY_TILE if none did.
+    std::uint64_t stopped_at() const { return stopped_at_.load(); }
+
+private:
+    friend class TileWorker;
+    enum class Mode { classify, measure, convert };
+
+    void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
+    void tell_progress() const;
+    void allocate(bool exact);
+    bool wants_exact() const;
+    bool is_part() const { return plan_.stop < source_.size(); }
+    std::uint64_t span() const;
+    usize most_rows() const;
+    usize text_bound() const;
+    usize most_text(usize bytes) const;
+    usize room_for_text(const ColumnType& type) const;
+    void note_end(const Tile& tile);
+    void check_text(usize c) const;
+    bool first_pass() const { return result_.passes == 0; }
+    Outcome on_value_fault() const {
+        if (plan_.on_error == OnError::null) return Outcome::keep;
+        return plan_.on_error == OnError::reject ? Outcome::reject : Outcome::raise;
+    }
+
+    const Source& source_;
+    const Dialect& dialect_;
+    const LoadPlan& plan_;
+    const std::vector<Guess>& guesses_;
+    KindLedger& ledger_;
+    LoadResult& result_;
+    std::vector<usize> wanted_;      // columns
+    std::vector<u64> string_bytes_;  // per column, of the tiles that had their turn
+    LoadCounts counts_;
+    std::vector<Region> null_bits_;         // per column, bit 1: null
+    std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
+    std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
+    std::mutex faults_mutex_;
+    std::mutex end_mutex_;
+    StageSeconds seconds_;
+
+    TileScan* scan_ = nullptr;
+    OrderedGate* places_ = nullptr;
+    Mode mode_ = Mode::convert;
+    std::uint64_t tiles_ = 0;
+};
+
+}  // namespace headrace

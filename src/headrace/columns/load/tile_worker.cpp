@@ -1,0 +1,327 @@
+#include "columns/load/tile_worker.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "columns/load/shared_load.hpp"
+
+namespace headrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A usual tile takes its text and four indices of 4 bytes for each of its bytes, with room to grow, and its strings.
+constexpr usize KEPT_PER_TILE_BYTE = 32;
+
+// Room for strings grows by a quarter more than a tile needs, so that the next tile seldom makes it grow; but one very
+// long text does not make the room longer than itself.
+constexpr usize MOST_SPARE_BYTES = usize{4} << 20;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Adds a tile's bits to a column's, at any bit. Two tiles may share a word at their border, hence the atomic or.
+void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
+    const auto add = [](u64* word, u64 bits) {
+        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+    };
+    const usize shift = at % 64;
+    u64* word = to + at / 64;
+    for (usize i = 0; i * 64 < count; ++i, ++word) {
+        add(word, from[i] << shift);
+        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
+    }
+}
+
+template <class Offset>
+void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
+    for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
+}
+
+}  // namespace
+
+TileWorker::TileWorker(LoadPass& pass)
+    : pass_(pass),
+      kernels_(convert_kernels(pass.plan_.isa)),
+      memory_(pass.plan_.share ? pass.plan_.share->spare.take() : WorkerMemory{}),
+      reader_(*pass.scan_, std::move(memory_.tile)),
+      finder_(pass.dialect_, pass.plan_),
+      rules_(pass.plan_) {
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
+}
+
+void TileWorker::run(bool polls) {
+    auto polled = Clock::now();
+    StageSeconds seconds;
+    while (true) {
+        const auto start = Clock::now();
+        tile_ = reader_.next();
+        if (tile_ == nullptr || tile_->number >= pass_.tiles_) break;
+        seconds.find += since(start);
+        const auto found = Clock::now();
+        work(*tile_);
+        seconds.convert += since(found);
+        if (polls && since(polled) > 0.1) {
+            pass_.tell_progress();
+            polled = Clock::now();
+        }
+    }
+    {
+        const std::lock_guard lock(pass_.faults_mutex_);
+        pass_.seconds_.find += seconds.find;
+        pass_.seconds_.convert += seconds.convert;
+    }
+    give_memory();
+}
+
+void TileWorker::give_memory() {
+    if (pass_.plan_.share == nullptr) return;
+    memory_.tile = reader_.give_memory();
+    pass_.plan_.share->spare.give(std::move(memory_), KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
+}
+
+void TileWorker::work(const Tile& tile) {
+    const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
+    rows_ = &rows;
+    value_faults_.clear();
+    prepare(rows);
+    convert_strings(rows);
+    take_places();
+    if (pass_.mode_ != LoadPass::Mode::measure) {
+        for (TileColumn& part : parts_) {
+            if (is_string_job(part)) {
+                if (pass_.mode_ == LoadPass::Mode::convert) deliver_strings(rows, part);
+            } else {
+                convert_values(rows, part);
+            }
+        }
+    }
+    report();
+}
+
+// A column of unknown type is handled as one of strings: it may turn out to be all null.
+bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
+
+// The most bytes that the tile's text takes in strings.
+usize TileWorker::text_room(const TileRows& rows) const {
+    if (rows.rows == 0) return 0;
+    const usize text = finder_.record(rows.rows - 1).end - finder_.record(0).begin;
+    return pass_.plan_.replace_invalid && rows.has_high_bytes ? text * REPLACEMENT_GROWTH : text;
+}
+
+void TileWorker::prepare(const TileRows& rows) {
+    usize strings = 0;
+    for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
+    // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
+    const usize room = text_room(rows) + (strings + 1) * 64 + 64;
+    if (strings != 0 && memory_.string_bytes.size() < room) {
+        memory_.string_bytes.clear();  // nothing of the tile before is needed, and a long text should not be held twice
+        memory_.string_bytes.resize(room + std::min(room / 4, MOST_SPARE_BYTES));
+    }
+    if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
+}
+
+// A column behind the last field of every record of the tile: all rows are null.
+ColumnCounts TileWorker::fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends) {
+    part.nulls.assign((rows.rows + 63) / 64, ~u64{0});
+    if (rows.rows % 64 != 0) part.nulls.back() = (u64{1} << (rows.rows % 64)) - 1;
+    if (string_ends != nullptr) std::fill_n(string_ends, rows.rows, 0);
+    return {rows.rows, 0, 0};
+}
+
+ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
+    const Guess& guess = pass_.guesses_[part.column];
+    const usize words = (rows.rows + 63) / 64;
+    part.nulls.assign(words, 0);
+    column_ = part.column;
+    kinds_seen_ = 0;
+    ColumnJob job{};
+    job.column = part.column;
+    job.type = guess.type;
+    job.inferred = guess.inferred && !guess.settled_as_text;
+    job.guess = static_cast<u8>(guess.kind);
+    job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
+    const bool is_text = is_string(job.type) && (!job.inferred || is_settled(guess.kind));
+    job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms, is_text);
+    job.row_base = row_base_;
+    job.nulls = part.nulls.data();
+    const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
+    if (rows.may_need_unquoting) {
+        const usize room = text_room(rows) + 128;
+        if (memory_.scratch.size() < room) memory_.scratch.resize(room);
+        job.scratch = memory_.scratch.data();
+    }
+    if (!job.rules->usual_forms) {
+        if (memory_.number.size() < text) memory_.number.resize(text);
+        job.number = memory_.number.data();
+    }
+    job.misfits = {this, on_fault, on_kind};
+    return job;
+}
+
+void TileWorker::convert_strings(const TileRows& rows) {
+    u8* bytes = memory_.string_bytes.data();
+    u32* ends = memory_.string_ends.data();
+    for (TileColumn& part : parts_) {
+        if (!is_string_job(part)) continue;
+        ColumnJob job = job_for(rows, part);
+        job.string_bytes = bytes;
+        job.string_ends = ends;
+        part.counts = part.column < rows.columns ? kernels_.convert(rows, job) : fill_with_nulls(rows, part, ends);
+        part.string_bytes = bytes;
+        part.string_ends = ends;
+        bytes += part.counts.string_bytes;
+        ends += rows.rows;
+    }
+}
+
+// The tile's turn: its rows and its strings' bytes come behind those of all tiles before it.
+void TileWorker::take_places() {
+    const LoadCounts& found = finder_.counts();
+    pass_.places_->enter(tile_->number);
+    LoadCounts& counts = pass_.counts_;
+    row_base_ = counts.rows;
+    record_base_ = counts.records;
+    counts.rows += found.rows;
+    counts.records += found.records;
+    counts.leading += found.leading;
+    counts.filled += found.filled;
+    counts.blank += found.blank;
+    counts.comment += found.comment;
+    for (TileColumn& part : parts_) {
+        const bool strings = is_string_job(part);
+        u64& string_bytes = pass_.string_bytes_[part.column];
+        if (strings) {
+            part.string_base = string_bytes;
+            string_bytes += part.counts.string_bytes;
+            if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
+        }
+        if (pass_.mode_ != LoadPass::Mode::convert) continue;
+        LoadedColumn& column = pass_.result_.columns[part.column];
+        const usize bits = value_bits(column.type);
+        if (strings) {
+            column.offsets.ensure((counts.rows + 1) * bits / 8);
+            column.values.ensure(string_bytes);
+        } else {
+            column.values.ensure((counts.rows * bits + 63) / 64 * 8);
+        }
+        pass_.null_bits_[part.column].ensure((counts.rows + 63) / 64 * 8);
+    }
+    pass_.places_->leave();
+}
+
+void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
+    // Somebody found text in an earlier tile: the column will be converted anew, whatever is in this one.
+    if (pass_.doomed_[part.column].load(std::memory_order_relaxed) < tile_->number) return;
+    LoadedColumn& column = pass_.result_.columns[part.column];
+    ColumnJob job = job_for(rows, part);
+    if (job.type.id == TypeId::boolean) {
+        part.bits.assign(part.nulls.size(), 0);
+        job.bits = part.bits.data();
+    }
+    job.values = column.values.data();
+    if (part.column < rows.columns) {
+        part.counts = kernels_.convert(rows, job);
+    } else {
+        part.counts = fill_with_nulls(rows, part, nullptr);
+        clear_values(column, rows.rows);
+    }
+    if (job.type.id == TypeId::boolean) merge_bits(part.bits, rows.rows, column.values.as<u64>(), row_base_);
+    if (part.counts.nulls == 0) return;
+    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
+    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+}
+
+// Null values are zero in memory, so that they mean the same on every path.
+void TileWorker::clear_values(LoadedColumn& column, usize rows) {
+    const usize bits = value_bits(column.type);
+    if (bits == 1) return;
+    std::fill_n(column.values.as<u8>() + row_base_ * bits / 8, rows * bits / 8, u8{0});
+}
+
+void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
+    LoadedColumn& column = pass_.result_.columns[part.column];
+    std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
+    if (value_bits(column.type) == 64) {
+        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i64>() + row_base_ + 1);
+    } else {
+        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);
+    }
+    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
+    if (part.counts.nulls == 0) return;
+    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
+    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+}
+
+void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
+    auto& worker = *static_cast<TileWorker*>(self);
+    TileFault fault{};
+    fault.record = worker.finder_.record_of(row);
+    const auto [record_begin, record_end] = worker.finder_.record(row);
+    fault.record_begin = record_begin;
+    fault.record_end = record_end;
+    fault.at = at;
+    fault.column = static_cast<i64>(worker.column_);
+    fault.kind = kind;
+    fault.outcome = worker.pass_.on_value_fault();
+    fault.row = static_cast<u32>(row);
+    fault.in_short_row = worker.finder_.is_short(row);
+    const auto [begin, end] = worker.finder_.field(row, worker.column_);
+    fault.field_begin = begin;
+    fault.field_end = end;
+    worker.value_faults_.push_back(fault);
+}
+
+// The text is kept for the report, up to a length that a person would read.
+void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
+    auto& worker = *static_cast<TileWorker*>(self);
+    if (worker.kinds_seen_ >> kind & 1) return;
+    worker.kinds_seen_ |= u64{1} << kind;
+    constexpr u32 SHOWN = 100;
+    const TileRows& rows = *worker.rows_;
+    const u32 end = worker.finder_.field(row, worker.column_).end;
+    const auto text = [&] {
+        return std::string(reinterpret_cast<const char*>(rows.text) + at, std::min(end - at, SHOWN));
+    };
+    worker.kinds_.push_back({worker.column_, kind, worker.finder_.record_of(row), at, text()});
+}
+
+void TileWorker::report() {
+    for (KindSeen& seen : kinds_) {
+        const PartBefore& before = pass_.plan_.before;
+        pass_.ledger_.see(seen.column, seen.kind, before.records + record_base_ + seen.record + 1,
+                          before.bytes + tile_->origin(seen.at), [&] { return std::move(seen.text); });
+        if (seen.kind != static_cast<u8>(Kind::text)) continue;
+        std::atomic<u64>& doomed = pass_.doomed_[seen.column];
+        u64 known = doomed.load(std::memory_order_relaxed);
+        while (tile_->number < known && !doomed.compare_exchange_weak(known, tile_->number)) {
+        }
+    }
+    kinds_.clear();
+    if (pass_.mode_ != LoadPass::Mode::convert) return;
+    pass_.note_end(*tile_);
+    if (pass_.first_pass()) {
+        for (const TileFault& fault : finder_.faults()) report_fault(fault);
+    }
+    for (const TileFault& fault : value_faults_) report_fault(fault);
+    const auto raises = [](const TileFault& fault) { return fault.outcome == Outcome::raise; };
+    const std::vector<TileFault>& faults = finder_.faults();
+    const bool structural = pass_.first_pass() && std::any_of(faults.begin(), faults.end(), raises);
+    if (!structural && std::none_of(value_faults_.begin(), value_faults_.end(), raises)) return;
+    // Every earlier tile has had its turn, so closing the gates stops only the later ones.
+    std::uint64_t known = pass_.stopped_at_.load();
+    while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
+    }
+    pass_.scan_->gate.close();
+    pass_.places_->close();
+}
+
+void TileWorker::report_fault(const TileFault& fault) {
+    const std::lock_guard lock(pass_.faults_mutex_);
+    LoadResult& result = pass_.result_;
+    FaultRow row = fault_row(*tile_, fault, record_base_, result.fault_texts);
+    row.row = row_base_ + fault.row;
+    result.budget->charge(charged_bytes(row));
+    result.faults.push_back(row);
+}
+
+}  // namespace headrace

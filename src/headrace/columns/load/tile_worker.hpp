@@ -1,0 +1,74 @@
+// One thread of a pass.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "columns/load/load_pass.hpp"
+#include "columns/load/worker_memory.hpp"
+#include "columns/plan/field_rules.hpp"
+
+namespace headrace {
+
+// A tile's share of one column until it has its place in the result.
+struct TileColumn {
+    usize column;
+    ColumnCounts counts;
+    std::vector<u64> nulls, bits;
+    const u8* string_bytes;
+    const u32* string_ends;
+    u64 string_base;  // where the bytes go in the result
+};
+
+// A field of a kind that its column's guess does not hold, the first such in the tile's column.
+struct KindSeen {
+    usize column;
+    u8 kind;         // or UNFIT
+    u32 record, at;  // in the tile
+    std::string text;
+};
+
+class TileWorker {
+public:
+    explicit TileWorker(LoadPass& pass);
+    // Works until no tile is left. Tells of progress, if this is the thread that called.
+    void run(bool polls);
+
+private:
+    void work(const Tile& tile);
+    void prepare(const TileRows& rows);
+    usize text_room(const TileRows& rows) const;
+    ColumnJob job_for(const TileRows& rows, TileColumn& part);
+    static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
+    void clear_values(LoadedColumn& column, usize rows);
+    void convert_strings(const TileRows& rows);
+    void take_places();
+    void convert_values(const TileRows& rows, TileColumn& part);
+    void deliver_strings(const TileRows& rows, TileColumn& part);
+    void report();
+    void report_fault(const TileFault& fault);
+    bool is_string_job(const TileColumn& part) const;
+
+    static void on_fault(void* self, usize row, Fault fault, u32 at);
+    static void on_kind(void* self, usize row, u8 kind, u32 at);
+
+    void give_memory();
+
+    LoadPass& pass_;
+    const ConvertKernels& kernels_;
+    WorkerMemory memory_;  // but for the reader's
+    TileReader reader_;
+    TileRowsFinder finder_;
+    PlanRules rules_;
+    std::vector<TileColumn> parts_;  // one for each wanted column
+    std::vector<TileFault> value_faults_;
+    std::vector<KindSeen> kinds_;
+    const Tile* tile_ = nullptr;
+    const TileRows* rows_ = nullptr;
+    usize column_ = 0;  // being converted
+    u64 row_base_ = 0, record_base_ = 0;
+    u64 kinds_seen_ = 0;  // in the tile's column being converted, a bit each
+};
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Plans of loads: columns, value forms, policies."""

@@ -1,0 +1,83 @@
+#include "columns/plan/field_rules.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
+// rules, which ask for nulls first.
+bool looks_like_value(const std::string& text, const NumberMarks& marks) {
+    std::string taken = "0123456789-.:T ";
+    taken += static_cast<char>(marks.decimal);
+    if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
+    if (text.starts_with("0x") || text.starts_with("0X")) return true;
+    return !text.empty() && text.find_first_not_of(taken) == std::string::npos;
+}
+
+bool is_date(const std::string& text, const DateFormats& formats) {
+    Timestamp t;
+    const DateFormat* used;
+    return parse_formatted(formats, reinterpret_cast<const u8*>(text.data()), text.size(), t, used) == Parse::ok;
+}
+
+bool holds_text(const std::vector<std::string>& texts, const std::string& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+}  // namespace
+
+PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
+    shared_.true_words = keep(plan.true_words);
+    shared_.false_words = keep(plan.false_words);
+    shared_.quoted_may_be_null = plan.quoted_null;
+    shared_.marks = plan.marks;
+    shared_.replace_invalid = plan.replace_invalid;
+    for (const auto* words : {&plan.true_words, &plan.false_words}) {
+        for (const std::string& text : *words) shared_.words_look_like_values |= looks_like_value(text, plan.marks);
+    }
+    for (const ValueForms& forms : plan.forms) {
+        FieldRules of_values = with(forms);
+        const FieldRules of_text = of_values;
+        if (forms.empty_is_text()) {
+            of_values.nulls = keep(forms.null_texts, true);
+            of_values.empty_is_null = true;
+        }
+        rules_.push_back(of_values);
+        rules_.push_back(of_text);
+    }
+    raw_.usual_forms = true;
+}
+
+WordList PlanRules::keep(const std::vector<std::string>& texts, bool with_empty) {
+    std::vector<Word>& words = words_.emplace_back();
+    if (with_empty) words.push_back({reinterpret_cast<const u8*>(""), 0});
+    for (const std::string& text : texts) words.push_back({reinterpret_cast<const u8*>(text.data()), text.size()});
+    return {words.data(), words.size()};
+}
+
+FieldRules PlanRules::with(const ValueForms& forms) {
+    const DateFormatSet& set = forms.dates;
+    std::vector<DateFormat>& formats = formats_.emplace_back();
+    for (usize i = 0; i < set.programs.size(); ++i) {
+        const std::string& steps = set.programs[i];
+        formats.push_back(
+            {reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), set.may_be_number[i]});
+    }
+    FieldRules rules = shared_;
+    rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
+    rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
+    rules.nulls = keep(forms.null_texts);
+    for (const std::string& text : forms.null_texts) {
+        rules.empty_is_null |= text.empty();
+        const bool is_word = holds_text(plan_.true_words, text) || holds_text(plan_.false_words, text);
+        const bool is_value = looks_like_value(text, plan_.marks) || is_date(text, rules.dates);
+        rules.nulls_look_like_values |= is_value || is_word;
+    }
+    for (const auto* words : {&plan_.true_words, &plan_.false_words}) {
+        for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
+    }
+    return rules;
+}
+
+}  // namespace headrace

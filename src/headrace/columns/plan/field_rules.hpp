@@ -1,0 +1,34 @@
+// A plan's words, marks and formats as the converters take them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "columns/plan/load_plan.hpp"
+
+namespace headrace {
+
+// Holds what its rules point to, beside the plan, which has to stay.
+class PlanRules {
+public:
+    explicit PlanRules(const LoadPlan& plan);
+    PlanRules(const PlanRules&) = delete;
+    PlanRules& operator=(const PlanRules&) = delete;
+
+    // With one of the plan's forms, in a column of text or of values.
+    const FieldRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
+    const FieldRules& of_raw() const { return raw_; }  // collected bytes: no text means null
+
+private:
+    FieldRules with(const ValueForms& forms);
+    WordList keep(const std::vector<std::string>& texts, bool with_empty = false);
+
+    const LoadPlan& plan_;
+    FieldRules shared_{};
+    FieldRules raw_{};
+    std::vector<FieldRules> rules_;
+    std::vector<std::vector<DateFormat>> formats_;
+    std::vector<std::vector<Word>> words_;
+};
+
+}  // namespace headrace

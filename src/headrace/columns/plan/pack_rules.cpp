@@ -1,0 +1,90 @@
+#include "columns/plan/pack_rules.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "columns/plan/field_rules.hpp"
+
+namespace headrace {
+namespace {
+
+class Packer {
+public:
+    explicit Packer(usize room) { packed_.bytes.resize(room); }
+
+    // Puts items behind the rest; returns the byte at which they lie.
+    template <class T>
+    usize add(const T* items, usize count) {
+        const usize at = (packed_.bytes.size() + 7) / 8 * 8;
+        packed_.bytes.resize(at + count * sizeof(T));
+        if (count != 0) std::memcpy(packed_.bytes.data() + at, items, count * sizeof(T));
+        return at;
+    }
+
+    template <class T>
+    void put(usize at, const T& item) {
+        std::memcpy(packed_.bytes.data() + at, &item, sizeof(T));
+    }
+
+    // The pointer at byte `at` is to what lies at byte `to`.
+    void point(usize at, usize to) {
+        put(at, u64{to});
+        packed_.pointers.push_back(at);
+    }
+
+    // What a list in place at byte `at` points to.
+    void add_words(usize at, const WordList& list) {
+        const usize words = add(list.words, list.count);
+        for (usize i = 0; i < list.count; ++i)
+            point(words + i * sizeof(Word) + offsetof(Word, text), add(list.words[i].text, list.words[i].size));
+        point(at + offsetof(WordList, words), words);
+    }
+
+    void add_dates(usize at, const DateFormats& dates) {
+        const usize formats = add(dates.formats, dates.count);
+        for (usize i = 0; i < dates.count; ++i) {
+            const DateFormat& format = dates.formats[i];
+            point(formats + i * sizeof(DateFormat) + offsetof(DateFormat, steps), add(format.steps, format.count));
+        }
+        point(at + offsetof(DateFormats, formats), formats);
+    }
+
+    void add_rules(usize at, const FieldRules& rules) {
+        put(at, rules);
+        add_words(at + offsetof(FieldRules, nulls), rules.nulls);
+        add_words(at + offsetof(FieldRules, true_words), rules.true_words);
+        add_words(at + offsetof(FieldRules, false_words), rules.false_words);
+        add_dates(at + offsetof(FieldRules, dates), rules.dates);
+    }
+
+    void add_zone(usize at, const Zone& zone) {
+        put(at, zone);
+        put(at + offsetof(Zone, name), u64{0});
+        point(at + offsetof(Zone, begins), add(zone.begins, zone.count));
+        point(at + offsetof(Zone, ends), add(zone.ends, zone.count));
+        point(at + offsetof(Zone, offsets), add(zone.offsets, zone.count));
+    }
+
+    PackedRules take() { return std::move(packed_); }
+
+private:
+    PackedRules packed_;
+};
+
+}  // namespace
+
+PackedRules pack_rules(const LoadPlan& plan) {
+    const PlanRules rules(plan);
+    const usize forms = 2 * plan.forms.size() + 1;
+    Packer packer(forms * sizeof(FieldRules) + plan.zones.size() * sizeof(Zone));
+    for (usize i = 0; i + 1 < forms; ++i) packer.add_rules(i * sizeof(FieldRules), rules.of_forms(i / 2, i % 2 != 0));
+    packer.add_rules((forms - 1) * sizeof(FieldRules), rules.of_raw());
+    usize at = forms * sizeof(FieldRules);
+    for (const ZoneTable& table : plan.zones) {
+        packer.add_zone(at, table.zone);
+        at += sizeof(Zone);
+    }
+    return packer.take();
+}
+
+}  // namespace headrace

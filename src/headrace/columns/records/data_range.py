@@ -1,0 +1,216 @@
+"""Which part of a text is data: what is skipped in front of the header, behind it, and at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from headrace.columns.column import Column
+from headrace.columns.header import LOOK_BYTES, HeaderDecision
+from headrace.columns.plan.load_plan import first_records
+from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
+from headrace.core.context import Context
+from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.options import MOST, index_of
+from headrace.core.quick import quick
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+from headrace.structure.survey import Span, record_begin, skip_lines, survey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtentOptions:
+    """The reader's options that say which part of the text is data.
+
+    Parameters
+    ----------
+    skip_rows
+        Physical lines to leave out in front of everything.
+    header
+        Indexes of the records behind those that hold the names; None if the schema decides about the first.
+    skip_rows_after_header
+        Records of data to leave out.
+    n_rows
+        Records of data to read at most; None for all.
+    skip_footer
+        Records to leave out at the end.
+    widest
+        Whether the most fields of any record are to be known.
+    """
+
+    skip_rows: int = 0
+    header: tuple[int, ...] | None = None
+    skip_rows_after_header: int = 0
+    n_rows: int | None = None
+    skip_footer: int = 0
+    widest: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """Where the text begins, and its first record that matters.
+
+    Parameters
+    ----------
+    begin
+        First byte behind the byte-order mark and the skipped lines.
+    lines
+        Lines that were skipped.
+    first
+        The record that holds the names, or the first of all; None if there is none.
+    leading
+        Records in front of `first`, and further ones that its names were joined from.
+    header
+        First byte of `first` if it holds the names.
+    decision
+        Whether it holds them, and the reason; None if nothing has decided.
+    rejects
+        Rows of the table of rejects for faults of the names' record; None if it has none.
+    """
+
+    begin: int
+    lines: int
+    first: FirstRecord | None
+    leading: int = 0
+    header: int | None = None
+    decision: HeaderDecision | None = None
+    rejects: Mapping[str, Column] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """The data of a text.
+
+    Parameters
+    ----------
+    begin, end
+        The bytes to read; `end` is exclusive.
+    data_begin
+        Records that begin before it are no data.
+    footer
+        Records left out behind `end`.
+    unread
+        Bytes behind `end` that nobody looked at, because enough rows were read.
+    most_fields
+        Of any record of data; 0 if nobody asked.
+    """
+
+    begin: int
+    data_begin: int
+    end: int
+    footer: int = 0
+    unread: int = 0
+    most_fields: int = 0
+
+
+def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions, context: Context) -> Beginning:
+    """Skip lines, and look for the record that holds the names.
+
+    Raises
+    ------
+    EmptyInputError
+        There are fewer records than the header needs.
+    """
+    begin = source.begin
+    lines = 0
+    if options.skip_rows:
+        begin, lines = skip_lines(source, dialect, begin, options.skip_rows)
+    if options.header is None:
+        records = first_records(source, dialect, Span(begin=begin), context, 1)
+        return _beginning(begin=begin, lines=lines, first=records[0] if records else None)
+    last = options.header[-1]
+    records = first_records(source, dialect, Span(begin=begin), context, last + 1)
+    if len(records) <= last:
+        raise EmptyInputError(f"header={last} names the record with index {last}, but there are {len(records)}")
+    joined = _joined([records[index] for index in options.header])
+    return Beginning(begin=begin, lines=lines, first=joined, leading=last)
+
+
+def decide_beginning(
+    source: OpenSource, dialect: Dialect, found: Beginning, schema: SchemaOptions, context: Context
+) -> Beginning:
+    """Settle whether the first record holds the names. Records below it are read only if it may be data."""
+    if found.first is None:
+        return found
+    first = found.first
+    if count := records_to_compare(first, schema):
+        first = replace(first, below=_records_below(source, dialect, first.begin, context, count))
+    decision = header_decision(first, schema)
+    return _beginning(
+        begin=found.begin,
+        lines=found.lines,
+        first=first,
+        leading=found.leading,
+        header=first.begin if decision.is_header else None,
+        decision=decision,
+    )
+
+
+def _records_below(
+    source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int
+) -> tuple[tuple[bytes, ...], ...]:
+    """At most `count` records after the one at `begin` that end within `LOOK_BYTES`, which every reader has at hand."""
+    end = begin + LOOK_BYTES
+    records = first_records(source, dialect, Span(begin=begin, end=end), context, count + 2)
+    is_cut = source.size > end or source.cut
+    complete = records[:-1] if is_cut or len(records) == count + 2 else records
+    return tuple(record.fields for record in complete[1:])
+
+
+def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
+    """Several records of names as one: `a,,` over `x,y,z` is `a_x,y,z`; it stands where the last one does."""
+    last = records[-1]
+    width = max(len(record.fields) for record in records)
+    columns = ([record.fields[i] for record in records if i < len(record.fields)] for i in range(width))
+    fields = tuple(b"_".join(part for part in parts if part) for parts in columns)
+    malformed = next((record for record in records if record.malformed is not None), last)
+    undecodable = next((record.undecodable for record in records if record.undecodable is not None), None)
+    return FirstRecord(last.begin, fields, malformed.malformed, malformed.text, undecodable)
+
+
+def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, options: ExtentOptions, context: Context) -> Extent:
+    """Settle what is data.
+
+    Only a footer and `widest` cost a pass over the whole structure; a limit costs one over the records up to it.
+    """
+    begin = beginning.begin
+    header = beginning.header
+    before = (beginning.leading + 1 if header is not None else 0) + options.skip_rows_after_header
+    data_begin = 0 if header is None else header + 1
+    if options.skip_rows_after_header or options.skip_footer or options.widest:
+        data_begin = record_begin(source, dialect, begin, before, context)
+    end, footer, most_fields = source.size, 0, 0
+    if options.skip_footer or options.widest:
+        found = survey(source, dialect, Span(begin=data_begin), context=context, last=options.skip_footer)
+        most_fields = found.most_fields if options.widest else 0
+        footer = len(found.last)
+        end = found.last[0] if found.last else end
+    unread = 0
+    if options.n_rows is not None:
+        limit = record_begin(source, dialect, begin, before + options.n_rows, context)
+        unread, end = max(end - limit, 0), min(end, limit)
+    return _extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, most_fields=most_fields)
+
+
+_beginning = quick(Beginning)
+_extent = quick(Extent)
+
+
+def header_indexes(header: object) -> tuple[int, ...] | None:
+    """The records that an option `header` names: an index, or several in order; None if it is no index.
+
+    Raises
+    ------
+    OptionError
+        An index is negative, or they are not in order.
+    """
+    one = index_of(header)
+    if one is None and (isinstance(header, bool | str | bytes) or not isinstance(header, Sequence)):
+        return None
+    given = [one] if one is not None else [index_of(each) for each in header]  # type: ignore[attr-defined]
+    indexes = tuple(each for each in given if each is not None and 0 <= each <= MOST)
+    if not indexes or len(indexes) < len(given):
+        raise OptionError.wrong("header", "True, False, 'infer', the index of a record or several in order", header)
+    if list(indexes) != sorted(set(indexes)):
+        raise OptionError.wrong("header", "indexes of records in order, each once", header)
+    return indexes

@@ -1,0 +1,216 @@
+#include "columns/records/tile_rows.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+constexpr usize LONGEST_SHOWN = 80;  // bytes of a field that never ends
+
+usize size_of_line(const u8* text, usize size) {
+    return static_cast<usize>(std::find_if(text, text + size, [](u8 byte) { return byte == '\n' || byte == '\r'; }) -
+                              text);
+}
+
+}  // namespace
+
+FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts) {
+    const char* const text = reinterpret_cast<const char*>(tile.text);
+    FaultRow row{};
+    row.record = record_base + fault.record + 1;
+    row.record_begin = tile.origin(fault.record_begin);
+    row.at = tile.origin(fault.at);
+    row.column = static_cast<i32>(fault.column);
+    row.kind = fault.kind;
+    row.outcome = fault.outcome;
+    row.in_short_row = fault.in_short_row;
+    row.record_size = fault.record_end - fault.record_begin;
+    row.record_text = texts.keep({text + fault.record_begin, row.record_size}).data();
+    if (fault.column != NO_COLUMN) {
+        row.field_begin = fault.field_begin - fault.record_begin;
+        row.field_size = fault.field_end - fault.field_begin;
+    }
+    if (fault.kind == Fault::unclosed_quote) {
+        const u8* const quote = tile.text + fault.at;
+        const usize line = size_of_line(quote, fault.record_end - fault.at);
+        row.field_begin = fault.at - fault.record_begin;
+        row.field_size = static_cast<u32>(std::min(line, LONGEST_SHOWN));
+    }
+    return row;
+}
+
+// Records in front of the data: a header, say.
+usize TileRowsFinder::leading_records(const Tile& tile) const {
+    usize count = 0;
+    while (count < tile.records && tile.starts[count] < data_at_) ++count;
+    return count;
+}
+
+// Every record from `first` on has `width` fields just when the last end of the k-th is the k * width-th: no field
+// needs to be looked at.
+bool TileRowsFinder::all_have(const Tile& tile, usize first, usize width) const {
+    const usize first_end = first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1;
+    bool alike = true;
+    for (usize i = first; i < tile.records; ++i) {
+        alike &= tile.last[i] == first_end + (i - first + 1) * width - 1;
+    }
+    return alike;
+}
+
+// Columns behind `width` have no field in the whole tile; whoever converts them sees it by rows_.columns.
+void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
+    rows_.columns = width;
+    rows_.starts = tile.starts + first;
+    rows_.ends = tile.ends + (first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1);
+    rows_.rows = tile.records - first;
+    counts_.records = counts_.rows = rows_.rows;
+}
+
+const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& strays) {
+    counts_ = LoadCounts{};
+    counts_.blank = tile.blank_lines;
+    faults_.clear();
+    records_of_rows_.clear();
+    rows_ = TileRows{};
+    rows_.text = tile.text;
+    rows_.dialect = strays.empty() ? &strict_ : &dialect_;
+    rows_.may_need_unquoting = tile.has_quotes || dialect_.escape >= 0 || dialect_.skip_initial_space;
+    rows_.has_high_bytes = tile.has_high_bytes;
+
+    data_at_ = tile.window->place_of(data_begin_);
+    const usize first = leading_records(tile);
+    const bool plain_lead = std::all_of(tile.last, tile.last + first, [](u32 last) { return last <= RECORD_INDEX; });
+    const bool sound = !tile.unclosed_quote && strays.empty() && plain_lead;
+    if (sound && all_have(tile, first, rules_.base_columns)) {
+        counts_.leading = first;
+        take_all(tile, first, rules_.base_columns);
+    } else if (sound && most_fields() != rules_.base_columns && all_have(tile, first, most_fields())) {
+        counts_.leading = first;
+        take_all(tile, first, most_fields());
+    } else {
+        take_one_by_one(tile, strays);
+    }
+    return rows_;
+}
+
+std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unclosed, const u32* stray) const {
+    TileFault fault{};
+    fault.record = static_cast<u32>(counts_.records);
+    fault.record_begin = fields.record.begin;
+    fault.record_end = fields.record.end;
+    fault.column = NO_COLUMN;
+    fault.outcome = rules_.on_malformed;
+    fault.row = static_cast<u32>(rows_taken_);
+    if (unclosed) {
+        fault.kind = Fault::unclosed_quote;
+        fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;
+        while (rows_.text[fault.at] != dialect_.quote) ++fault.at;  // behind spaces that are skipped
+    } else if (stray != nullptr) {
+        fault.kind = Fault::quote;
+        fault.at = *stray;
+    } else if (fields.count < rules_.base_columns && !rules_.fill_short) {
+        fault.kind = Fault::too_few_fields;
+        fault.at = fault.record_end;
+        fault.outcome = rules_.on_short;
+    } else if (fields.count > most_fields() && !rules_.collect_long) {
+        fault.kind = Fault::too_many_fields;
+        fault.at = fields.ends[most_fields() - 1] + 1;
+        fault.outcome = rules_.on_long;
+    } else {
+        return std::nullopt;
+    }
+    return fault;
+}
+
+void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray) {
+    if (stray != nullptr && dialect_.lenient) {
+        TileFault repaired = *fault_of(fields, unclosed, stray);
+        repaired.outcome = Outcome::keep;
+        faults_.push_back(repaired);
+        stray = nullptr;
+    }
+    const std::optional<TileFault> fault = fault_of(fields, unclosed, stray);
+    if (fault) faults_.push_back(*fault);
+    if (!fault || fault->outcome == Outcome::keep) {
+        if (fields.count < rules_.base_columns) ++counts_.filled;
+        add_row(fields);
+        records_of_rows_.push_back(static_cast<u32>(counts_.records));
+    }
+    ++counts_.records;
+}
+
+void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& strays) {
+    rows_taken_ = 0;
+    starts_.clear();
+    record_ends_.clear();
+    widths_.clear();
+    usize first_end = 0, next_stray = 0;
+    for (usize record = 0; record < tile.records; ++record) {
+        const u32 marks = tile.last[record] & ~RECORD_INDEX;
+        const usize last = tile.last[record] & RECORD_INDEX;
+        const u32* stray = nullptr;
+        for (; next_stray < strays.size() && strays[next_stray] <= tile.ends[last]; ++next_stray) {
+            if (stray == nullptr) stray = &strays[next_stray];
+        }
+        if (marks & BLANK_RECORD) {
+            ++counts_.blank;
+        } else if (marks & COMMENT_RECORD) {
+            ++counts_.comment;
+        } else if (tile.starts[record] < data_at_) {
+            ++counts_.leading;
+        } else {
+            const u32 end = tile.ends[last] - (dialect_.line_end_length - 1);
+            const Fields fields = {tile.ends + first_end, last - first_end + 1, {tile.starts[record], end}};
+            take(fields, tile.unclosed_quote && record + 1 == tile.records, stray);
+        }
+        first_end = last + 1;
+    }
+    const bool all_whole = std::all_of(widths_.begin(), widths_.end(), [&](u32 width) { return width == columns_; });
+    rows_.columns = columns_;
+    rows_.starts = starts_.data();
+    rows_.ends = field_ends_.data();
+    rows_.field_starts = field_starts_.data();
+    rows_.widths = all_whole ? nullptr : widths_.data();
+    rows_.rows = counts_.rows = rows_taken_;
+}
+
+// One row of the index: its own fields up to the number of columns, and behind them empty ones at the record's end.
+// What is behind the last column is collected as the bytes from there to the record's end.
+void TileRowsFinder::add_row(const Fields& fields) {
+    const usize base = rows_taken_ * columns_;
+    if (field_ends_.size() < base + columns_) {
+        field_starts_.resize((base + columns_) * 2);
+        field_ends_.resize((base + columns_) * 2);
+    }
+    u32* const starts = field_starts_.data() + base;
+    u32* const ends = field_ends_.data() + base;
+    const usize own = std::min(fields.count, most_fields());
+    const u32 separator_back = dialect_.separator_length - 1;
+    starts[0] = fields.record.begin;
+    for (usize i = 1; i < own; ++i) starts[i] = fields.ends[i - 1] + 1;
+    for (usize i = 0; i < own; ++i) ends[i] = fields.ends[i] - separator_back;
+    if (own == fields.count) ends[own - 1] = fields.record.end;
+    std::fill(starts + own, starts + columns_, fields.record.end);
+    std::fill(ends + own, ends + columns_, fields.record.end);
+    const bool more = rules_.collect_long && fields.count > own;
+    if (more) starts[own] = fields.ends[own - 1] + 1;
+    widths_.push_back(static_cast<u32>(more ? columns_ : own));
+    starts_.push_back(fields.record.begin);
+    record_ends_.push_back(fields.record.end);
+    ++rows_taken_;
+}
+
+ByteRange TileRowsFinder::record(usize row) const {
+    if (rows_.field_starts != nullptr) return {starts_[row], record_ends_[row]};
+    return {rows_.starts[row], field(row, rows_.columns - 1).end};
+}
+
+ByteRange TileRowsFinder::field(usize row, usize column) const {
+    const usize at = row * rows_.columns + column;
+    if (rows_.field_starts != nullptr) return {rows_.field_starts[at], rows_.ends[at]};
+    const bool last = column + 1 == rows_.columns;
+    const u32 back = (last ? dialect_.line_end_length : dialect_.separator_length) - 1;
+    return {column == 0 ? rows_.starts[row] : rows_.ends[at - 1] + 1, rows_.ends[at] - back};
+}
+
+}  // namespace headrace

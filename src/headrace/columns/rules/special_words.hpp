@@ -1,0 +1,20 @@
+// The texts that mean something of their own: whether a field's is one of them.
+#pragma once
+
+#include "columns/rules/column_type.hpp"
+#include "columns/rules/text_match.hpp"
+
+HR_BEGIN_NAMESPACE
+
+HR_COLD bool is_one_of(const WordList& list, const u8* p, usize n) {
+    for (usize i = 0; i < list.count; ++i) {
+        if (equals(p, n, list.words[i].text, list.words[i].size)) return true;
+    }
+    return false;
+}
+
+HR_COLD bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
+    return (!quoted || rules.quoted_may_be_null) && is_one_of(rules.nulls, p, n);
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,55 @@
+#include "core/cpu/isa.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace headrace {
+
+std::string_view isa_name(Isa isa) {
+    switch (isa) {
+        case Isa::avx512:
+            return "avx512";
+        case Isa::avx2:
+            return "avx2";
+        case Isa::scalar:
+            break;
+    }
+    return "scalar";
+}
+
+const std::vector<Isa>& available_isas() {
+    static const std::vector<Isa> isas = [] {
+        std::vector<Isa> found;
+#if defined(__x86_64__)
+        __builtin_cpu_init();
+        const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                          __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
+        const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+        if (avx512) found.push_back(Isa::avx512);
+        if (avx2) found.push_back(Isa::avx2);
+#endif
+        found.push_back(Isa::scalar);
+        return found;
+    }();
+    return isas;
+}
+
+Isa choose_isa(std::string_view name) {
+    if (name.empty()) {
+        const char* forced = std::getenv("HEADRACE_ISA");
+        if (forced == nullptr || *forced == '\0') return available_isas().front();
+        name = forced;
+    }
+    std::string known;
+    for (const Isa isa : available_isas()) {
+        if (isa_name(isa) == name) return isa;
+        known += (known.empty() ? "" : ", ") + std::string(isa_name(isa));
+    }
+    throw std::invalid_argument("instruction set '" + std::string(name) +
+                                "' is not to be had here; use one of: " + known);
+}
+
+}  // namespace headrace

@@ -1,0 +1,142 @@
+#include "core/cpu/limits.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <thread>
+
+namespace headrace {
+namespace {
+
+constexpr std::uint64_t NONE = ~std::uint64_t{0};
+
+// "max", a negative number and a file that is not there are no limit.
+std::uint64_t limit_of(const std::string& word) {
+    if (word.empty() || word.find_first_not_of("0123456789") != std::string::npos || word.size() > 19) return NONE;
+    return std::stoull(word);
+}
+
+// A small file whole; empty if it cannot be read. Without the streams of the standard library: a stream that this
+// module uses while it is loaded makes later imports of PyTorch and CuPy crash where their build has another libstdc++.
+std::string text_of(const std::string& path) {
+    constexpr std::size_t LONGEST = std::size_t{64} << 10;
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    std::string text(LONGEST, '\0');
+    std::size_t size = 0;
+    for (ssize_t found = 1; found > 0 && size < LONGEST; size += static_cast<std::size_t>(std::max<ssize_t>(found, 0)))
+        found = read(file, text.data() + size, LONGEST - size);
+    close(file);
+    text.resize(size);
+    return text;
+}
+
+// The next word of a text, which is removed from it.
+std::string next_word(std::string_view& text) {
+    constexpr std::string_view spaces = " \t\n";
+    text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
+    const std::size_t end = std::min(text.find_first_of(spaces), text.size());
+    const std::string word(text.substr(0, end));
+    text.remove_prefix(end);
+    return word;
+}
+
+std::uint64_t limit_in(const std::string& path) {
+    const std::string text = text_of(path);
+    std::string_view left = text;
+    return limit_of(next_word(left));
+}
+
+// Part of a core counts as one.
+std::uint64_t cores_of(std::uint64_t quota, std::uint64_t period) {
+    if (quota == NONE || period == NONE || period == 0) return NONE;
+    return std::max<std::uint64_t>(1, (quota + period - 1) / period);
+}
+
+std::uint64_t cores_of_group(const std::string& group, bool is_first_version) {
+    if (is_first_version)
+        return cores_of(limit_in(group + "/cpu.cfs_quota_us"), limit_in(group + "/cpu.cfs_period_us"));
+    const std::string text = text_of(group + "/cpu.max");
+    std::string_view left = text;
+    const std::uint64_t quota = limit_of(next_word(left));
+    return cores_of(quota, limit_of(next_word(left)));
+}
+
+std::uint64_t memory_of_group(const std::string& group, bool is_first_version) {
+    return limit_in(group + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max"));
+}
+
+// Calls each(folder) for a group and its ancestors below a mount. In a container the group's path may be the host's,
+// which is not there; the mount itself is the container's group then.
+template <class Each>
+void for_each_group(const std::string& mount, std::string path, const Each& each) {
+    while (!path.empty()) {
+        each(mount + path);
+        path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
+    }
+    each(mount);
+}
+
+// Whether a list as "cpu,cpuacct" has a word.
+bool has_word(std::string_view list, std::string_view word) {
+    while (true) {
+        const std::size_t end = list.find(',');
+        if (list.substr(0, end) == word) return true;
+        if (end == std::string_view::npos) return false;
+        list.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace
+
+// Lines of /proc/self/cgroup: "4:cpu,cpuacct:/docker/3f" of version 1, "0::/user.slice" of version 2.
+GroupLimits group_limits(const std::string& root) {
+    GroupLimits limits;
+    const std::string groups = text_of(root + "/proc/self/cgroup");
+    for (std::size_t begin = 0; begin < groups.size();) {
+        const std::string line = groups.substr(begin, groups.find('\n', begin) - begin);
+        begin += line.size() + 1;
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string names = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+        const bool is_first_version = !names.empty();
+        const std::string mount = root + "/sys/fs/cgroup" + (is_first_version ? "/" + names : "");
+        for_each_group(mount, path == "/" ? "" : path, [&](const std::string& group) {
+            if (!is_first_version || has_word(names, "cpu"))
+                limits.cores = std::min(limits.cores, cores_of_group(group, is_first_version));
+            if (!is_first_version || has_word(names, "memory"))
+                limits.memory = std::min(limits.memory, memory_of_group(group, is_first_version));
+        });
+    }
+    return limits;
+}
+
+unsigned hardware_threads(const GroupLimits& limits) {
+    cpu_set_t allowed;
+    const bool is_known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    const unsigned cores = is_known ? static_cast<unsigned>(CPU_COUNT(&allowed)) : std::thread::hardware_concurrency();
+    return static_cast<unsigned>(std::min<std::uint64_t>(std::max(1u, cores), limits.cores));
+}
+
+std::size_t usable_memory(const GroupLimits& limits) {
+    const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+    return std::min(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE)), limits.memory);
+}
+
+namespace {
+
+const GroupLimits& limits_at_begin() {
+    static const GroupLimits limits = group_limits("");
+    return limits;
+}
+
+}  // namespace
+
+unsigned hardware_threads() { return hardware_threads(limits_at_begin()); }
+
+std::size_t usable_memory() { return usable_memory(limits_at_begin()); }
+
+}  // namespace headrace

@@ -1,0 +1,135 @@
+// Decoupled look-back for blocks of one tile each: what all tiles before this one come to, in the same launch that
+// makes it (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4). For
+// blocks that stay, and for many tiles, look_back.cuh is faster. Bytes moved: one word a tile, read by those that look
+// back.
+//
+// A tile's state holds its stage and a value in one word, 8 bytes for values of 4 bytes, 16 for values of 8, which is
+// read and written in one piece: so no fence is needed. A larger value is several such words, each with its stage, and
+// a reader who finds two stages looks again. Forward progress: a block takes its tile by a ticket, so all
+// tiles before it have been taken by blocks that run, and each posts its own total before it waits for any other.
+#pragma once
+#include "gpu/block/memory_access.cuh"
+#include "gpu/block/warp.cuh"
+
+namespace headrace {
+namespace tile {
+
+constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
+
+template <class T>
+struct LinkOf {
+    static constexpr u32 parts = sizeof(T) / 8;
+    static_assert(sizeof(T) % 8 == 0);
+    struct type {
+        Wide part[parts];
+    };
+    static __device__ __forceinline__ type pack(u32 stage, T value) {
+        const Words<T> words = bits_as<Words<T>>(value);
+        type state;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) state.part[i] = {stage, words.word[i]};
+        return state;
+    }
+    static __device__ __forceinline__ u32 stage(const type& state) {
+        const u64 first = state.part[0].low;
+        bool alike = true;
+#pragma unroll
+        for (u32 i = 1; i < parts; ++i) alike &= state.part[i].low == first;
+        return alike ? static_cast<u32>(first) : stage_none;
+    }
+    static __device__ __forceinline__ T value(const type& state) {
+        Words<T> words;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) words.word[i] = state.part[i].high;
+        return bits_as<T>(words);
+    }
+    static __device__ __forceinline__ type load(const type* p) {
+        type state;
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) state.part[i] = load_relaxed(&p->part[i]);
+        return state;
+    }
+    static __device__ __forceinline__ void store(type* p, const type& state) {
+#pragma unroll
+        for (u32 i = 0; i < parts; ++i) store_relaxed(&p->part[i], state.part[i]);
+    }
+};
+template <class T>
+    requires(sizeof(T) == 8)
+struct LinkOf<T> {
+    using type = Wide;
+    static __device__ __forceinline__ Wide pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
+    static __device__ __forceinline__ u32 stage(Wide state) { return static_cast<u32>(state.low); }
+    static __device__ __forceinline__ T value(Wide state) { return bits_as<T>(state.high); }
+    static __device__ __forceinline__ Wide load(const Wide* p) { return load_relaxed(p); }
+    static __device__ __forceinline__ void store(Wide* p, Wide state) { store_relaxed(p, state); }
+};
+template <class T>
+    requires(sizeof(T) == 4)
+struct LinkOf<T> {
+    using type = u64;
+    static __device__ __forceinline__ u64 pack(u32 stage, T value) {
+        return static_cast<u64>(stage) << 32 | bits_as<u32>(value);
+    }
+    static __device__ __forceinline__ u32 stage(u64 state) { return static_cast<u32>(state >> 32); }
+    static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
+    static __device__ __forceinline__ u64 load(const u64* p) { return load_relaxed(p); }
+    static __device__ __forceinline__ void store(u64* p, u64 state) { store_relaxed(p, state); }
+};
+
+// All states of a launch, and before them the ticket; all zero when it begins.
+template <class T>
+class Chain {
+    using State = LinkOf<T>;
+
+public:
+    using Word = typename State::type;
+
+    __device__ __forceinline__ explicit Chain(Word* memory) : ticket_(memory), states_(memory + 1) {}
+
+    // By one thread of a block.
+    __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
+
+    // By one thread, as soon as a tile's total is known: it waits for nothing.
+    template <class Op>
+    __device__ __forceinline__ void post(u32 tile, T total) {
+        State::store(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
+    }
+
+    // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
+    template <class Op>
+    __device__ __forceinline__ T prefix(u32 tile, T total) {
+        if (tile == 0) return Op::identity();
+        const T before = walk<Op>(tile);
+        if (lane() == 0) State::store(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
+        return before;
+    }
+
+private:
+    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix. More tiles at a step were slower on
+    // an H200: states read early are old, and hide a prefix that has come since. So all lanes look again, too.
+    template <class Op>
+    __device__ __forceinline__ T walk(u32 tile) {
+        T joined = Op::identity();
+        for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
+            while (true) {
+                const Word seen = State::load(&states_[mine >= 0 ? mine : 0]);
+                const Word state = mine >= 0 ? seen : State::pack(stage_prefix, Op::identity());
+                const u32 with_prefix = __ballot_sync(all_lanes, State::stage(state) == stage_prefix);
+                const u32 missing = __ballot_sync(all_lanes, State::stage(state) == stage_none);
+                const u32 last = with_prefix == 0 ? lanes - 1 : static_cast<u32>(trailing_zeros(with_prefix));
+                if ((missing & ((2u << last) - 1)) != 0) continue;
+                const T value = lane() <= last ? State::value(state) : Op::identity();
+                joined = Op::join(shuffle(reduce_warp_backwards<Op>(value), 0), joined);
+                if (with_prefix != 0) return joined;
+                break;
+            }
+        }
+    }
+
+    Word* ticket_;
+    Word* states_;
+};
+
+}  // namespace tile
+}  // namespace headrace

@@ -1,0 +1,160 @@
+// Memory that blocks talk through, by name: relaxed, acquire and release accesses of the whole device, streaming ones,
+// and dynamic shared memory. (PTX ISA, "Memory Consistency Model": a release store after the data, an acquire load
+// before it.)
+//
+// Below each a plain twin for compilers other than CUDA's, whose accesses are volatile, so that the fiber harness lets
+// other threads run there. Bytes moved: those of the value, once; 16 bytes go in one piece (sm_70).
+#pragma once
+#include "core/cpu/portable.hpp"
+
+// Declares `type* name`: the block's dynamic shared memory. One array under one type for all, or two kernels of a
+// program that use it as different types would not compile.
+#if defined(__CUDACC__)
+#define HR_DYNAMIC_SHARED(type, name)                                  \
+    extern __shared__ __align__(16) unsigned char hr_dynamic_shared[]; \
+    type* const name = reinterpret_cast<type*>(hr_dynamic_shared)
+#else
+#define HR_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(headrace::fibers::dynamic_shared())
+#endif
+
+namespace headrace {
+namespace tile {
+
+// An item by its width, where its meaning does not matter.
+template <int width>
+struct ItemOf;
+template <>
+struct ItemOf<1> {
+    using type = u8;
+};
+template <>
+struct ItemOf<2> {
+    using type = u16;
+};
+template <>
+struct ItemOf<4> {
+    using type = u32;
+};
+template <>
+struct ItemOf<8> {
+    using type = u64;
+};
+template <>
+struct ItemOf<16> {
+    using type = uint4;
+};
+
+// 16 bytes as two words.
+struct Wide {
+    u64 low, high;
+};
+
+#if defined(__CUDACC__)
+
+#define HR_LOAD(name, order)                                                                  \
+    __device__ __forceinline__ u32 name(const u32* p) {                                       \
+        u32 value;                                                                            \
+        asm volatile("ld." order ".gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");     \
+        return value;                                                                         \
+    }                                                                                         \
+    __device__ __forceinline__ u64 name(const u64* p) {                                       \
+        u64 value;                                                                            \
+        asm volatile("ld." order ".gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
+        return value;                                                                         \
+    }                                                                                         \
+    __device__ __forceinline__ Wide name(const Wide* p) {                                     \
+        Wide value;                                                                           \
+        asm volatile("{ .reg .b128 t; ld." order ".gpu.b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
+                     : "=l"(value.low), "=l"(value.high)                                      \
+                     : "l"(p)                                                                 \
+                     : "memory");                                                             \
+        return value;                                                                         \
+    }
+#define HR_STORE(name, order)                                                                           \
+    __device__ __forceinline__ void name(u32* p, u32 value) {                                           \
+        asm volatile("st." order ".gpu.u32 [%0], %1;" ::"l"(p), "r"(value) : "memory");                 \
+    }                                                                                                   \
+    __device__ __forceinline__ void name(u64* p, u64 value) {                                           \
+        asm volatile("st." order ".gpu.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");                 \
+    }                                                                                                   \
+    __device__ __forceinline__ void name(Wide* p, Wide value) {                                         \
+        asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st." order ".gpu.b128 [%0], t; }" ::"l"(p), \
+                     "l"(value.low), "l"(value.high)                                                    \
+                     : "memory");                                                                       \
+    }
+
+HR_LOAD(load_relaxed, "relaxed")
+HR_LOAD(load_acquire, "acquire")
+HR_STORE(store_relaxed, "relaxed")
+HR_STORE(store_release, "release")
+#undef HR_LOAD
+#undef HR_STORE
+
+#else
+
+// always_inline, so that a report names the kernel's line.
+template <class T>
+__forceinline__ T load_relaxed(const T* p) {
+    if constexpr (sizeof(T) == 16) {
+        T value;
+        fibers::load_16(p, &value);
+        return value;
+    } else {
+        return *static_cast<const volatile T*>(p);
+    }
+}
+template <class T>
+__forceinline__ T load_acquire(const T* p) {
+    const T value = load_relaxed(p);
+    __threadfence();
+    return value;
+}
+template <class T>
+__forceinline__ void store_relaxed(T* p, T value) {
+    if constexpr (sizeof(T) == 16) {
+        fibers::store_16(p, &value);
+    } else {
+        *static_cast<volatile T*>(p) = value;
+    }
+}
+template <class T>
+__forceinline__ void store_release(T* p, T value) {
+    __threadfence();
+    store_relaxed(p, value);
+}
+
+#endif
+
+// Read once, and not kept in the first cache; the memory must not change while the kernel runs.
+__device__ __forceinline__ uint4 load_streaming(const uint4* p) {
+#if defined(__CUDACC__)
+    uint4 value;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(p));
+    return value;
+#else
+    return *p;
+#endif
+}
+
+// 16 bytes from device memory to shared memory, in flight until the thread has waited for its copies, or arrived at a
+// gate behind them (gpu/block/bulk_copy.cuh). (PTX ISA, "cp.async", sm_80.)
+__device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
+#if defined(__CUDACC__)
+    const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+__device__ __forceinline__ void wait_for_copies() {
+#if defined(__CUDACC__)
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+// Written once, and first to leave the cache.
+__device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
+
+}  // namespace tile
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Devices: cards, the driver's functions, streams and events."""

@@ -1,0 +1,325 @@
+"""The cards of this machine, and what may go wrong before one can be used: no package, no driver, no card, one that is too old.
+
+This is where the driver is met first, by ``cuda.bindings``: ``cuda.core``, which would do the same with fewer words, takes 200 to
+300 ms to import, half of a first read. Nothing is imported or started before a GPU is asked for, and a card's context is the
+primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from functools import cache, cached_property
+from types import ModuleType
+from typing import Any
+
+from headrace.core.device import Device
+from headrace.core.errors import HeadraceError, MissingDependencyError, UnsupportedDeviceError
+from headrace.core.process_lock import process_lock
+from headrace.gpu.device.driver_calls import card_calls
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
+"""What kernels are compiled for; each runs on cards of the same generation, from this one on."""
+LARGE_BLOCKS = frozenset({(8, 0), (9, 0), (10, 0)})
+"""Compute capabilities whose blocks may have more than 128 KiB of shared memory; of others it is 99."""
+
+
+NAMED_STREAMS = 2
+"""Handles up to this name the default streams, and mean those of whatever context is current."""
+PER_THREAD_STREAM = 2
+"""This one is another stream in each thread."""
+
+
+def is_lasting(stream: int | None) -> bool:
+    """Whether a caller's stream is the same in all threads and cannot be destroyed: the default stream.
+
+    Memory and results that outlive a call belong to such a stream, or to the card's own.
+    """
+    return stream is not None and stream < PER_THREAD_STREAM
+
+
+_NAME_BYTES = 256
+_LEAST_DRIVER = 13_000
+"""CUDA 13.0, as the driver writes it: cubins of NVRTC 13 load on no older one."""
+
+
+class GpuError(HeadraceError, RuntimeError):
+    """The driver refused a call, or a kernel failed on the card."""
+
+
+@cache
+def cuda_core() -> ModuleType:
+    """The module ``cuda.core``, which compiles; who only runs kernels need not wait for it.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed, or without the bindings of CUDA 13.
+    """
+    return _module("cuda.core", "ProgramOptions")
+
+
+@cache
+def memory_views() -> ModuleType:
+    """The module ``cuda.core.utils``; raises as `cuda_core` does."""
+    cuda_core()
+    return _module("cuda.core.utils", "StridedMemoryView")
+
+
+@cache
+def driver() -> ModuleType:
+    """The driver's functions, as ``cuda.bindings`` gives them; raises as `cuda_core` does."""
+    return _module("cuda.bindings.driver", "cuInit")
+
+
+_importing = process_lock()
+_IMPORT_SECONDS = 60
+
+
+def _module(name: str, last: str) -> ModuleType:
+    """A module, imported by one thread at a time; `last`: a name that it has when it is complete.
+
+    While ``cuda.core`` is imported it replaces its own ``__spec__``, so the import system gives other threads the incomplete
+    module. The lock orders threads of this package. For an import that another library has begun, the name is waited for.
+    """
+    with _importing:
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            raise MissingDependencyError.of("cuda-core", "cuda13", "work on a GPU") from error
+        begun = time.monotonic()
+        while not hasattr(module, last) and time.monotonic() - begun < _IMPORT_SECONDS:
+            time.sleep(0.001)
+        return module
+
+
+def checked(result: tuple[Any, ...]) -> Any:
+    """What a driver's function returned, without its status.
+
+    Raises
+    ------
+    GpuError
+        The status is no success.
+    """
+    status = result[0]
+    if status:
+        raise GpuError(f"{status.name}: {_meaning(status)}")
+    return result[1] if len(result) == 2 else result[1:]
+
+
+def check_status(status: int) -> None:
+    """The same for what native code was told by the driver."""
+    if status:
+        checked((driver().CUresult(status),))
+
+
+def _meaning(status: Any) -> str:
+    _, text = driver().cuGetErrorString(status)
+    meaning = (text or b"unknown error").decode()
+    if status.name == "CUDA_ERROR_NOT_INITIALIZED":  # what a forked process is told of everything that its parent had
+        return f"{meaning}; a GPU that was used before a fork is of no use behind it: start processes by 'spawn'"
+    return meaning
+
+
+def gpu_count() -> int:
+    """How many cards there are.
+
+    Raises
+    ------
+    MissingDependencyError
+        ``cuda.bindings`` is not installed.
+    UnsupportedDeviceError
+        There is no NVIDIA driver, or it finds no card.
+    """
+    functions = driver()
+    try:
+        status, *_ = functions.cuInit(0)
+    except RuntimeError as error:  # cuda.pathfinder's own class: there is no libcuda
+        raise UnsupportedDeviceError("this machine has no NVIDIA driver (libcuda.so.1); use device='cpu'") from error
+    if int(status) == int(functions.CUresult.CUDA_ERROR_NO_DEVICE):
+        raise UnsupportedDeviceError("the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?); use device='cpu'")
+    if int(status) != 0:
+        raise UnsupportedDeviceError(f"the NVIDIA driver does not start: {status.name}; use device='cpu'")
+    release = checked(functions.cuDriverGetVersion())
+    if release < _LEAST_DRIVER:
+        found = f"{release // 1000}.{release % 1000 // 10}"
+        raise UnsupportedDeviceError(f"the NVIDIA driver is for CUDA {found}; 13.0 or newer is needed, or device='cpu'")
+    count: int = checked(functions.cuDeviceGetCount())
+    return count
+
+
+@cache
+def start_driver() -> None:
+    """Once in a process, before the driver is asked anything; raises as `gpu_count` does."""
+    gpu_count()
+
+
+def has_gpu() -> bool:
+    """Whether there is a card that can be used."""
+    try:
+        return gpu_count() > 0 and architecture_of(gpu(0).capability) != ""
+    except (MissingDependencyError, UnsupportedDeviceError, GpuError):
+        return False
+
+
+def architecture_of(capability: tuple[int, int]) -> str:
+    """Which of `ARCHITECTURES` runs on a card of that compute capability.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        None does.
+
+    Examples
+    --------
+    >>> architecture_of((9, 0)), architecture_of((8, 9)), architecture_of((12, 1))
+    ('sm_90', 'sm_80', 'sm_120')
+    """
+    major, minor = capability
+    for name in ARCHITECTURES:
+        number = int(name.removeprefix("sm_"))
+        if (number // 10, 0) <= (major, minor) and number // 10 == major:
+            return name
+    wanted = ", ".join(ARCHITECTURES)
+    raise UnsupportedDeviceError(
+        f"a GPU of compute capability {major}.{minor} is not supported: kernels are made for {wanted} and what is compatible; "
+        "use device='cpu'"
+    )
+
+
+class Gpu:
+    """A card: its context, its architecture and a stream of ours. `gpu` gives the one of an index.
+
+    Parameters
+    ----------
+    index
+        Which one, as the driver counts.
+
+    Raises
+    ------
+    GpuError
+        It is there and cannot be used: another process has it for itself, or all of its memory.
+    """
+
+    def __init__(self, index: int) -> None:
+        functions = driver()
+        self.index = index
+        self.device = Device("cuda", index)
+        try:
+            self._handle = checked(functions.cuDeviceGet(index))
+            self._context = checked(functions.cuDevicePrimaryCtxRetain(self._handle))
+            with self.current():
+                self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
+            """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
+        except GpuError as error:
+            raise GpuError(f"GPU {index} cannot be used: {error}") from error
+
+    @cached_property
+    def name(self) -> str:
+        """What the vendor calls it."""
+        told: bytes = checked(driver().cuDeviceGetName(_NAME_BYTES, self._handle))
+        return told.partition(b"\0")[0].decode()
+
+    @cached_property
+    def capability(self) -> tuple[int, int]:
+        """Compute capability, such as (9, 0)."""
+        return self._number("COMPUTE_CAPABILITY_MAJOR"), self._number("COMPUTE_CAPABILITY_MINOR")
+
+    @cached_property
+    def architecture(self) -> str:
+        """Which of `ARCHITECTURES` its kernels are compiled for."""
+        return architecture_of(self.capability)
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many multiprocessors it has."""
+        return self._number("MULTIPROCESSOR_COUNT")
+
+    def _number(self, attribute: str) -> int:
+        functions = driver()
+        named = getattr(functions.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{attribute}")
+        return int(checked(functions.cuDeviceGetAttribute(named, self._handle)))
+
+    @property
+    def context(self) -> Any:
+        """The driver's handle of its primary context."""
+        return self._context
+
+    def make_current(self) -> None:
+        """Make its context the one of this thread for good: only threads of the package itself may call this."""
+        checked(driver().cuCtxSetCurrent(self._context))
+
+    def current(self) -> CurrentContext:
+        """A block in which its context is current for this thread; after it, the previous one is again.
+
+        Other libraries keep their current device there: ``torch.empty(..., device="cuda")`` uses it.
+        """
+        return CurrentContext(int(self._context))
+
+    def synchronize(self) -> None:
+        """Wait for all of its work.
+
+        Raises
+        ------
+        GpuError
+            A kernel failed.
+        """
+        with self.current():
+            checked(driver().cuCtxSynchronize())
+
+    def __repr__(self) -> str:
+        major, minor = self.capability
+        return f"Gpu({self.index}: {self.name}, compute capability {major}.{minor})"
+
+
+class CurrentContext:
+    """A block in which a context is current for this thread.
+
+    Parameters
+    ----------
+    context
+        The driver's handle.
+    """
+
+    __slots__ = ("_before", "_context")
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._before: int | None = None  # what to restore; 0 is no context
+
+    def __enter__(self) -> None:
+        status, self._before = card_calls().switch_context(self._context)
+        check_status(status)
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            check_status(card_calls().switch_context(self._before)[0])
+
+
+_gpus: dict[int, Gpu] = {}
+_gpus_lock = process_lock()
+
+
+def gpu(device: Device | int = 0) -> Gpu:
+    """The card of an index or a device.
+
+    Raises
+    ------
+    MissingDependencyError
+        ``cuda.bindings`` is not installed.
+    UnsupportedDeviceError
+        There is no driver, or no such card.
+    GpuError
+        The card cannot be used now.
+    """
+    index = device.index if isinstance(device, Device) else device
+    found = _gpus.get(index)
+    if found is None:
+        with _gpus_lock:
+            found = _gpus.get(index)
+            if found is None:
+                count = gpu_count()
+                if not 0 <= index < count:
+                    raise UnsupportedDeviceError(f"there is no GPU {index}: this machine has {count}, counted from 0")
+                found = _gpus[index] = Gpu(index)
+    return found

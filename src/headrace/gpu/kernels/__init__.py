@@ -1,0 +1,1 @@
+"""Kernels, from their sources to their launches."""

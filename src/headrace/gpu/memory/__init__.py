@@ -1,0 +1,1 @@
+"""Memory of a GPU and pinned host memory."""

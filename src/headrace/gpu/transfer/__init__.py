@@ -1,0 +1,1 @@
+"""Large transfers between host, files and GPU."""

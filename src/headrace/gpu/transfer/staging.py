@@ -1,0 +1,313 @@
+"""Copies between host and GPU through pinned memory.
+
+The card reads and writes only pinned memory by itself; from any other the driver copies in one thread, piece by piece. Here
+several threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are
+filled or emptied, and the chunks are used again. A chunk is free when its event is done.
+
+Every byte that crosses is counted (`headrace.core.transfers`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from headrace.core.errors import MemoryLimitError, OptionError
+from headrace.core.process_lock import process_lock
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import PER_THREAD_STREAM, Gpu, check_status, checked, driver
+from headrace.gpu.device.driver_calls import card_calls
+from headrace.gpu.device.event import Event
+from headrace.gpu.memory.pool import DeviceBuffer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Copier = Callable[[int, int, int, int], None]
+"""Copies from an address to another, of the card or pinned, so many bytes, as work of a stream of the card, which is current."""
+
+_CHUNK_BYTES = 4 << 20
+_CHUNKS_PER_THREAD = 2
+_MOST_THREADS = 8
+
+
+class _Chunk:
+    """Pinned memory, the event after its last copy, and whether that may be under way."""
+
+    def __init__(self, gpu: Gpu, nbytes: int) -> None:
+        functions = driver()
+        self.event = Event(gpu)
+        with gpu.current():
+            status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
+        if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise MemoryLimitError(f"{nbytes:_} bytes of the host cannot be pinned for copies to and from {gpu.device}")
+        checked((status,))
+        self.address = int(address)
+        self.under_way = False
+
+
+class Staging:
+    """Pinned memory of a card, for copies of any size. `staging` gives the one of a card.
+
+    Parameters
+    ----------
+    gpu
+        The card.
+    threads
+        So many move bytes at once.
+    chunk_bytes
+        Size of a chunk; there are two for each thread.
+    """
+
+    def __init__(self, gpu: Gpu, *, threads: int = _MOST_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
+        self.gpu = gpu
+        self._chunk_bytes = chunk_bytes
+        self._chunks: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()
+        self._untaken = threads * _CHUNKS_PER_THREAD  # pinning is slow: a chunk is made when it is first needed
+        self._lock = threading.Lock()
+        self._workers = ThreadPoolExecutor(threads, "headrace-staging", initializer=gpu.make_current)
+
+    def upload(self, source: Any, target: DeviceBuffer, *, offset: int = 0, counted: Crossings) -> None:
+        """Copy from the host, as work of the buffer's stream; returns when `source` may change, not when the card has it all.
+
+        Parameters
+        ----------
+        source
+            Anything with contiguous bytes (Python's buffer protocol).
+        target, offset
+            Where to, from which byte on.
+        counted
+            Where it is counted.
+
+        Raises
+        ------
+        OptionError
+            There is no room for it there.
+        MemoryLimitError
+            No memory of the host can be pinned.
+        """
+        _check_inside(source, target, offset)
+        self.upload_to(target.address + offset, target.stream, source, counted=counted)
+
+    def upload_to(self, address: int, stream: int, source: Any, *, counted: Crossings) -> None:
+        """Copy from the host to an address of the card, as work of a stream.
+
+        Parameters
+        ----------
+        address
+            Where to.
+        stream
+            Handle of the stream.
+        source, counted
+            As in `upload`.
+        """
+        view = memoryview(source).cast("B")
+        self._run(_upload, self._pieces(view, address), stream)
+        counted.count(to_gpu=view.nbytes)
+
+    def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
+        """Copy to the host, behind the work of the buffer's stream; returns when `target` has it.
+
+        Parameters
+        ----------
+        source, offset
+            Where from, from which byte on.
+        target
+            Writable contiguous bytes; as many are copied as it has.
+        counted
+            Where it is counted.
+        """
+        _check_inside(target, source, offset)
+        self.download_from(source.address + offset, source.stream, target, counted=counted)
+
+    def download_from(self, address: int, stream: int | None, target: Any, *, counted: Crossings) -> None:
+        """Copy what lies at an address of the card, such as a caller's array, to the host, behind the work of a stream.
+
+        Parameters
+        ----------
+        address
+            Where from.
+        stream
+            Handle of the stream; None for the card's own.
+        target, counted
+            As in `download`.
+        """
+        view = memoryview(target).cast("B")
+        if view.readonly:
+            raise OptionError("the target of a copy from the GPU is read-only")
+        self._run(_download, self._pieces(view, address), self.gpu.stream if stream is None else stream)
+        counted.count(to_host=view.nbytes)
+
+    def put(
+        self, address: int, stream: int, source: bytes | NDArray[np.uint8], *, counted: Crossings, by: Copier | None = None
+    ) -> None:
+        """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
+
+        Parameters
+        ----------
+        address, stream, source, counted
+            As in `upload_to`.
+        by
+            What copies between chunk and card, if that is not the copy engine.
+        """
+        chunk = self._take_chunk()
+        try:
+            chunk.under_way = True
+            if by is None:
+                check_status(card_calls().send(source, chunk.address, address, stream, int(chunk.event.handle)))
+            else:
+                ctypes.memmove(chunk.address, source if isinstance(source, bytes) else source.ctypes.data, len(source))
+                by(chunk.address, address, len(source), stream)
+                chunk.event.record(stream, is_current=True)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_gpu=len(source))
+
+    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
+        """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
+
+        Parameters
+        ----------
+        address, stream, counted
+            As in `download_from`.
+        nbytes
+            So many bytes.
+        by
+            As in `put`.
+        """
+        if nbytes > self._chunk_bytes:
+            target = bytearray(nbytes)
+            self.download_from(address, stream, target, counted=counted)
+            return bytes(target)
+        chunk = self._take_chunk()
+        try:
+            chunk.under_way = True
+            if by is None:
+                check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
+            else:
+                by(address, chunk.address, nbytes, stream)
+                chunk.event.record(stream, is_current=True).wait()
+            chunk.under_way = False
+            fetched = ctypes.string_at(chunk.address, nbytes)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_host=nbytes)
+        return fetched
+
+    def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
+        """Host address, device address and size of each piece."""
+        size = view.nbytes
+        if size == 0:
+            return []
+        host = _address_of(view)
+        step = self._chunk_bytes
+        return [(host + at, address + at, min(step, size - at)) for at in range(0, size, step)]
+
+    def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
+        with self.gpu.current():  # which fails after a fork, where the parent's threads would be waited for without end
+            if len(pieces) == 1 or stream == PER_THREAD_STREAM:
+                for piece in pieces:
+                    self._with_chunk(copy, piece, stream)
+                return
+        under_way: list[Future[None]] = []
+        try:
+            under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
+            wait(under_way)
+        finally:  # also where one fails, or the caller is interrupted: nobody touches the caller's memory later
+            for piece_done in under_way:
+                piece_done.cancel()
+            wait(under_way)
+        for piece_done in under_way:
+            piece_done.result()
+
+    def _with_chunk(self, copy: Any, piece: tuple[int, int, int], stream: int) -> None:
+        chunk = self._take_chunk()
+        try:
+            copy(chunk, piece, stream)
+        finally:
+            self._chunks.put(chunk)
+
+    def _take_chunk(self) -> _Chunk:
+        """A chunk that nothing goes through; a new one, while there may be more, rather than one whose copy is waited for."""
+        try:
+            chunk = self._chunks.get_nowait()
+        except queue.Empty:
+            made = self._made_chunk()
+            if made is not None:
+                return made
+            chunk = self._chunks.get()
+        if chunk.under_way and not chunk.event.is_done:
+            made = self._made_chunk()
+            if made is not None:
+                self._chunks.put(chunk)
+                return made
+            chunk.event.wait()
+        chunk.under_way = False
+        return chunk
+
+    def _made_chunk(self) -> _Chunk | None:
+        """A new chunk, None if there are all."""
+        with self._lock:
+            make = self._untaken > 0
+            self._untaken -= make
+        return self._new_chunk() if make else None
+
+    def _new_chunk(self) -> _Chunk:
+        try:
+            return _Chunk(self.gpu, self._chunk_bytes)
+        except BaseException:
+            with self._lock:
+                self._untaken += 1
+            raise
+
+
+def _upload(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+    host, device, size = piece
+    ctypes.memmove(chunk.address, host, size)
+    chunk.under_way = True
+    checked(driver().cuMemcpyHtoDAsync(device, chunk.address, size, stream))
+    chunk.event.record(stream, is_current=True)
+
+
+def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
+    host, device, size = piece
+    chunk.under_way = True
+    checked(driver().cuMemcpyDtoHAsync(chunk.address, device, size, stream))
+    chunk.event.record(stream, is_current=True).wait()
+    chunk.under_way = False
+    ctypes.memmove(host, chunk.address, size)
+
+
+def _check_inside(host: Any, buffer: DeviceBuffer, offset: int) -> None:
+    size = memoryview(host).nbytes
+    if not 0 <= offset <= buffer.nbytes - size:
+        raise OptionError(f"{size:_} bytes at {offset:_} are not inside a buffer of {buffer.nbytes:_}")
+
+
+def _address_of(view: memoryview) -> int:
+    """Address of contiguous bytes, read-only ones too."""
+    if not view.readonly:
+        return ctypes.addressof(ctypes.c_char.from_buffer(view))
+    import numpy as np  # a dependency of cuda-core
+
+    return int(np.frombuffer(view, np.uint8).ctypes.data)
+
+
+_stagings: dict[int, Staging] = {}
+_stagings_lock = process_lock()
+
+
+def staging(gpu: Gpu) -> Staging:
+    """The pinned memory of a card."""
+    found = _stagings.get(gpu.index)
+    if found is None:
+        with _stagings_lock:
+            found = _stagings.get(gpu.index)
+            if found is None:
+                found = _stagings[gpu.index] = Staging(gpu)
+    return found

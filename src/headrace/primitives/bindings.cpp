@@ -1,0 +1,66 @@
+#include "core/bindings.hpp"
+
+#include <nanobind/stl/string_view.h>
+
+#include "primitives/scan.hpp"
+#include "primitives/select.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace headrace {
+namespace {
+
+// Addresses and their extents are what arrays/arrays.py vouches for.
+void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
+             bool exclusive, unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    const GilRelease release;
+    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
+    scan({join, item}, arrays, exclusive, chosen, threads);
+}
+
+void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
+               unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    const GilRelease release;
+    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
+    reduce({join, item}, arrays, chosen, threads);
+}
+
+void sum_widened_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads,
+                    std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    const nb::gil_scoped_release release;
+    sum_widened(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, chosen, threads);
+}
+
+void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads) {
+    const GilRelease release;
+    float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
+}
+
+// `room`: a function of the number of items that gives their address.
+void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
+               unsigned threads, std::string_view isa) {
+    const Isa chosen = choose_isa(isa);
+    const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
+    const GilRelease release;
+    const auto address = [&](u64 selected) {
+        return with_gil([&] { return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected))); });
+    };
+    select(input, address, chosen, threads);
+}
+
+}  // namespace
+
+void bind_primitives(nb::module_& m) {
+    m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
+          "isa"_a = "");
+    m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
+    m.def("float_sum", &float_sum_at);
+    m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
+}
+
+}  // namespace headrace

@@ -1,0 +1,237 @@
+// Scan of an array in one pass, by blocks that stay and whose warps have roles. A tile goes through a ring of stages in
+// shared memory, and each role waits only for what it needs:
+//
+// - The mover takes a tile by ticket, has the copy engine bring it, and stores the stages that are scanned.
+// - The reducers find what a tile comes to, and post it for the other blocks.
+// - The looker joins what the tiles before come to (gpu/block/look_back.cuh).
+// - The scanners scan the tile in place, from what came before it.
+//
+// So the stages hold tiles on their way, tiles that wait for others' totals and tiles on their way back, in whatever
+// share the moment needs: a late tile stops a block only when all its stages wait. A thread scans neighbouring items,
+// an odd number of 16-byte vectors, which lie in different banks for the 8 threads that are served at once. Items keep
+// their order, so the operator need not commute. Forward progress: a tile's total is posted before its block waits for
+// any tile before it, and tickets are taken by blocks that run.
+//
+// Bytes moved per item of width w: 2 w, and for each tile a state of 8 or 16 bytes.
+#include "gpu/block/bulk_copy.cuh"
+#include "gpu/block/look_back.cuh"
+#include "gpu/block/tile_rows.cuh"
+
+using namespace headrace;
+
+using Op = HR_OPERATOR<HR_ITEM>;
+using Item = Op::Item;
+using Vector = tile::Vector<Item>;
+using Place = tile::Place<HR_STAGES>;
+using Totals = tile::Totals<Item, Op, HR_LOOK>;
+constexpr u32 threads = HR_THREADS;  // that scan
+constexpr u32 rows = HR_ROWS;        // vectors of a thread
+constexpr u32 stages = HR_STAGES;
+constexpr u32 scanners = threads / tile::lanes;
+constexpr u32 reducers = HR_REDUCERS;
+constexpr u32 block = threads + (reducers + 2) * tile::lanes;
+constexpr u32 stage_vectors = threads * rows;
+constexpr u32 stage_items = stage_vectors * tile::per_vector<Item>;
+constexpr u32 part_items = stage_items / scanners;
+static_assert(rows % 2 == 1 && scanners <= tile::lanes);
+
+struct Ring {
+    tile::Gate full[stages], reduced[stages], known[stages], scanned[stages];
+    Item totals[stages][scanners], before[stages][scanners];  // of each scanner's part
+    u32 number[stages];                                       // of the tile in a stage; beyond the last: nothing more
+};
+
+struct Arrays {
+    const Item* in;
+    Item* out;
+    i64 count;
+    u32 tiles;
+    bool aligned;
+};
+
+static __device__ __forceinline__ Item join_vector(const Vector& items) {
+    Item joined = items.item[0];
+#pragma unroll
+    for (u32 k = 1; k < tile::per_vector<Item>; ++k) joined = Op::join(joined, items.item[k]);
+    return joined;
+}
+
+// Where the mover cannot move, because an array begins at no 16-byte boundary, reducers load and scanners store.
+static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
+    Place place;
+    const auto store = [&] {
+        ring.scanned[place.stage].wait(place.parity ^ 1);
+        const i64 begin = static_cast<i64>(ring.number[place.stage]) * stage_items;
+        if (arrays.aligned) {
+            tile::take_items_away(arrays.out + begin,
+                                  reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
+                                  arrays.count - begin, stage_items);
+        }
+    };
+    u32 in_flight = 0;
+    while (true) {
+        tile::Gate& full = ring.full[place.stage];
+        if (in_flight == stages) {
+            store();
+            --in_flight;
+        }
+        u32 number = 0;
+        if (tile::lane() == 0) ring.number[place.stage] = number = totals.take_tile();
+        number = tile::shuffle(number, 0);
+        const i64 begin = static_cast<i64>(number) * stage_items;
+        if (number < arrays.tiles && arrays.aligned) {
+            tile::bring_items(reinterpret_cast<Item*>(stage + place.stage * stage_vectors), arrays.in + begin,
+                              arrays.count - begin, stage_items, Op::identity(), full);
+        } else {
+            full.arrive();
+        }
+        if (number >= arrays.tiles) break;
+        ++in_flight;
+        place.step();
+    }
+    if (tile::lane() == 0) totals.end();
+    // Those before the place, the oldest first; the stage of the place itself is empty. Not unrolled, here and where
+    // there is something left over: code that runs once is fetched once, and waited for.
+#pragma unroll 1
+    for (u32 i = 1; i < stages; ++i) {
+        place.step();
+        if (i >= stages - in_flight) store();
+    }
+}
+
+// Parts of a stage as its scanners have them: `part` x 32 x `rows` vectors from the stage's first, a lane's `rows` of
+// them neighbours.
+static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
+
+// A part item by item, by its warp.
+static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 number, u32 part, Vector* stage) {
+    const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
+    Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;
+#pragma unroll 12
+    for (u32 i = tile::lane(); i < part_items; i += tile::lanes)
+        to[i] = begin + i < arrays.count ? arrays.in[begin + i] : Op::identity();
+    __syncwarp();
+}
+static __device__ __forceinline__ void store_part(const Arrays& arrays, u32 number, const Vector* stage) {
+    const i64 begin = static_cast<i64>(number) * stage_items + tile::warp() * part_items;
+    const Item* const from = reinterpret_cast<const Item*>(stage) + tile::warp() * part_items;
+    __syncwarp();
+#pragma unroll 12
+    for (u32 i = tile::lane(); i < part_items; i += tile::lanes) {
+        if (begin + i < arrays.count) arrays.out[begin + i] = from[i];
+    }
+}
+
+static __device__ __forceinline__ void reduce(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
+    const u32 own = tile::warp() - scanners;
+    for (Place place;; place.step()) {
+        ring.full[place.stage].wait(place.parity);
+        const u32 number = ring.number[place.stage];
+        if (number < arrays.tiles) {
+            for (u32 part = own; part < scanners; part += reducers) {
+                if (!arrays.aligned) load_part(arrays, number, part, stage + place.stage * stage_vectors);
+                const Vector* const mine = stage + place.stage * stage_vectors + first_vector(part);
+                Item joined = join_vector(mine[0]);
+#pragma unroll
+                for (u32 row = 1; row < rows; ++row) joined = Op::join(joined, join_vector(mine[row]));
+                joined = tile::reduce_warp<Op>(joined);
+                if (tile::lane() == 0) ring.totals[place.stage][part] = joined;
+            }
+        }
+        ring.reduced[place.stage].arrive_warp();
+        if (own == 0) {
+            if (number < arrays.tiles) {
+                ring.reduced[place.stage].wait(place.parity);
+                const Item joined = tile::reduce_warp<Op>(
+                    tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
+                if (tile::lane() == 0) totals.post(number, joined);
+            }
+            ring.known[place.stage].arrive_warp();  // its totals may be overwritten
+        }
+        if (number >= arrays.tiles) return;
+    }
+}
+
+static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring& ring) {
+    Item joined = Op::identity();  // of all tiles before `next`
+    u32 next = 0;
+    for (Place place;; place.step()) {
+        ring.reduced[place.stage].wait(place.parity);
+        const u32 number = ring.number[place.stage];
+        if (number < tiles) {
+            const Item upto =
+                tile::scan_warp<Op>(tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
+            Item before = tile::shuffle_up(upto, 1);
+            if (tile::lane() == 0) before = Op::identity();
+            joined = Op::join(joined, totals.between(next, number));
+            if (tile::lane() < scanners) ring.before[place.stage][tile::lane()] = Op::join(joined, before);
+            joined = Op::join(joined, tile::shuffle(upto, scanners - 1));
+            next = number + 1;
+        }
+        ring.known[place.stage].arrive_warp();
+        if (number >= tiles) return;
+    }
+}
+
+static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exclusive, Ring& ring, Vector* stage) {
+    for (Place place;; place.step()) {
+        (arrays.aligned ? ring.full : ring.known)[place.stage].wait(place.parity);
+        const u32 number = ring.number[place.stage];
+        if (number >= arrays.tiles) return;
+        Vector* const mine = stage + place.stage * stage_vectors + first_vector(tile::warp());
+        Vector items[rows];
+        Item joined = Op::identity();
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            items[row] = mine[row];
+            joined = Op::join(joined, join_vector(items[row]));
+        }
+        joined = tile::scan_warp<Op>(joined);
+        Item before = tile::shuffle_up(joined, 1);
+        if (tile::lane() == 0) before = Op::identity();
+        ring.known[place.stage].wait(place.parity);
+        before = Op::join(ring.before[place.stage][tile::warp()], before);
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+            for (u32 k = 0; k < tile::per_vector<Item>; ++k) {
+                const Item after = Op::join(before, items[row].item[k]);
+                items[row].item[k] = exclusive ? before : after;
+                before = after;
+            }
+            mine[row] = items[row];
+        }
+        tile::show_to_mover();
+        if (!arrays.aligned) store_part(arrays, number, stage + place.stage * stage_vectors);
+        ring.scanned[place.stage].arrive_warp();
+    }
+}
+
+// `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves.
+// `exclusive`: item i of the result joins the items before i, otherwise i too. `out` may not overlap `in`. Blocks of
+// `threads` + 32 (reducers + 2) threads, as many as fit; dynamic shared memory: the stages.
+extern "C" __global__ void __launch_bounds__(block)
+    scan(const Item* in, Item* out, i64 count, tile::Counters* memory, u32 epoch, u32 exclusive) {
+    HR_DYNAMIC_SHARED(Vector, stage);
+    __shared__ Ring ring;
+    const Arrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items),
+                        tile::aligned(in, out)};
+    const Totals totals(memory, epoch);
+    if (threadIdx.x < stages) {
+        ring.full[threadIdx.x].begin(tile::movers);
+        ring.reduced[threadIdx.x].begin(reducers);
+        ring.known[threadIdx.x].begin(2);
+        ring.scanned[threadIdx.x].begin(scanners);
+    }
+    tile::gates_begun();
+    const u32 warp = tile::warp();
+    if (warp < scanners) {
+        scan_tiles(arrays, exclusive != 0, ring, stage);
+    } else if (warp < scanners + reducers) {
+        reduce(arrays, totals, ring, stage);
+    } else if (warp == scanners + reducers) {
+        look_back(arrays.tiles, totals, ring);
+    } else {
+        move(arrays, totals, ring, stage);
+    }
+}

@@ -1,0 +1,195 @@
+"""Scan and reduction of arrays, where they lie: scan.cu, reduce.cu, float_sum.cu, and their CPU twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like, in_stream_of, placed
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.options import flag
+from headrace.gpu.device.device import Gpu, gpu
+from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.memory.scratch import COUNTERS, Scratch
+from headrace.primitives.operators import Joining
+
+_THREADS, _ROWS = 256, 4
+_TILE_BYTES = _THREADS * _ROWS * 16
+_BLOCKS_PER_MULTIPROCESSOR = 16
+_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
+_SMALL = {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 4, "HR_LOOK": 5}
+_PIECE = 4096
+_SUM_THREADS, _SUM_ROWS = 256, 16
+_MOST_SUMMED = 2**36
+
+
+def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
+    """All items up to each item, joined.
+
+    Parameters
+    ----------
+    items
+        Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
+    operator
+        ``"sum"`` (of integers, modulo 2 to the number of their bits: pass int64 items where NumPy's `cumsum` would make them),
+        ``"min"`` or ``"max"``. Of floats that are equal the first is taken, and a NaN wins. Floats have no running sum here:
+        each item of one would be rounded as its neighbours happen to be grouped, and in one pass over a GPU that is a matter of
+        timing.
+    exclusive
+        Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
+        value. Otherwise item `i` is joined too.
+    context
+        Threads, instruction set and memory that may be used, and the GPU that an array of the host goes to.
+
+    Returns
+    -------
+    array
+        Of the same library, length and type. It does not depend on the device or the number of threads.
+
+    Raises
+    ------
+    OptionError
+        `items` is no such array, or nothing is called `operator`.
+    MemoryLimitError
+        The result does not fit the context's limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scan(np.array([3, 1, 4, 1], np.int32))
+    array([3, 4, 8, 9], dtype=int32)
+    >>> scan(np.array([3, 1, 4, 1], np.int32), exclusive=True)
+    array([0, 3, 4, 8], dtype=int32)
+    """
+    context = context_of(context)
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
+    joining = Joining.of(operator, source)
+    exclusive = flag("exclusive", exclusive)
+    if joining.is_float_sum:
+        raise OptionError(
+            "items are floats, whose sums depend on how they are grouped, and in a scan that is a matter of timing; "
+            "`reduce` sums them in a fixed order, and integers (fixed point) can be scanned"
+        )
+    result = empty_like(source, source.length, budget=budget)
+    if source.length == 0:
+        return result.owner
+    if source.device.kind == "cpu":
+        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
+        return result.owner
+    card = gpu(source.device)
+    shape = scan_shape(card)
+    stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    tiles = -(-source.nbytes // stage)
+    state = 16 if source.width == 8 else 8
+    found = kernel("primitives/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card)
+    threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
+    with in_stream_of(source, result), Scratch(card, 16 + tiles * state, source.stream, state) as (memory, epoch):
+        args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
+        found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
+    return result.owner
+
+
+def reduce(items: Any, operator: str = "sum", *, context: Context | None = None) -> Any:
+    """All items joined into one.
+
+    Parameters
+    ----------
+    items
+        As in `scan`.
+    operator
+        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too. The sum of 32-bit integers is int64 or uint64, as
+        NumPy's is; sums of 64-bit integers are modulo 2 to the 64.
+    context
+        As in `scan`.
+
+    Returns
+    -------
+    array
+        One item, of the same library and type, but of 64 bits for a sum of 32-bit integers; of an empty array 0 for a sum. It
+        does not depend on the device or the number of threads.
+
+    Raises
+    ------
+    OptionError
+        `items` is no such array, nothing is called `operator`, there is no smallest or largest because there are no items, or
+        there are more than 2**36 floats to sum.
+
+    Notes
+    -----
+    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`,
+    `l` + 128, `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces
+    by the same rule, up to twice. So an item is rounded at most 38 times a level, and a sum is off by at most
+    ``38 * levels * u`` times the sum of the absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach
+    2**12, 2**24 and 2**36 items). A result that is not a number is the quiet NaN with no sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reduce(np.array([3, 1, 4, 1], np.uint64), "max")
+    array([4], dtype=uint64)
+    >>> reduce(np.array([0.5, 0.25]))
+    array([0.75])
+    """
+    context = context_of(context)
+    budget = context.new_budget()
+    source = placed(items, "items", context, budget)
+    joining = Joining.of(operator, source)
+    if source.length == 0 and operator != "sum":
+        raise OptionError(f"there are no items, so there is no {operator}")
+    if joining.is_float_sum and source.length > _MOST_SUMMED:
+        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
+    widened = Joining.widened(operator, source)
+    result = empty_like(source, 1, None if widened is None else widened[1], budget)
+    if source.device.kind == "cpu":
+        if widened is not None:
+            at = (source.address, result.address, source.length)
+            _native.sum_widened(widened[0], *at, context.thread_count, context.isa)
+        elif joining.is_float_sum:
+            _native.float_sum(joining.item, source.address, result.address, source.length, context.thread_count)
+        else:
+            items_at = (joining.join, joining.item, source.address, result.address, source.length)
+            _native.reduce(*items_at, context.thread_count, context.isa)
+    elif joining.is_float_sum and source.length > 0:
+        _sum_floats_on_gpu(source, result, joining.item)
+    elif widened is not None:
+        _reduce_on_gpu(source, result, Joining(joining.join, "u64"), widened[0])
+    else:
+        # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
+        _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
+    return result.owner
+
+
+def scan_shape(card: Gpu) -> dict[str, int]:
+    """Shape of a scan, one block on each multiprocessor. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+
+
+def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str | None = None) -> None:
+    card = gpu(source.device)
+    tiles = -(-source.nbytes // _TILE_BYTES)
+    blocks = max(1, min(tiles, card.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
+    defines = _defines(joining) | ({} if widened is None else {"HR_SOURCE": widened})
+    found = kernel("primitives/reduce.cu", "reduce", "PqPPP", defines, card)
+    with in_stream_of(source, result), Scratch(card, COUNTERS + blocks * result.width, source.stream, 0) as (memory, _):
+        args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+        found.launch(blocks, _THREADS, args, stream=source.stream)
+
+
+def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
+    card = gpu(source.device)
+    firsts = -(-source.length // _PIECE)
+    seconds = -(-firsts // _PIECE)
+    defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    found = kernel("primitives/float_sum.cu", "float_sum", "PqPPP", defines, card)
+    partial_sums = COUNTERS + (firsts + 3 + seconds) * source.width
+    with in_stream_of(source, result), Scratch(card, partial_sums, source.stream, 0) as (memory, _):
+        args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
+        found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
+
+
+def _defines(joining: Joining) -> dict[str, int | str]:
+    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}

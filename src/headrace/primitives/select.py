@@ -1,0 +1,99 @@
+"""The items of an array that a mask selects, where they lie: primitives/select.cu and its CPU twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.arrays.arrays import Array
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
+from headrace.core.budget import Budget
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.gpu.device.device import Gpu, gpu
+from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.memory.scratch import Scratch
+
+_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
+_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
+_WIDTHS = (1, 2, 4, 8, 16)
+_FLAGS = {"|b1", "|u1", "|i1"}
+
+
+def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
+    """The items whose flag is set, in their order.
+
+    Parameters
+    ----------
+    items
+        Array of one dimension, of items of 1, 2, 4, 8 or 16 bytes. Work runs where it lies.
+    mask
+        Array of as many bools, or bytes that are 0 or not, on the same device.
+    context
+        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+
+    Returns
+    -------
+    array
+        Of the same library and type. On a GPU the host waits once, for the number of items.
+
+    Raises
+    ------
+    OptionError
+        They are no such arrays.
+    MemoryLimitError
+        The result does not fit the context's limit; on a GPU, where it is made before it is known, as many items as `items` has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> select(np.array([3, 1, 4, 1]), np.array([True, False, True, False]))
+    array([3, 4])
+    """
+    context = context_of(context)
+    budget = context.new_budget()
+    source, flags = placed(items, "items", context, budget), placed(mask, "mask", context, budget)
+    same_device(source, flags)
+    if flags.typestr not in _FLAGS:
+        raise OptionError(f"mask must be of bools or bytes, not of {flags.typestr!r}")
+    if flags.length != source.length:
+        raise OptionError(f"mask has {flags.length} flags for {source.length} items")
+    if source.width not in _WIDTHS:
+        raise OptionError(f"items have {source.width} bytes; 1, 2, 4, 8 and 16 can be taken")
+    if source.device.kind != "cpu":
+        return _select_on_gpu(source, flags, context, budget)
+    made: list[Array] = []
+
+    def room(count: int) -> int:
+        made.append(empty_like(source, count, budget=budget))
+        return made[0].address
+
+    _native.select(source.address, flags.address, source.length, source.width, room, context.thread_count, context.isa)
+    return made[0].owner
+
+
+def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget) -> Any:
+    result = empty_like(source, source.length, budget=budget)
+    if source.length == 0:
+        return result.owner
+    card = gpu(source.device)
+    shape = select_shape(card)
+    tile = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    tiles = -(-source.length // tile)
+    selected = DeviceArray(device_pool(card).take(8, source.stream), "<u8", 1)
+    found = kernel("primitives/select.cu", "select_items", "PPPQPIP", {"HR_WIDTH": source.width, **shape}, card)
+    blocks, threads = card.multiprocessors * shape["HR_BLOCKS"], shape["HR_THREADS"] + 32 * (shape["HR_COUNTERS"] + 2)
+    with in_stream_of(source, flags, result), Scratch(card, 16 + 8 * tiles, source.stream, 8) as (memory, epoch):
+        args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
+        found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
+    count = int(selected.to_numpy(counted=context.crossings)[0])
+    if isinstance(result.owner, DeviceArray):
+        return DeviceArray(result.owner.buffer, result.typestr, count)
+    return result.owner[:count]
+
+
+def select_shape(card: Gpu) -> dict[str, int]:
+    """Shape of a selection. Cards of data centres since 9.0 have 227 KiB of shared memory."""
+    return _LARGE if card.capability[0] in {9, 10} else _SMALL

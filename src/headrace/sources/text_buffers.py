@@ -1,0 +1,171 @@
+"""Two buffers of a card for text, filled in turn through pinned memory by a stream of their own, while kernels read the other."""
+
+from __future__ import annotations
+
+import threading
+
+from headrace import _native
+from headrace.arrays.arrays import Array
+from headrace.core.context import Context
+from headrace.gpu.device.device import Gpu, check_status, gpu
+from headrace.gpu.device.event import Event
+from headrace.gpu.kernels.launcher import GpuLauncher, Part, Room, launcher_beside
+from headrace.gpu.memory.pinned import HostText, give_ring, is_pinned, take_ring
+from headrace.gpu.memory.pool import DeviceBuffer, device_pool
+from headrace.gpu.transfer.direct_storage import DirectFile, direct_file
+from headrace.primitives.copy import copier
+
+_BUFFERS = 2
+_SLACK = 256
+"""Bytes behind a text, which kernels may read along with its last."""
+
+
+class _Buffer:
+    """Memory, when it was filled and read last, whether it ever was, and what is on its way there."""
+
+    def __init__(self, card: Gpu) -> None:
+        self.memory: DeviceBuffer | None = None
+        self.sent: _native.SentPart | None = None
+        self.filled, self.read = Event(card), Event(card)
+        self.was_read = False
+
+    def free(self, stream: int) -> None:
+        """Wait until all work of a stream is done: the memory is there, and nobody reads it."""
+        self.filled.record(stream).wait()
+
+
+class CardBuffers:
+    """As `headrace.api.scan.scan_sender.TextBuffers`, of a context's card.
+
+    Raises
+    ------
+    MemoryLimitError
+        A buffer does not fit the context's memory limit, or the card.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._card = gpu(context.device)
+        self._ring = take_ring(self._card)
+        self._budget = context.new_budget()
+        self._buffers = [_Buffer(self._card) for _ in range(_BUFFERS)]
+        self._free = threading.Semaphore(_BUFFERS)
+        self._sent = 0
+        self._is_pinned = False
+        self._file: DirectFile | None = None
+        self.copied_by = ""
+        self._by_room: dict[int, _Buffer] = {}
+
+    def send(self, text: HostText, part: range) -> Room:
+        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone. What native threads send is begun here and
+        waited for by `hold`: they go on with the next part as soon as it is begun.
+        """
+        self._free.acquire()
+        try:
+            buffer = self._buffers[self._sent % _BUFFERS]
+            self._sent += 1
+            room = Part(self._memory(buffer, len(part)), 0, len(part))
+            if buffer.was_read:
+                buffer.read.hold(self._ring.stream)
+            if self._sent == 1:
+                self._look_at(text)
+            if self._file is not None:
+                buffer.free(self._ring.stream)
+                self._file.read(part, room.address)
+                self._context.crossings.count(to_gpu=len(part))
+            elif self._is_pinned:
+                self._ring.send_pinned(text.address, part, room.address, counted=self._context.crossings)
+            elif text.native is not None:
+                counted = self._context.crossings
+                buffer.sent = self._ring.begin_source(text.native, part, room.address, counted=counted, behind=buffer.filled)
+            else:
+                self._ring.send(text.read_into, part, room.address, counted=self._context.crossings)
+            if buffer.sent is None:
+                buffer.filled.record(self._ring.stream)
+        except BaseException:
+            self._free.release()
+            raise
+        self._by_room[id(room)] = buffer
+        return room
+
+    def _look_at(self, text: HostText) -> None:
+        """Who can copy it."""
+        with self._card.current():
+            self._is_pinned = text.address != 0 and is_pinned(text.address)
+        self._file = direct_file(text.path)
+        self.copied_by = "the GPU, from pinned memory" if self._is_pinned else "threads, through pinned memory"
+        if self._file is not None:
+            self.copied_by = "the GPU, from the file (KvikIO)"
+
+    def hold(self, room: Room) -> GpuLauncher:
+        """As `TextBuffers.hold`."""
+        buffer = self._by_room[id(room)]
+        if buffer.sent is not None:
+            sent, buffer.sent = buffer.sent, None
+            check_status(sent.wait())
+        buffer.filled.hold(self._card.stream)
+        context = self._context
+        budget, crossings, beside = context.new_budget(), context.crossings, copier(self._card)
+        return GpuLauncher(self._card, stream=None, budget=budget, crossings=crossings, copier=beside)
+
+    def free(self, room: Room) -> None:
+        """As `TextBuffers.free`."""
+        buffer = self._by_room.pop(id(room))
+        buffer.read.record(self._card.stream)
+        buffer.was_read = True
+        self._free.release()
+
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+        for buffer in self._buffers:
+            if buffer.memory is not None:
+                buffer.memory.close()
+                buffer.memory = None
+
+    def close(self) -> None:
+        """As `TextBuffers.close`."""
+        if self._file is not None:
+            self._file.close()
+        for buffer in self._buffers:
+            buffer.sent = None  # which waits for it
+        give_ring(self._ring)
+        for buffer in self._buffers:
+            if buffer.memory is not None:
+                buffer.memory.close()  # now, whoever still holds the room of a text
+
+    def _memory(self, buffer: _Buffer, nbytes: int) -> DeviceBuffer:
+        """The buffer's memory, of the converting stream, which outlives this; the copying one waits for it to be there."""
+        if buffer.memory is None or buffer.memory.nbytes < nbytes + _SLACK:
+            if buffer.memory is not None:
+                buffer.memory.close()  # before there is a new one
+                buffer.memory = None
+            buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
+            Event(self._card).record(self._card.stream).hold(self._ring.stream)
+        return buffer.memory
+
+
+class TextInPlace:
+    """As `headrace.api.scan.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+
+    copied_by = "nobody: it lay on the GPU"
+
+    def __init__(self, text: Array, context: Context) -> None:
+        self._text, self._context = text, context
+
+    def send(self, text: HostText, part: range) -> Room:
+        """As `TextBuffers.send`."""
+        return Part(self._text, part.start, len(part))
+
+    def hold(self, room: Room) -> GpuLauncher:
+        """As `TextBuffers.hold`."""
+        context = self._context
+        return launcher_beside(self._text.stream, gpu(context.device), context.new_budget(), context.crossings)
+
+    def free(self, room: Room) -> None:
+        """As `TextBuffers.free`: the text is its caller's."""
+
+    def shrink(self) -> None:
+        """As `TextBuffers.shrink`."""
+
+    def close(self) -> None:
+        """As `TextBuffers.close`."""

@@ -1,0 +1,326 @@
+// Plain dialects by masks: separators and line ends are single bytes, nothing escapes or comments. A byte is inside
+// quotes where the number of quotes up to it is odd, and every question about structure is a few operations on 64-bit
+// words. A quote that parity takes for an opening one, inside an unquoted field, is text and is left out of the count.
+// Source: quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
+#pragma once
+
+#include "core/cpu/simd.hpp"
+#include "structure/cpu/find.hpp"
+
+HR_BEGIN_NAMESPACE
+
+HR_FN u64 low_bits(usize n) { return n >= BLOCK ? ~u64{0} : (u64{1} << n) - 1; }
+
+// The states of a plain dialect's automaton, found by asking it.
+struct PlainStates {
+    u8 start, unquoted, field_start, quoted, quote_end, carriage_return;
+
+    explicit PlainStates(const Dialect& dialect) {
+        const Automaton& a = dialect.automaton;
+        const auto after = [&](u8 state, u8 byte) { return a.next[a.class_of[byte]][state]; };
+        start = 0;
+        unquoted = a.next[a.groups - 1][start];
+        field_start = after(start, dialect.separator);
+        quoted = dialect.quote < 0 ? unquoted : after(start, static_cast<u8>(dialect.quote));
+        quote_end = dialect.quote < 0 ? unquoted : after(quoted, static_cast<u8>(dialect.quote));
+        carriage_return = dialect.universal_line_end ? after(unquoted, '\r') : start;
+    }
+};
+
+// The last byte and whether it is inside quotes settle the state; `text_quote`: it is a quote, and text.
+HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside, bool text_quote) {
+    if (dialect.quote >= 0 && last == dialect.quote && !text_quote) return inside ? states.quoted : states.quote_end;
+    if (inside) return states.quoted;
+    if (last == dialect.separator) return states.field_start;
+    if (!dialect.universal_line_end) return last == dialect.line_end ? states.start : states.unquoted;
+    if (last == '\r') return states.carriage_return;
+    return last == '\n' ? states.start : states.unquoted;
+}
+
+// Bytes after which a quote opens a field, or opens it again.
+HR_FN ByteSet bytes_before_quotes(const Dialect& dialect) {
+    ByteSet bytes;
+    bytes.add(dialect.separator);
+    bytes.add(dialect.line_end);
+    if (dialect.universal_line_end) bytes.add('\r');
+    if (dialect.double_quote) bytes.add(static_cast<u8>(dialect.quote));
+    return bytes;
+}
+
+// Whether a quote behind this byte opens a field, or opens it again.
+HR_FN bool may_open_behind(const Dialect& dialect, u8 byte) {
+    if (byte == dialect.separator || byte == dialect.line_end) return true;
+    return (dialect.universal_line_end && byte == '\r') || (dialect.double_quote && byte == dialect.quote);
+}
+
+// Behind the last quote of the text; 0 if it has none.
+HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
+    for (usize pos = (n + BLOCK - 1) / BLOCK * BLOCK; pos != 0; pos -= BLOCK) {
+        const usize begin = pos - BLOCK;
+        const u64 quotes = Block(text + begin).equals(static_cast<u8>(dialect.quote)) & low_bits(n - begin);
+        if (quotes != 0) return begin + BLOCK - static_cast<usize>(leading_zeros(quotes));
+    }
+    return 0;
+}
+
+// Lenient quotes: the last run that opens or closes settles the state, whatever was before; without quotes every state
+// stays inside or outside. False where that is not enough (runs at the borders, or between delimiters).
+HR_FN bool summarise_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
+                             bool& quotes) {
+    constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
+    const PlainStates states(dialect);
+    const u8 outside = plain_state(dialect, states, text[n - 1], false, false);
+    const Automaton& a = dialect.automaton;
+    usize end = behind_last_quote(dialect, text, n);
+    quotes = end != 0;
+    if (!quotes) {
+        for (u8 s = 0; s < a.states; ++s) to[s] = a.is_quoted(s) ? s : outside;
+        // A quote just before closes the field only if a delimiter follows.
+        to[states.quote_end] = a.is_quoted(a.next[a.class_of[text[0]]][states.quote_end]) ? states.quoted : outside;
+        return true;
+    }
+    if (end == n) return false;
+    usize begin;
+    u8 kind = look.run_before(look.context, end, &begin);
+    while (kind == NEUTRAL) {
+        const usize next = behind_last_quote(dialect, text, begin);
+        if (next == 0) return false;
+        end = next;
+        kind = look.run_before(look.context, end, &begin);
+    }
+    if (kind != OPENS && kind != CLOSES) return false;
+    const bool inside = kind == OPENS && look.closes_behind(look.context, end);
+    for (u8 s = 0; s < a.states; ++s) to[s] = inside ? states.quoted : outside;
+    return true;
+}
+
+// What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
+struct PlainCarry {
+    u64 inside = 0;  // all ones if inside quotes
+    u64 after_line_end = 0;
+    u64 after_return = 0;
+    u64 after_separator = 0;
+    u64 after_closing = 0;
+
+    PlainCarry(const Dialect& dialect, const PlainStates& states, u8 state) {
+        inside = dialect.automaton.is_quoted(state) ? ~u64{0} : 0;
+        after_line_end = dialect.automaton.is_idle(state);
+        after_return = dialect.universal_line_end && state == states.carriage_return;
+        after_separator = state == states.field_start;
+        after_closing = dialect.quote >= 0 && state == states.quote_end;
+    }
+};
+
+struct PlainMasks {
+    u64 separators, records, starts, blanks, strays;
+};
+
+// Where quotes open and close: nowhere, at every quote, or where the index has marks.
+enum class Quotes { none, bytes, marked };
+
+// Line ends and separators outside quotes, and what they mean. Example, with blank lines left out:
+//   text     a , b \r \n \n c
+//   E        . . . 1  1  1  .     line-end bytes
+//   after    1 . . .  1  1  1     the byte follows a line-end byte (or begins the text)
+//   records  . . . 1  .  .  .     E & ~after: only the first byte of a run ends a record
+//   starts   1 . . .  .  .  1     after & ~E
+//   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
+//
+// `strays`: quotes that open where no field begins, and bytes other than delimiters and quotes after one that closes.
+template <Quotes Q>
+HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes) {
+    constexpr bool HasQuote = Q != Quotes::none;
+    const u64 inside = HasQuote ? prefix_xor(quotes) ^ carry.inside : 0;
+    const u64 outside = valid & ~inside;
+    const u64 separators = block.equals(dialect.separator) & outside;
+    u64 line_ends, completing;
+    if (dialect.universal_line_end) {
+        const u64 returns = block.equals('\r') & outside;
+        const u64 feeds = block.equals('\n') & outside;
+        line_ends = returns | feeds;
+        completing = feeds & (returns << 1 | carry.after_return);
+        carry.after_return = returns >> 63;
+    } else {
+        line_ends = block.equals(dialect.line_end) & outside;
+        completing = 0;
+    }
+    const u64 after = line_ends << 1 | carry.after_line_end;
+    carry.after_line_end = line_ends >> 63;
+
+    PlainMasks masks;
+    masks.separators = separators;
+    if (dialect.skip_blank_lines) {
+        masks.records = line_ends & ~after;
+        masks.starts = after & ~line_ends & valid;
+        masks.blanks = line_ends & after & ~completing;
+    } else {
+        masks.records = line_ends & ~completing;
+        masks.starts = after & ~completing & valid;
+        masks.blanks = 0;
+    }
+    masks.strays = 0;
+    if (HasQuote) {
+        const u64 opening = quotes & inside;
+        const u64 closing = quotes & ~inside;
+        const u64 after_closing = closing << 1 | carry.after_closing;
+        const u64 field_start = after | separators << 1 | carry.after_separator;
+        const u64 may_open = dialect.double_quote ? field_start | after_closing : field_start;
+        const u64 may_follow = separators | line_ends | quotes;
+        masks.strays = (opening & ~may_open) | (after_closing & ~may_follow & valid);
+        carry.after_closing = closing >> 63;
+        carry.inside = static_cast<u64>(static_cast<i64>(inside) >> 63);
+        carry.after_separator = separators >> 63;
+    }
+    return masks;
+}
+
+struct TextMasks {
+    PlainMasks masks;  // strays: faults
+    PlainCarry carry;
+    u64 quotes;  // that open or close a field
+};
+
+// The same of a block in which parity has found strays: a quote that would open where no field begins is text, and so
+// is every other quote up to its field's end. By value, so that the caller's carry stays in registers.
+[[gnu::noinline]] HR_FN TextMasks find_masks_of_text(const Dialect& dialect, const u8* text, u64 valid,
+                                                     PlainCarry before, u64 all) {
+    const Block block(text);
+    const u64 returns = dialect.universal_line_end ? block.equals('\r') : 0;
+    const u64 delimiters = (block.equals(dialect.separator) | block.equals(dialect.line_end) | returns) & valid;
+    for (u64 quotes = all;;) {
+        PlainCarry carry = before;
+        PlainMasks masks = find_masks<Quotes::bytes>(dialect, block, valid, carry, quotes);
+        const u64 misplaced = masks.strays & quotes;
+        if (misplaced == 0) {
+            if (dialect.strict || dialect.lenient) masks.strays |= all & ~quotes;
+            return {masks, carry, quotes};
+        }
+        const u64 first = misplaced & (u64{0} - misplaced);
+        const u64 behind = delimiters & ~(first | (first - 1));
+        quotes &= ~((behind & (u64{0} - behind)) - first);
+    }
+}
+
+// 64 bits of a bitmap from any bit on; the bitmap has a word more than it needs.
+HR_FN u64 bits_at(const u64* words, usize at) {
+    const u64 low = words[at / 64] >> (at % 64);
+    return at % 64 == 0 ? low : low | words[at / 64 + 1] << (64 - at % 64);
+}
+
+template <Quotes Q>
+HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
+    const PlainStates states(dialect);
+    PlainCarry carry(dialect, states, index.state);
+    u64 all_quotes = 0;
+    usize behind_text_quote = from;  // the last one
+    HighBytes high;
+    u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
+    for (usize pos = from; pos < to; pos += BLOCK) {
+        const Block block(text + pos);
+        const u64 valid = low_bits(to - pos);
+        u64 quotes = 0;
+        if constexpr (Q != Quotes::none) {
+            quotes = valid &
+                     (Q == Quotes::marked ? bits_at(index.marks, pos) : block.equals(static_cast<u8>(dialect.quote)));
+        }
+        const u64 inside_before = carry.inside;
+        PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
+        all_quotes |= quotes;
+        if (Q == Quotes::bytes && masks.strays != 0) {
+            const bool text_quote = behind_text_quote == pos;
+            const u8 state =
+                pos == from ? index.state : plain_state(dialect, states, text[pos - 1], inside_before != 0, text_quote);
+            const PlainCarry before(dialect, states, state);
+            const TextMasks found = find_masks_of_text(dialect, text + pos, valid, before, quotes);
+            masks = found.masks;
+            carry = found.carry;
+            const u64 texts = quotes & ~found.quotes;
+            if (texts != 0) behind_text_quote = pos + BLOCK - static_cast<usize>(leading_zeros(texts));
+            index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
+        }
+        high.add(block);
+        const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
+        const u32 base = static_cast<u32>(pos);
+        const u64 all_ends = masks.separators | masks.records;
+        records +=
+            flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
+        starts += flatten_few(masks.starts & owned, base, index.record_starts + starts);
+        ends += flatten(all_ends, base, index.ends + ends);
+        if (masks.blanks) index.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));
+    }
+    index.end_count = ends;
+    index.start_count = starts;
+    index.record_count = records;
+    index.has_quotes |= all_quotes != 0 || Q == Quotes::marked;
+    index.has_high_bytes |= high.any();
+    if (to == from) return;
+    index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0, behind_text_quote == to);
+}
+
+// The state behind n bytes of which `state` is before the first.
+HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
+    const PlainStates states(dialect);
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const Block block(text + pos);
+        const usize size = n - pos < BLOCK ? n - pos : BLOCK;
+        const u8 last = text[pos + size - 1];
+        const u64 all = block.equals(static_cast<u8>(dialect.quote)) & low_bits(size);
+        if (all == 0) {
+            state = plain_state(dialect, states, last, dialect.automaton.is_quoted(state), false);
+            continue;
+        }
+        const PlainCarry before(dialect, states, state);
+        const TextMasks found = find_masks_of_text(dialect, text + pos, low_bits(size), before, all);
+        const bool text_quote = ((all & ~found.quotes) >> (size - 1) & 1) != 0;
+        state = plain_state(dialect, states, last, found.carry.inside != 0, text_quote);
+    }
+    return state;
+}
+
+// Tells the state from every state, as far as the parity of quotes does: where quotes are misplaced, those of the other
+// parity, or of both. A tile that begins in quotes has misplaced ones if it is taken to begin outside, and the other
+// way round; those that are so in either case are text, and then the tile is run through from both sides.
+HR_FN Summary summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+    const Automaton& a = dialect.automaton;
+    const PlainStates states(dialect);
+    Summary found{};
+    u64 inside = 0, misplaced_outside = 0, misplaced_inside = 0, all_quotes = 0;
+    const bool quoting = dialect.quote >= 0;
+    const u8 quote = static_cast<u8>(dialect.quote);
+    const ByteSet may_precede = bytes_before_quotes(dialect);
+    const auto add = [&](usize pos, u64 valid) {
+        const Block block(text + pos);
+        const u64 quotes = block.equals(quote) & valid;
+        if (quotes == 0) return;
+        u64 misplaced = quotes & ~(may_precede.in(block) << 1);
+        if (misplaced & 1 && (pos == 0 || may_open_behind(dialect, text[pos - 1]))) --misplaced;
+        const u64 within = prefix_xor(quotes) ^ inside;
+        misplaced_outside |= misplaced & within;
+        misplaced_inside |= misplaced & ~within;
+        inside = static_cast<u64>(static_cast<i64>(within) >> 63);
+        all_quotes |= quotes;
+    };
+    if (quoting) {
+        usize pos = 0;
+        for (; pos + BLOCK <= n; pos += BLOCK) add(pos, ~u64{0});
+        if (pos < n) add(pos, low_bits(n - pos));
+    }
+    found.has_quotes = all_quotes != 0;
+    const bool odd = inside != 0, begins = quoting && text[0] == quote;
+    const bool both = misplaced_outside != 0 && misplaced_inside != 0;
+    const u8 from_outside =
+        both ? run_plain(dialect, text, n, states.field_start) : plain_state(dialect, states, text[n - 1], odd, false);
+    const u8 from_inside =
+        both ? run_plain(dialect, text, n, states.quoted) : plain_state(dialect, states, text[n - 1], !odd, false);
+    for (u8 s = 0; s < a.states; ++s) {
+        const bool quoted = a.is_quoted(s);
+        to[s] = quoted ? from_inside : from_outside;
+        // A quote that is the first byte opens a field at its start.
+        const bool is_text = begins && !quoted && !a.is_quoted(a.next[a.class_of[quote]][s]);
+        const bool misplaced = (quoted ? misplaced_inside : misplaced_outside) != 0;
+        if (is_text || (misplaced && !both)) found.unsettled |= u64{1} << s;
+    }
+    return found;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,290 @@
+#include "structure/cpu/scan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "core/cpu/thread_pool.hpp"
+
+namespace headrace {
+
+HR_FOR_EACH_ISA(const FindKernels&(), find_kernels)
+
+const FindKernels& find_kernels(Isa isa) { return find_kernels_for(isa)(); }
+
+TileScan::TileScan(const Source& src, const Dialect& dia, Isa isa, TilePart part, usize bytes)
+    : source(src),
+      dialect(dia),
+      kernels(find_kernels(isa)),
+      begin(part.begin),
+      stop(std::min(part.stop, src.size())),
+      tile_bytes(bytes),
+      state(part.state),
+      quotes(src, dia) {}
+
+std::uint64_t TileScan::tile_count() const { return begin < stop ? (stop - begin + tile_bytes - 1) / tile_bytes : 0; }
+
+namespace {
+
+// Read along with a tile, so that its last record is nearly always there without a second read.
+constexpr usize LOOKAHEAD = 4096;
+constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
+constexpr usize MAX_ENDS = RECORD_INDEX;
+
+std::unique_ptr<u32[]> grown(const std::unique_ptr<u32[]>& old, usize used, usize capacity) {
+    auto array = std::make_unique_for_overwrite<u32[]>(capacity);
+    std::copy_n(old.get(), used, array.get());
+    return array;
+}
+
+}  // namespace
+
+TileMemory TileReader::give_memory() {
+    memory_.window = window_.give_memory();
+    return std::exchange(memory_, {});
+}
+
+void TileReader::reserve(usize bytes) {
+    const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds
+    if (needed <= memory_.capacity) return;
+    const usize capacity = std::max(needed, memory_.capacity + memory_.capacity / 2);
+    memory_.ends = grown(memory_.ends, index_.end_count, capacity);
+    memory_.starts = grown(memory_.starts, index_.start_count, capacity);
+    memory_.last = grown(memory_.last, index_.record_count, capacity);
+    memory_.strays = grown(memory_.strays, index_.stray_count, capacity);
+    memory_.capacity = capacity;
+}
+
+void TileReader::index_range(usize from, usize to, usize owned) {
+    if (to > MAX_TILE_TEXT || index_.end_count > MAX_ENDS - (to - from)) {
+        throw std::length_error("the record that holds byte " + std::to_string(window_.origin(from)) +
+                                " is longer than 4 GiB, or has more than 2^30 fields");
+    }
+    reserve(to);
+    if (marked_) marks_.mark(window_, to);
+    index_.marks = marked_ ? marks_.bits() : nullptr;
+    index_.ends = memory_.ends.get();
+    index_.record_starts = memory_.starts.get();
+    index_.record_last = memory_.last.get();
+    index_.strays = memory_.strays.get();
+    scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
+}
+
+// A tile that begins inside a record sees that record's end first; it belongs to an earlier tile.
+bool TileReader::finished() const {
+    const u64 foreign = scan_.dialect.automaton.is_idle(tile_.entry_state) ? 0 : 1;
+    return index_.start_count == 0 || index_.record_count >= index_.start_count + foreign;
+}
+
+// The end of input ends an open record, as a line end would at that place.
+void TileReader::close_last_record() {
+    const u8 state = index_.state;
+    const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
+    tile_.is_cut = true;
+    tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
+    tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
+    memory_.last[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
+    memory_.ends[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
+}
+
+const Tile* TileReader::next() {
+    const std::uint64_t number = scan_.next_tile.fetch_add(1, std::memory_order_relaxed);
+    if (number >= scan_.tile_count()) return nullptr;
+    const std::uint64_t begin = scan_.begin + number * scan_.tile_bytes;
+    window_.open(begin, static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.stop - begin)), LOOKAHEAD);
+    const usize owned = window_.owned();
+
+    u8 map[MAX_STATES];
+    const Summary found = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
+    scan_.gate.enter(number);
+    const u8 entry = scan_.state;
+    const bool settled = (found.unsettled >> entry & 1) == 0;
+    scan_.state = settled ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, entry);
+    scan_.gate.leave();
+
+    index_tile(entry, owned, !found.has_quotes);
+    present(number);
+    return &tile_;
+}
+
+// Masks find the structure of a plain dialect. With lenient quotes they do so as long as no quote is malformed; at the
+// first that is, the tile begins again with marks at the quotes that count.
+void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
+    if (scan_.dialect.lenient && scan_.dialect.plain) {
+        if (!index_strictly(entry, owned, free_of_quotes)) index_marked(entry, owned);
+        return;
+    }
+    begin_tile(entry);
+    index_.free_of_quotes = free_of_quotes;
+    index_range(0, owned, owned);
+    index_.free_of_quotes = false;
+    index_to_end(owned);
+}
+
+void TileReader::index_marked(u8 entry, usize owned) {
+    begin_tile(entry);
+    marks_.begin(scan_.dialect.automaton, entry);
+    marked_ = true;
+    index_range(0, owned, owned);
+    index_to_end(owned);
+    const std::vector<u32>& strays = marks_.strays();
+    reserve(strays.size());
+    std::copy(strays.begin(), strays.end(), memory_.strays.get());
+    index_.stray_count = strays.size();
+}
+
+bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
+    begin_tile(entry);
+    index_.free_of_quotes = free_of_quotes;
+    index_range(0, owned, owned);
+    index_.free_of_quotes = false;
+    return trusts_masks(owned) && index_to_end(owned);
+}
+
+// Whether what the masks have found up to `to` is what lenient quotes mean: none is malformed, and a field that is open
+// will be closed. A quote just before `to` closes its field only if a delimiter follows.
+bool TileReader::trusts_masks(usize to) {
+    if (!scan_.dialect.lenient || !scan_.dialect.plain || marked_) return true;
+    if (index_.stray_count != 0) return false;
+    if (to == 0) return true;  // a tile in the middle of a character
+    const bool open = scan_.dialect.automaton.is_quoted(index_.state);
+    if (window_.data()[to - 1] == scan_.dialect.quote) {
+        return !open && scan_.quotes.delimiter_at({window_.data(), window_.size(), window_.at_end()}, to);
+    }
+    return !open || scan_.quotes.closes_behind(window_, to);
+}
+
+void TileReader::begin_tile(u8 entry) {
+    index_ = TileIndex{};
+    index_.state = entry;
+    index_.look = look();
+    marked_ = false;
+    tile_ = Tile{};
+    tile_.entry_state = entry;
+}
+
+// Goes on to the end of the tile's last record. False if masks turn out not to do.
+bool TileReader::index_to_end(usize owned) {
+    usize indexed = owned;
+    for (usize step = 1024; !finished(); step *= 2) {
+        if (indexed + step > window_.size()) window_.extend(indexed + step);
+        if (indexed == window_.size()) {
+            close_last_record();
+            break;
+        }
+        const usize to = std::min(window_.size(), indexed + step);
+        index_range(indexed, to, owned);
+        if (!trusts_masks(to)) return false;
+        indexed = to;
+    }
+    return true;
+}
+
+QuoteLook TileReader::look() {
+    if (!scan_.dialect.lenient) return {};
+    return {this,
+            [](void* context, usize at) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return reader.scan_.quotes.opens(reader.window_, at);
+            },
+            [](void* context, usize from) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return reader.scan_.quotes.closes_behind(reader.window_, from);
+            },
+            [](void* context, usize end, usize* begin) {
+                auto& reader = *static_cast<TileReader*>(context);
+                return static_cast<u8>(reader.scan_.quotes.run_before(reader.window_, end, *begin));
+            }};
+}
+
+void TileReader::present(std::uint64_t number) {
+    const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;
+    const u32 dropped = foreign ? (memory_.last[0] & RECORD_INDEX) + 1 : 0;
+    tile_.number = number;
+    tile_.window = &window_;
+    tile_.text = window_.data();
+    tile_.records = index_.start_count;
+    tile_.ends = memory_.ends.get() + dropped;
+    tile_.starts = memory_.starts.get();
+    tile_.last = memory_.last.get() + (foreign ? 1 : 0);
+    if (dropped != 0) {
+        for (usize i = 0; i < tile_.records; ++i) memory_.last[i + 1] -= dropped;
+    }
+    tile_.blank_lines = index_.blank_lines;
+    tile_.has_quotes = index_.has_quotes;
+    tile_.has_strays = index_.stray_count != 0 || tile_.unfinished;
+    tile_.has_high_bytes = index_.has_high_bytes;
+}
+
+std::vector<u32> TileReader::strays() const {
+    std::vector<u32> found;
+    if (tile_.records == 0 || !tile_.has_strays) return found;
+    const u32 first = tile_.starts[0];
+    const u32 end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
+    const u32* const all = memory_.strays.get();
+    std::copy_if(all, all + index_.stray_count, std::back_inserter(found),
+                 [&](u32 at) { return first <= at && at <= end; });
+    if (tile_.unfinished) found.push_back(static_cast<u32>(window_.size()));
+    return found;
+}
+
+namespace {
+
+void append_tile(const Tile& tile, const Dialect& dialect, const std::vector<u32>& strays, Structure& to) {
+    usize field = 0;
+    for (usize record = 0; record < tile.records; ++record) {
+        const usize last = tile.last[record] & RECORD_INDEX;
+        const bool blank = tile.last[record] & BLANK_RECORD;
+        if (!blank) {
+            to.record_starts.push_back(tile.origin(tile.starts[record]));
+            to.field_counts.push_back(last - field + 1);
+            to.comments.push_back(tile.last[record] & COMMENT_RECORD);
+            for (usize f = field; f < last; ++f)
+                to.field_ends.push_back(tile.origin(tile.ends[f] - (dialect.separator_length - 1)));
+            to.field_ends.push_back(tile.origin(tile.ends[last] - (dialect.line_end_length - 1)));
+        } else {
+            ++to.blank_lines;
+        }
+        field = last + 1;
+    }
+    for (const u32 at : strays) to.strays.push_back(tile.origin(at));
+    to.blank_lines += tile.blank_lines;
+    to.unclosed_quote |= tile.unclosed_quote;
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+Structure find_structure(const Source& source, const Dialect& dialect, Isa isa, unsigned threads, usize tile_bytes) {
+    TileScan scan(source, dialect, isa, 0, tile_bytes);
+    std::vector<Structure> parts(scan.tile_count());
+    run_parallel(threads, [&](unsigned) {
+        try {
+            TileReader reader(scan);
+            while (const Tile* tile = reader.next()) append_tile(*tile, dialect, reader.strays(), parts[tile->number]);
+        } catch (const GateClosed&) {
+        } catch (...) {
+            scan.gate.close();
+            throw;
+        }
+    });
+    Structure whole;
+    for (const Structure& part : parts) {
+        append(whole.record_starts, part.record_starts);
+        append(whole.field_counts, part.field_counts);
+        append(whole.field_ends, part.field_ends);
+        append(whole.strays, part.strays);
+        append(whole.comments, part.comments);
+        whole.blank_lines += part.blank_lines;
+        whole.unclosed_quote |= part.unclosed_quote;
+    }
+    return whole;
+}
+
+}  // namespace headrace

@@ -1,0 +1,134 @@
+// Structure of a whole source, tile by tile, on several threads. Every tile is summarised from every state; the
+// summaries are composed in tile order, which tells each tile the state it begins in; then it is indexed.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/cpu/isa.hpp"
+#include "core/cpu/ordered_gate.hpp"
+#include "sources/window.hpp"
+#include "structure/cpu/find.hpp"
+#include "structure/cpu/lenient.hpp"
+
+namespace headrace {
+
+const FindKernels& find_kernels(Isa isa);
+
+// One tile's owned records. Arrays hold `records` items; positions count from the tile's first byte.
+struct Tile {
+    std::uint64_t number = 0;
+    const Window* window = nullptr;
+    const u8* text = nullptr;
+    const u32* ends = nullptr;
+    const u32* starts = nullptr;
+    const u32* last = nullptr;  // per record, the index in `ends` of its last end, and its marks
+    usize records = 0;
+    u64 blank_lines = 0;
+    u8 entry_state = 0;
+    bool has_quotes = false;
+    bool has_strays = false;
+    bool has_high_bytes = false;
+    bool is_cut = false;          // the input ended before the last record's line end
+    bool unclosed_quote = false;  // the input ended inside the last record's quotes
+    bool unfinished = false;      // the input ended in a delimiter that had begun behind closing quotes
+
+    // Behind the last record and its line end.
+    std::uint64_t end() const {
+        const usize behind = usize{ends[last[records - 1] & RECORD_INDEX]} + 1;
+        return origin(behind < window->size() ? behind : window->size());
+    }
+
+    // The source's byte that a position in the tile stands for.
+    std::uint64_t origin(usize at) const { return window->origin(at); }
+};
+
+// A part of a source: the records that begin from `begin` on and before `stop`, which are read to their ends. Before
+// `begin` the automaton is in `state`, which may be inside a record that is not the part's.
+struct TilePart {
+    std::uint64_t begin = 0;
+    std::uint64_t stop = ~std::uint64_t{0};
+    u8 state = 0;
+};
+
+// What the tiles of one pass share.
+struct TileScan {
+    TileScan(const Source& source, const Dialect& dialect, Isa isa, TilePart part, usize tile_bytes);
+    TileScan(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize tile_bytes)
+        : TileScan(source, dialect, isa, TilePart{begin}, tile_bytes) {}
+    std::uint64_t tile_count() const;
+
+    const Source& source;
+    const Dialect& dialect;
+    const FindKernels& kernels;
+    const std::uint64_t begin, stop;
+    const usize tile_bytes;
+    std::atomic<std::uint64_t> next_tile{0};
+    OrderedGate gate;
+    u8 state = 0;  // at the beginning of the tile whose turn it is
+    QuoteRuns quotes;
+};
+
+// What a reader keeps text and index in; the next reader may have it.
+struct TileMemory {
+    WindowMemory window;
+    std::unique_ptr<u32[]> ends, starts, last, strays;
+    usize capacity = 0;  // of each
+};
+
+// A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
+class TileReader {
+public:
+    explicit TileReader(TileScan& scan, TileMemory memory = {})
+        : scan_(scan),
+          window_(scan.source, std::move(memory.window)),
+          memory_(std::move(memory)),
+          marks_(scan.quotes) {}
+
+    // The reader has no tile from then on.
+    TileMemory give_memory();
+
+    // The next tile that nobody has taken, or nullptr after the last; valid until the next call.
+    const Tile* next();
+
+    // Positions of malformed quotes in the tile's records, in order.
+    std::vector<u32> strays() const;
+
+private:
+    void reserve(usize bytes);
+    void begin_tile(u8 entry);
+    void index_tile(u8 entry, usize owned, bool free_of_quotes);
+    void index_marked(u8 entry, usize owned);
+    bool index_strictly(u8 entry, usize owned, bool free_of_quotes);
+    bool index_to_end(usize owned);
+    void index_range(usize from, usize to, usize owned);
+    bool trusts_masks(usize to);
+    QuoteLook look();
+    void close_last_record();
+    void present(std::uint64_t number);
+    bool finished() const;
+
+    TileScan& scan_;
+    Window window_;
+    TileMemory memory_;  // but for the window's
+    TileIndex index_{};
+    LenientMarks marks_;
+    bool marked_ = false;  // the tile has malformed quotes, and marks
+    Tile tile_;
+};
+
+// Absolute positions, for tests and for whoever wants the structure alone.
+struct Structure {
+    std::vector<std::uint64_t> record_starts;
+    std::vector<std::uint64_t> field_counts;
+    std::vector<std::uint64_t> field_ends;  // of the fields' bytes, separators and line ends excluded
+    std::vector<std::uint64_t> strays;
+    std::vector<bool> comments;
+    std::uint64_t blank_lines = 0;
+    bool unclosed_quote = false;
+};
+
+Structure find_structure(const Source& source, const Dialect& dialect, Isa isa, unsigned threads, usize tile_bytes);
+
+}  // namespace headrace

@@ -1,0 +1,103 @@
+// Tables of steps as kernels read them: those of a byte from all states are one row, in which a byte permutation (PRMT)
+// looks up a state.
+#pragma once
+#include "gpu/block/byte_masks.cuh"
+#include "gpu/block/warp.cuh"
+#include "structure/gpu/dfa_tables.hpp"
+
+namespace headrace {
+namespace structure {
+
+constexpr u32 no_byte = 256;
+
+// Four of the eight bytes.
+__device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
+    return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
+}
+
+// The steps of a byte. Of a state, and of what a step gives, the lowest four bits count.
+template <u32 count>
+struct Row;
+template <>
+struct Row<8> {
+    u64 bytes;
+
+    __device__ __forceinline__ u32 from(u32 state) const { return pick(bytes, state); }
+};
+template <>
+struct alignas(16) Row<16> {
+    u64 low, high;
+
+    __device__ __forceinline__ u32 from(u32 state) const {
+        const u32 below = pick(low, state), above = pick(high, state ^ 8);
+        return (state & 8) != 0 ? above : below;
+    }
+};
+
+template <>
+struct Row<64> {
+    const u16* steps;
+
+    __device__ __forceinline__ u32 from(u32 step) const { return steps[step >> 8]; }
+};
+
+// The state that a step leads to, and what stands for a state before the first step.
+template <u32 count>
+__device__ __forceinline__ u32 state_of(u32 step) {
+    return count > 16 ? step >> 8 : step & 15;
+}
+template <u32 count>
+__device__ __forceinline__ u32 step_to(u32 state) {
+    return count > 16 ? state << 8 : state;
+}
+
+// Bytes of the tile that are the text's.
+struct Extent {
+    i32 from, to;
+};
+
+// The step table in shared memory.
+template <u32 count>
+struct Steps {
+    Row<count> of[257];
+
+    // Of byte k of a word, which stands at `place` of the tile.
+    template <bool whole>
+    __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
+        constexpr u32 shift = count == 8 ? 3 : 4;
+        const u32 offset = (k == 0 ? word << shift : word >> (k * 8 - shift)) & 0xFFu << shift;
+        if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
+        return *reinterpret_cast<const Row<count>*>(reinterpret_cast<const u8*>(of) + offset);
+    }
+};
+
+template <>
+struct Steps<64> {
+    u8 group_of[264];
+    u16 of[33][64];
+
+    template <bool whole>
+    __device__ __forceinline__ Row<64> at(u32 word, u32 k, Extent extent, i32 place) const {
+        const bool is_text = whole || (place >= extent.from && place < extent.to);
+        return {of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]]};
+    }
+};
+
+// Sixteen bytes of a text with lenient quotes as the tables have them: quotes that open no field (`marks`, a bit each)
+// become `spare`, and what is `spare` becomes `other`.
+__device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
+    u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 found = tile::equals(words[k], tile::repeated(spare));
+        if (found != 0) words[k] ^= (found >> 7) * (spare ^ other);
+        for (u32 left = marks >> (k * 4) & 15; left != 0; left &= left - 1) {
+            const u32 shift = 8 * (static_cast<u32>(__ffs(static_cast<i32>(left))) - 1);
+            words[k] = (words[k] & ~(0xFFu << shift)) | spare << shift;
+        }
+    }
+    return {words[0], words[1], words[2], words[3]};
+}
+
+}  // namespace structure
+}  // namespace headrace

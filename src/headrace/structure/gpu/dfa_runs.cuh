@@ -1,0 +1,127 @@
+// Maps of an automaton's states: what a run of bytes makes of every state at once, until few are told apart.
+#pragma once
+#include "structure/gpu/dfa_rows.cuh"
+
+namespace headrace {
+namespace structure {
+
+// A map of states while it is made, and maps that are joined: for 8 states a byte each and four selectors a register,
+// for 16 four bits each.
+template <u32 count>
+struct Map;
+template <>
+struct Map<8> {
+    u32 low = 0x3210, high = 0x7654;
+
+    __device__ __forceinline__ void step(const Row<8>& row) {
+        low = tile::selectors_of(pick(row.bytes, low));
+        high = tile::selectors_of(pick(row.bytes, high));
+    }
+    __device__ __forceinline__ u64 nibbles() const {
+        return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
+    }
+};
+template <>
+struct Map<16> {
+    u64 states = ComposeStates::identity();
+
+    __device__ __forceinline__ void step(const Row<16>& row) {
+        u64 next = 0;
+#pragma unroll
+        for (u32 shift = 0; shift < 64; shift += 4)
+            next |= static_cast<u64>(row.from(static_cast<u32>(states >> shift) & 15) & 15) << shift;
+        states = next;
+    }
+    __device__ __forceinline__ u64 nibbles() const { return states; }
+};
+
+// Joins maps of 8 states in a few operations.
+struct ComposeEight {
+    using Item = u64;
+    static __device__ __forceinline__ u64 identity() { return ComposeStates::identity(); }
+    static __device__ __forceinline__ u64 join(u64 a, u64 b) {
+        const u32 of = static_cast<u32>(b);
+        const u64 bytes = static_cast<u64>(of & 0x0F0F0F0F) | static_cast<u64>(of >> 4 & 0x0F0F0F0F) << 32;
+        // Byte i of `bytes` is state 2 i for i < 4, then 2 (i - 4) + 1; in `spread` they are in order.
+        const u64 spread = static_cast<u64>(pick(bytes, 0x5140)) | static_cast<u64>(pick(bytes, 0x7362)) << 32;
+        const u32 low = tile::selectors_of(pick(spread, static_cast<u32>(a)));
+        const u32 high = tile::selectors_of(pick(spread, static_cast<u32>(a) >> 16));
+        return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
+    }
+};
+
+// The states that are still told apart, if they are few, and which of them each state has become.
+template <u32 count>
+struct Few {
+    static constexpr u32 most = count / 4;
+    u32 state[most];
+    u32 which = 0;  // two bits for each state
+    bool enough;
+
+    __device__ __forceinline__ explicit Few(u64 map) {
+        u32 left = (1u << count) - 1;
+#pragma unroll
+        for (u32 slot = 0; slot < most; ++slot) {
+            const u32 first = left == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(left))) - 1;
+            state[slot] = static_cast<u32>(map >> (first * 4)) & 15;
+#pragma unroll
+            for (u32 i = 0; i < count; ++i) {
+                const bool here = (left >> i & 1) != 0 && (static_cast<u32>(map >> (i * 4)) & 15) == state[slot];
+                if (here) which |= slot << (i * 2);
+                if (here) left &= ~(1u << i);
+            }
+        }
+        enough = left == 0;
+    }
+    __device__ __forceinline__ u64 nibbles() const {
+        u64 map = ComposeStates::identity();
+#pragma unroll
+        for (u32 i = 0; i < count; ++i) {
+            u32 found = state[0];
+#pragma unroll
+            for (u32 slot = 1; slot < most; ++slot) found = (which >> (i * 2) & 3) == slot ? state[slot] : found;
+            map ^= static_cast<u64>((found & 15) ^ i) << (i * 4);
+        }
+        return map;
+    }
+};
+
+// The chunk's map of states. After a few bytes the states that are told apart are few: inside quotes, outside, and in a
+// comment, mostly.
+template <bool whole, u32 rows, u32 count>
+__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
+    Map<count> map;
+    const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
+    const auto run_all = [&](u32 row) {
+        const uint4 vector = chunk[row];
+        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+        const i32 place = begin + static_cast<i32>(row * 16);
+#pragma unroll
+        for (u32 k = 0; k < 16; ++k)
+            map.step(steps.template at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k)));
+    };
+    run_all(0);
+    Few<count> few(map.nibbles());
+    if (__all_sync(tile::all_lanes, few.enough)) {
+#pragma unroll HR_UNROLL
+        for (u32 row = 1; row < rows; ++row) {
+            const uint4 vector = chunk[row];
+            const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+            const i32 place = begin + static_cast<i32>(row * 16);
+#pragma unroll
+            for (u32 k = 0; k < 16; ++k) {
+                const i32 at = place + static_cast<i32>(k);
+                const Row<count> step = steps.template at<whole>(words[k / 4], k % 4, extent, at);
+#pragma unroll
+                for (u32 slot = 0; slot < Few<count>::most; ++slot) few.state[slot] = step.from(few.state[slot]);
+            }
+        }
+        return few.nibbles();
+    }
+#pragma unroll 1
+    for (u32 row = 1; row < rows; ++row) run_all(row);
+    return map.nibbles();
+}
+
+}  // namespace structure
+}  // namespace headrace

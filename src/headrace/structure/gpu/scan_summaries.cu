@@ -1,0 +1,115 @@
+// From what each tile comes to, to what is known where it begins: scans over tiles in one launch, a thread for each,
+// blocks joined by look-back. The text is not read. With two states (inside quotes or not) a scan of parities first
+// tells which of a tile's two tallies is true; with an automaton's, a scan of maps tells the state itself, before the
+// tiles are tallied from it. (ParPaRaw, section 3.1: the scan composes state vectors.)
+//
+// Bytes moved for a tile: its tallies of 40 bytes, or its map of 8, and an entry of 32.
+#include "gpu/block/block.cuh"
+#include "gpu/block/block_look_back.cuh"
+#include "structure/gpu/dfa_tables.hpp"
+#include "structure/gpu/tile_summary.hpp"
+#include "structure/gpu/tile_text.cuh"
+
+using namespace headrace;
+using namespace headrace::structure;
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 warps = threads / tile::lanes;
+
+// What goes before this thread's item, in all blocks. `words`: of the block's warps.
+template <class Op, class T>
+__device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
+    const T upto = tile::scan_warp<Op>(item);
+    const T lane_before = tile::shuffle_up(upto, 1);
+    const tile::Before<T> before = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    if (tile::warp() == 0) {
+        if (tile::lane() == 0) look_back.template post<Op>(block, before.total);
+        const T prefix = look_back.template prefix<Op>(block, before.total);
+        if (tile::lane() == 0) shared = prefix;
+    }
+    __syncthreads();
+    const T joined = Op::join(shared, before.before);
+    return tile::lane() == 0 ? joined : Op::join(joined, lane_before);
+}
+
+__device__ __forceinline__ void add_total(u64* total, u32 mine) {
+    const u32 all = __reduce_add_sync(tile::all_lanes, mine);
+    if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
+}
+
+// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are
+// lenient: where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it;
+// else null. `marks`: null, or one for each tile, which becomes 1 where what was guessed of its beginning is wrong
+// (columns/convert/gpu/fast/measure_rows.cu). `memory`: a ticket and a state for each block of the scan, and the same
+// of the parities; all zero.
+extern "C" __global__ void __launch_bounds__(threads)
+    scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
+               TileEntry* entries, FindTotals* totals, const FindTotals* other, u32* marks,
+               tile::Chain<Reached>::Word* memory) {
+    __shared__ Reached words[warps];
+    __shared__ u32 parity_words[warps];
+    __shared__ Reached reached_before;
+    __shared__ u32 odd_before;
+    __shared__ u32 taken;
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the tiles have not been tallied to the end
+    const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
+    const u32 blocks = (tiles + threads - 1) / threads;
+    tile::Chain<Reached> look_back(memory);
+    tile::Chain<u32> parities(reinterpret_cast<u64*>(memory + blocks + 1));
+    if (threadIdx.x == 0) taken = look_back.take_tile();
+    __syncthreads();
+    const u32 block = taken;
+    const u32 number = block * threads + threadIdx.x;
+    const bool there = number < tiles;
+    u32 state = there && states != nullptr ? states[number] : 0;
+    if (quoted != 0) {
+        const u32 odd = there && (tallies[number].flags & TALLY_ODD) != 0;
+        state = before_item<Sum<u32>>(odd, block, parities, parity_words, odd_before) & 1;
+    }
+    Tally tally = {};
+    if (there) tally = tallies[quoted != 0 && state != 0 ? tiles + number : number];
+    const Reached reached = there ? reached_by(tally) : Follow::identity();
+    const Reached before = before_item<Follow>(reached, block, look_back, words, reached_before);
+
+    add_total(&totals->fields, tally.separators + tally.records);
+    add_total(&totals->blank_lines, tally.blanks);
+    add_total(&totals->comments, tally.comments);
+    u32 flags = __reduce_or_sync(tile::all_lanes, tally.flags & 0xFF);
+    if (quoted == 2 && (flags & FIND_STRAY) != 0) flags |= FIND_REDO;
+    if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
+    if (there) {
+        entries[number] = entry_at(before, tile_begin(number, tile_bytes, skew), (tally.flags & TALLY_IDLE) != 0,
+                                   static_cast<u8>(state));
+        if (marks != nullptr && (state != 0) != ((tally.flags & TALLY_GUESS) != 0)) marks[number] = 1;
+    }
+    if (there && number + 1 == tiles) {
+        const u32 behind = states != nullptr ? states[tiles] : state ^ ((tally.flags & TALLY_ODD) != 0);
+        const bool idle = (tally.flags & TALLY_IDLE_BEHIND) != 0;
+        entries[tiles] = entry_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(behind));
+        const u32 ended = tally.flags >> TALLY_AT_END & 0xFF;
+        const u32 open = (ended & FIND_OPEN) != 0;
+        add_flags(totals, quoted == 2 && (ended & FIND_UNCLOSED) != 0 ? ended | FIND_REDO : ended);
+        totals->records = before.records + tally.records + open;
+        totals->bytes = bytes;
+        if (open != 0) atomicAdd(&totals->fields, u64{1});
+        if ((ended & FIND_COMMENT) != 0) atomicAdd(&totals->comments, u64{1});
+    }
+    if (tiles == 0 && threadIdx.x == 0) entries[0] = {};
+}
+
+// The state before each of `tiles` tiles, and behind the last, from their maps.
+extern "C" __global__ void __launch_bounds__(threads)
+    scan_maps(const u64* maps, u32 tiles, u8* states, const FindTotals* other, tile::Wide* memory) {
+    __shared__ u64 words[warps];
+    __shared__ u64 map_before;
+    __shared__ u32 taken;
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    tile::Chain<u64> look_back(memory);
+    if (threadIdx.x == 0) taken = look_back.take_tile();
+    __syncthreads();
+    const u32 number = taken * threads + threadIdx.x;
+    const u64 map = number < tiles ? maps[number] : ComposeStates::identity();
+    const u64 before = before_item<ComposeStates>(map, taken, look_back, words, map_before);
+    if (number <= tiles) states[number] = static_cast<u8>(before & 15);
+}

@@ -1,0 +1,332 @@
+// What each tile of any dialect of at most 8, 16 or 64 states comes to, by its automaton, in two readings. First a
+// thread runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
+// tile's; scan_maps tells the state of each tile. Then the chunk is run once more from the state that it is in, what
+// each byte means takes the byte's place in shared memory, and is counted. No block waits for another. (ParPaRaw,
+// sections 3.1 and 3.2.)
+//
+// Bytes moved: the text twice, 4 or 8 bytes a chunk written and read, 2 or 4 KiB of tables a tile from the cache.
+// Operations for each byte, of 8 states: 5 for the map where two states are told apart, else 11; 7 for the second
+// reading.
+#include "gpu/block/block.cuh"
+#include "structure/emit.hpp"
+#include "structure/gpu/dfa_runs.cuh"
+#include "structure/gpu/tile_summary.hpp"
+#include "structure/gpu/tile_text.cuh"
+#include "structure/gpu/wide_state_maps.cuh"
+
+using namespace headrace;
+using namespace headrace::structure;
+
+// How maps are joined, and what holds one.
+template <u32 count>
+struct MapsOf {
+    using join = ComposeStates;
+    using word = u64;
+};
+template <>
+struct MapsOf<8> {
+    using join = ComposeEight;
+    using word = u32;
+};
+
+// Of 64 states no map is kept, but what it leads to.
+template <>
+struct MapsOf<64> {
+    using join = ComposeStates;
+    using word = u32;
+};
+
+constexpr u32 count = HR_STATES;
+using Tables = StepTables<count>;
+using Join = MapsOf<count>::join;
+using Word = MapsOf<count>::word;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 rows = HR_ROWS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 tile_bytes = threads * rows * 16;
+constexpr u32 tile_rows = threads * rows / tile::lanes;
+constexpr u32 row_bytes = tile::lanes * 16;
+// The vectors of a chunk lie side by side, and an empty one behind them keeps chunks off each other's banks.
+constexpr u32 pitch = rows + 1;
+static_assert(rows % 2 == 0 && tile_bytes <= 32768 && rows / 2 <= sizeof(Word));
+
+__device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
+
+// A tile and the table of steps.
+struct Staged {
+    uint4 vector[threads * pitch];
+    Steps<count> steps;
+
+    // `marks`: lenient quotes that open no field (lenient_quotes.cu), or null.
+    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
+                                            const u16* marks) {
+        const i64 left = static_cast<i64>(bytes) - first;
+        const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
+                               left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
+        for (u32 row = 0; row < rows; ++row) {
+            const u32 number = row * threads + threadIdx.x;
+            if (is_whole(extent)) {
+                tile::copy_async(&vector[place_of(number)], reinterpret_cast<const uint4*>(text + first) + number);
+            } else {
+                vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
+            }
+        }
+        // It is what the tables begin with.
+        for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
+            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables)[i];
+        tile::wait_for_copies();
+        for (u32 row = 0; marks != nullptr && row < rows; ++row) {
+            const u32 number = row * threads + threadIdx.x;
+            uint4& own = vector[place_of(number)];
+            own = with_spares(own, marks[u64{blockIdx.x} * (tile_bytes / 16) + number], tables->spare, tables->other);
+        }
+        __syncthreads();
+        return extent;
+    }
+    static __device__ __forceinline__ bool is_whole(Extent extent) {
+        return extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
+    }
+};
+
+#if HR_STATES <= 16
+// `before`: for each thread of all blocks what the tile's bytes before its chunk do to each state, four bits for each;
+// `maps`: the same of each tile, 64 bits. `marks` as for Staged::stage, `other` as for tally_plain.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, u64* maps,
+              const FindTotals* other) {
+    __shared__ Staged staged;
+    __shared__ u64 words[warps];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const Extent extent = staged.stage(text, bytes, static_cast<i64>(blockIdx.x) * tile_bytes - skew, tables, marks);
+    const uint4* const chunk = staged.vector + threadIdx.x * pitch;
+    const u64 map = Staged::is_whole(extent) ? map_of<true, rows>(chunk, staged.steps, extent)
+                                             : map_of<false, rows>(chunk, staged.steps, extent);
+    const u64 upto = tile::scan_warp<Join>(map);
+    const u64 lane_before = tile::shuffle_up(upto, 1);
+    const tile::Before<u64> block = tile::scan_warps<Join, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    const u64 mine = tile::lane() == 0 ? block.before : Join::join(block.before, lane_before);
+    before[u64{blockIdx.x} * threads + threadIdx.x] = static_cast<Word>(mine);
+    if (threadIdx.x == 0) maps[blockIdx.x] = block.total;
+}
+#else
+// The maps of the tile's chunks in shared memory.
+struct Maps {
+    Staged staged;
+    u8 of_chunk[threads][wide_pitch];
+
+    __device__ __forceinline__ void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
+        const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+        const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+        const Extent extent = staged.stage(text, bytes, first, tables, marks);
+        map_chunk(staged.vector + threadIdx.x * pitch, rows, staged.steps, extent, of_chunk[threadIdx.x]);
+        __syncthreads();
+    }
+};
+
+// `maps`: of each tile, a byte for each state.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word*, u8* maps,
+              const FindTotals* other) {
+    __shared__ Maps own;
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    own.make(text, bytes, tables, marks);
+    for (u32 state = threadIdx.x; state < wide_states; state += threads) {
+        u32 reached = state;
+        for (u32 chunk = 0; chunk < threads; ++chunk) reached = own.of_chunk[chunk][reached];
+        maps[u64{blockIdx.x} * wide_states + state] = static_cast<u8>(reached);
+    }
+}
+
+// The state before each of `tiles` tiles, and behind the last, by one block: its threads have tiles in a row.
+extern "C" __global__ void __launch_bounds__(threads)
+    chain_maps(const u8* maps, u32 tiles, u8* states, const FindTotals* other) {
+    __shared__ u8 maps_of[threads][wide_pitch];
+    __shared__ u8 entries[threads];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    const u32 each = (tiles + threads - 1) / threads;
+    const u32 begin = min(threadIdx.x * each, tiles), end = min(begin + each, tiles);
+    u8* const mine = maps_of[threadIdx.x];
+    for (u32 state = 0; state < wide_states; ++state) mine[state] = static_cast<u8>(state);
+    for (u32 tile = begin; tile < end; ++tile) {
+        for (u32 state = 0; state < wide_states; ++state) mine[state] = maps[u64{tile} * wide_states + mine[state]];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u8 state = 0;
+        for (u32 thread = 0; thread < threads; ++thread) {
+            entries[thread] = state;
+            state = maps_of[thread][state];
+        }
+        states[tiles] = state;
+    }
+    __syncthreads();
+    u8 state = entries[threadIdx.x];
+    for (u32 tile = begin; tile < end; ++tile) {
+        states[tile] = state;
+        state = maps[u64{tile} * wide_states + state];
+    }
+}
+
+// `before`: the state before each chunk.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    start_chunks(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
+                 const FindTotals* other) {
+    __shared__ Maps own;
+    __shared__ u8 entries[threads];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    own.make(text, bytes, tables, marks);
+    if (threadIdx.x == 0) {
+        u8 state = states[blockIdx.x];
+        for (u32 chunk = 0; chunk < threads; ++chunk) {
+            entries[chunk] = state;
+            state = own.of_chunk[chunk][state];
+        }
+    }
+    __syncthreads();
+    before[u64{blockIdx.x} * threads + threadIdx.x] = entries[threadIdx.x];
+}
+#endif
+
+struct Counts {
+    u32 fields = 0, records = 0;  // 16 and 32 each
+    u32 starts = 0, high = 0;
+    u32 flags = 0, blanks = 0, comments = 0;
+};
+
+template <u32 states>
+__device__ __forceinline__ u32 emit_of(const StepTables<states>& tables, u32 byte, u32 state) {
+    return tables.emits[byte][state];
+}
+__device__ __forceinline__ u32 emit_of(const StepTables<64>& tables, u32 byte, u32 state) {
+    return tables.emits[tables.group_of[byte]][state];
+}
+
+// What Emit has to say of the rare bytes among four; `steps`: that before them, and theirs.
+__device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        if ((steps[k + 1] & STEP_RARE) != 0) {
+            const u32 emit = emit_of(tables, bytes >> (k * 8) & 0xFF, state_of<count>(steps[k]));
+            if ((emit & EMIT_STRAY) != 0) counts.flags |= FIND_STRAY;
+            counts.blanks += (emit & EMIT_BLANK) != 0;
+            counts.comments += (emit & EMIT_COMMENT) != 0;
+        }
+    }
+}
+
+// Runs the chunk from its state; each byte's step takes its place. Returns the state before each 32 bytes, a byte each.
+template <bool whole>
+__device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
+                                    u32 state, Extent extent) {
+    Word met = 0;
+    u32 step = step_to<count>(state);
+    const u32 quote = tile::repeated(tables.quote & 0xFF);
+    u32 no_quote = tile::top_bits;
+    i32 place = static_cast<i32>(threadIdx.x * rows * 16);
+#pragma unroll HR_UNROLL
+    for (u32 row = 0; row < rows; ++row) {
+        const uint4 vector = chunk[row];
+        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+        u32 codes[4];
+        if (row % 2 == 0) met |= static_cast<Word>(state_of<count>(step)) << (row * 4);
+#pragma unroll
+        for (u32 word = 0; word < 4; ++word) {
+            u32 taken[5] = {step};
+#pragma unroll
+            for (u32 k = 0; k < 4; ++k, ++place) {
+                step = steps.template at<whole>(words[word], k, extent, place).from(step);
+                taken[k + 1] = step;
+            }
+            codes[word] =
+                __byte_perm(__byte_perm(taken[1], taken[2], 0x0040), __byte_perm(taken[3], taken[4], 0x0040), 0x5410);
+            counts.fields = tile::add_bytes(codes[word] & tile::repeated(STEP_FIELD), counts.fields);
+            counts.records = tile::add_bytes(codes[word] & tile::repeated(STEP_RECORD), counts.records);
+            counts.starts |= codes[word] & tile::repeated(STEP_START);
+            if ((codes[word] & tile::repeated(STEP_RARE)) != 0) add_rare(counts, tables, words[word], taken);
+            counts.high |= words[word];
+            no_quote &= tile::differs(words[word] & ~tile::top_bits, quote) | words[word];
+        }
+        chunk[row] = {codes[0], codes[1], codes[2], codes[3]};
+    }
+    if ((counts.high & tile::top_bits) != 0) counts.flags |= FIND_HIGH;
+    if (tables.quote != no_byte && no_quote != tile::top_bits) counts.flags |= FIND_QUOTES;
+    return met;
+}
+
+// The steps of a row of the tile.
+__device__ __forceinline__ Window<16> look(const Staged& staged, u32 row) {
+    const uint4 codes = staged.vector[place_of(row * tile::lanes + tile::lane())];
+    const u32 words[4] = {codes.x, codes.y, codes.z, codes.w};
+    tile::Bits fields, records, starts;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        fields.word[k] = words[k] << 3 & tile::top_bits;
+        records.word[k] = words[k] << 2 & tile::top_bits;
+        starts.word[k] = words[k] << 1 & tile::top_bits;
+    }
+    return {tile::gathered(fields), tile::gathered(records), tile::gathered(starts)};
+}
+
+__device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool starts) {
+    Trail trail;
+    bool found = records == 0 && separators == 0 && !starts;
+    bool start_found = !starts, field_found = separators == 0;
+    for (u32 row = tile_rows; row-- > 0 && !found;) {
+        const Window<16> window = look(staged, row);
+        const bool ended = trail.add(window, first + row * row_bytes);
+        start_found |= __any_sync(tile::all_lanes, window.starts != 0) != 0;
+        field_found |= __any_sync(tile::all_lanes, window.separators != 0) != 0;
+        found = records == 0 ? start_found && field_found : ended;
+    }
+    return trail.reached(records, separators);
+}
+
+// `states`: of each tile, and behind the last. `before`: what map_tiles left; then, of each chunk, the state before
+// each 32 bytes, a byte each from the lowest on.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    tally_steps(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
+                Tally* tallies, FindTotals* totals, const FindTotals* other) {
+    __shared__ Staged staged;
+    __shared__ u64 words[warps];
+    if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+    const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
+    Word& own = before[u64{blockIdx.x} * threads + threadIdx.x];
+    const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
+    const Extent extent = staged.stage(text, bytes, first, tables, marks);
+    uint4* const chunk = staged.vector + threadIdx.x * pitch;
+    Counts counts;
+    if (Staged::is_whole(extent)) {
+        own = run<true>(counts, chunk, staged.steps, *tables, state, extent);
+    } else {
+        own = run<false>(counts, chunk, staged.steps, *tables, state, extent);
+    }
+    const u64 mine = static_cast<u64>(counts.fields >> 4) | static_cast<u64>(counts.records >> 5) << 16 |
+                     static_cast<u64>(counts.blanks) << 32 | static_cast<u64>(counts.comments) << 48;
+    const u64 all = tile::reduce_block<Sum<u64>, threads>(mine, words);
+    const u32 flags = __reduce_or_sync(tile::all_lanes, counts.flags);
+    if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
+    const u32 starts = __syncthreads_or(counts.starts != 0);
+    if (tile::warp() != 0) return;
+
+    const u64 joint = tile::shuffle(all, 0);
+    Tally tally = {};
+    tally.separators = static_cast<u32>(joint & 0xFFFF);
+    tally.records = static_cast<u32>(joint >> 16 & 0xFFFF);
+    tally.blanks = static_cast<u32>(joint >> 32 & 0xFFFF);
+    tally.comments = static_cast<u32>(joint >> 48);
+    const Reached reached = reach(staged, first, tally.records, tally.separators, starts != 0);
+    tally.record_begin = reached.record_begin;
+    tally.field_begin = reached.field_begin;
+    tally.column = reached.column;
+    const auto has = [](u64 set, u32 of) { return (set >> of & 1) != 0; };
+    u32 ended = has(tables->comment, behind) ? u32{FIND_COMMENT} : has(tables->idle, behind) ? 0u : u32{FIND_OPEN};
+    if (has(tables->quoted, behind)) ended |= FIND_UNCLOSED;
+    if (has(tables->unfinished, behind)) ended |= FIND_UNFINISHED | FIND_STRAY;
+    tally.flags = ended << TALLY_AT_END | (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) |
+                  (has(tables->idle, entry) ? u32{TALLY_IDLE} : 0u) |
+                  (has(tables->idle, behind) ? u32{TALLY_IDLE_BEHIND} : 0u);
+    if (tile::lane() == 0) tallies[blockIdx.x] = tally;
+}
