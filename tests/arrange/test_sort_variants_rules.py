@@ -1,4 +1,4 @@
-"""Every program that a sort may launch is listed in a variants.toml, has arguments of the sizes that its signature
+"""Every program that a sort may launch is listed in a programs.py, has arguments of the sizes that its signature
 tells, and fits the shared memory of every card."""
 
 from __future__ import annotations

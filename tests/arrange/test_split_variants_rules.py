@@ -1,4 +1,4 @@
-"""Every program that a multisplit may launch is listed in variants.toml, and fits the shared memory of its card."""
+"""Every program that a multisplit may launch is listed in programs.py, and fits the shared memory of its card."""
 
 from __future__ import annotations
 

@@ -64,11 +64,14 @@ def test_what_cannot_be_joined_is_told_with_its_place(tmp_path, text, said):
 
 
 def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
-    (tmp_path / "s" / "t").mkdir(parents=True)
-    tables = '[["a.cu"]]\nHR_X = [1, 2]\nHR_Y = ["u", "v"]\n\n[["a.cu"]]\nHR_X = [2]\nHR_Y = ["v", "w"]\n'
-    (tmp_path / "s" / "variants.toml").write_text(tables)
-    (tmp_path / "s" / "t" / "variants.toml").write_text('[["b.cu"]]\nHR_E = ["x", "*"]\n')
-    monkeypatch.setattr(source, "PACKAGE", tmp_path)
+    package = tmp_path / "some_kernels"
+    (package / "s" / "t").mkdir(parents=True)
+    first = '("a.cu", {"HR_X": [1, 2], "HR_Y": ["u", "v"]}), ("a.cu", {"HR_X": [2], "HR_Y": ["v", "w"]})'
+    (package / "s" / "programs.py").write_text(f"PROGRAMS = ({first})")
+    (package / "s" / "t" / "programs.py").write_text('PROGRAMS = (("b.cu", {"HR_E": ["x", "*"]}),)')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(source, "PACKAGE", package)
+    source.programs_in.cache_clear()
     assert [str(variant) for variant in all_variants()] == [
         "s/a.cu HR_X=1 HR_Y=u",
         "s/a.cu HR_X=1 HR_Y=v",
@@ -86,13 +89,13 @@ def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
         ("u/a.cu", {"HR_X": 1, "HR_Y": "u"}),
         ("s/a.cu", {"HR_X": 3, "HR_Y": "u"}),
     ]:
-        with pytest.raises(OptionError, match=r"variants\.toml lists no program"):
+        with pytest.raises(OptionError, match=r"programs\.py lists no program"):
             Variant.of(file, defines)
 
 
 def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
     files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")}
-    assert files == {file for file, _ in source.all_tables()}
+    assert files == {file for file, _ in source.all_programs()}
 
 
 def test_nothing_compiles_but_what_takes_a_listed_variant():

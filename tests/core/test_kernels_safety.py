@@ -82,7 +82,7 @@ def several(driver, monkeypatch, answers):
     monkeypatch.setattr(gpu, "driver", lambda: driver)
     driver.native.answers = answers
     launched = Kernel(5, "f", "Q", card)
-    kernel.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
+    kernels.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
     return [extents[0] for _, extents, _, _ in driver.native.launched], current
 
 

@@ -181,7 +181,7 @@ def kernel(
     signature
         Its parameters, as `Kernel` has them.
     defines
-        Macros and their values; ``variants.toml`` beside the file lists them.
+        Macros and their values; ``programs.py`` beside the file lists them.
     gpu
         The card it will run on.
     mode

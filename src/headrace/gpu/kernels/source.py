@@ -3,24 +3,24 @@
 A program is one ``.cu`` file of the package for one value of each of its macros. The headers that it includes are joined into
 it, each once, with ``#line``, so that the compiler's messages name our files; there is no header that is not ours (any CUB
 include costs seconds a program, and NVRTC's cache key would have to know the folder). Which values a macro may have is in
-``variants.toml`` beside the file, so everything that can ever be compiled can be compiled beforehand.
+``programs.py`` beside the file, so everything that can ever be compiled can be compiled beforehand.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from headrace.core.errors import HeadraceError, OptionError
 
 PACKAGE = Path(__file__).parents[2]
-LIST = "variants.toml"
-"""In each folder that has kernels: what they are compiled to."""
+LIST = "programs.py"
+"""Module in each folder of kernels that lists what they are compiled to."""
 ANY = "*"
 """A macro with this among its values takes any text."""
 
@@ -29,6 +29,8 @@ _ONCE = re.compile(r"\s*#\s*pragma\s+once\b")
 _CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
 
 Value = int | str
+Programs = Sequence[tuple[str, Mapping[str, Sequence[Value]]]]
+"""Pairs of a file in a folder and the values of its macros; each combination of the values is a program."""
 
 
 class KernelSourceError(HeadraceError, ValueError):
@@ -57,7 +59,7 @@ class Variant:
 
     @classmethod
     def of(cls, file: str, defines: Mapping[str, Value]) -> Variant:
-        """The variant, if `variants.toml` of the file's folder lists it.
+        """Return the variant, if the file's folder lists it.
 
         Raises
         ------
@@ -65,9 +67,9 @@ class Variant:
             It does not.
         """
         variant = cls(file, tuple(sorted(defines.items())))
-        path = PACKAGE / file
-        if not any(_covers(table, defines) for table in tables(path.parent).get(path.name, ())):
-            raise OptionError(f"{Path(file).parent / LIST} lists no program {variant}")
+        folder, _, name = file.rpartition("/")
+        if not any(_covers(table, defines) for listed, table in programs_in(folder) if listed == name):
+            raise OptionError(f"{folder}/{LIST} lists no program {variant}")
         return variant
 
     def __str__(self) -> str:
@@ -75,34 +77,32 @@ class Variant:
 
 
 @cache
-def tables(folder: Path) -> dict[str, list[dict[str, list[Value]]]]:
-    """Name of a file in the folder to its tables of macros and values; none where nothing is listed."""
-    try:
-        with (folder / LIST).open("rb") as listed:
-            return tomllib.load(listed)
-    except FileNotFoundError:
-        return {}
+def programs_in(folder: str) -> Programs:
+    """Programs of a folder of the package, such as ``"primitives"``; none if it has no module of `LIST`'s name."""
+    if not (PACKAGE / folder / LIST).is_file():
+        return ()
+    listed: Programs = import_module(".".join((PACKAGE.name, *Path(folder).parts, Path(LIST).stem))).PROGRAMS
+    return listed
 
 
-def all_tables() -> Iterator[tuple[str, dict[str, list[Value]]]]:
-    """Every file of the package that is listed, with each of its tables."""
-    for folder in sorted(path.parent for path in PACKAGE.rglob(LIST)):
-        for name, listed in tables(folder).items():
-            file = (folder / name).relative_to(PACKAGE).as_posix()
-            yield from ((file, table) for table in listed)
+def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
+    """Yield each listed file of the package with one of its tables of macros and values."""
+    for path in sorted(PACKAGE.rglob(LIST)):
+        folder = path.parent.relative_to(PACKAGE).as_posix()
+        yield from ((f"{folder}/{name}", table) for name, table in programs_in(folder))
 
 
 def all_variants() -> Iterator[Variant]:
     """Every program of the package, each once. A macro that takes any text is there with its other values."""
     found: dict[Variant, None] = {}
-    for file, table in all_tables():
+    for file, table in all_programs():
         names = sorted(table)
         for values in itertools.product(*([value for value in table[name] if value != ANY] for name in names)):
             found[Variant(file, tuple(zip(names, values, strict=True)))] = None
     yield from found
 
 
-def _covers(table: Mapping[str, list[Value]], defines: Mapping[str, Value]) -> bool:
+def _covers(table: Mapping[str, Sequence[Value]], defines: Mapping[str, Value]) -> bool:
     return table.keys() == defines.keys() and all(value in table[name] or ANY in table[name] for name, value in defines.items())
 
 

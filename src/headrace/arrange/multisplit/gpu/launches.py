@@ -91,7 +91,7 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """Sizes that kernels are compiled for, as variants.toml lists them, and how keys are cut; tests have smaller ones."""
+    """Sizes that kernels are compiled for, as programs.py lists them, and how keys are cut; tests have smaller ones."""
 
     keys: tuple[int, int, int] = (512, 24, 2)
     with_values: tuple[int, int, int] = (384, 16, 2)

@@ -66,7 +66,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class DigitShapes:
-    """Sizes that the kernels are compiled for, as variants.toml lists them, by bytes of a key; tests have smaller ones.
+    """Sizes that the kernels are compiled for, as programs.py lists them, by bytes of a key; tests have smaller ones.
 
     Parameters
     ----------

@@ -1,0 +1,14 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    (
+        "hash_rows.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+)

@@ -1,0 +1,97 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    # The conversion by rows, of a text without quotes, with strings and without, and with quotes; and what measures
+    # strings before: by
+    # itself, without quotes and with them, or while it searches.
+    (
+        "convert_rows.cu",
+        {
+            "HR_QUOTES": [0],
+            "HR_THREADS": [192],
+            "HR_TILE": [16384],
+            "HR_HEAD": [512],
+            "HR_RECORDS": [1],
+            "HR_BLOCKS": [6],
+            "HR_WRITES": [1],
+        },
+    ),
+    (
+        "convert_rows.cu",
+        {
+            "HR_QUOTES": [0],
+            "HR_THREADS": [128],
+            "HR_TILE": [16384],
+            "HR_HEAD": [512],
+            "HR_RECORDS": [2],
+            "HR_BLOCKS": [8],
+            "HR_WRITES": [1],
+        },
+    ),
+    (
+        "convert_rows.cu",
+        {
+            "HR_QUOTES": [1],
+            "HR_THREADS": [160],
+            "HR_TILE": [16384],
+            "HR_HEAD": [2048],
+            "HR_RECORDS": [1],
+            "HR_BLOCKS": [7],
+            "HR_WRITES": [1],
+        },
+    ),
+    (
+        "convert_rows.cu",
+        {
+            "HR_QUOTES": [0],
+            "HR_THREADS": [128],
+            "HR_TILE": [16384],
+            "HR_HEAD": [512],
+            "HR_RECORDS": [1],
+            "HR_BLOCKS": [8],
+            "HR_WRITES": [0],
+        },
+    ),
+    (
+        "convert_rows.cu",
+        {
+            "HR_QUOTES": [1],
+            "HR_THREADS": [128],
+            "HR_TILE": [16384],
+            "HR_HEAD": [2048],
+            "HR_RECORDS": [1],
+            "HR_BLOCKS": [8],
+            "HR_WRITES": [0],
+        },
+    ),
+    (
+        "measure_rows.cu",
+        {
+            "HR_QUOTES": [0],
+            "HR_THREADS": [128],
+            "HR_TILE": [16384],
+            "HR_HEAD": [512],
+            "HR_RECORDS": [1],
+            "HR_UNROLL": [3],
+            "HR_BLOCKS": [12],
+            "HR_WRITES": [0],
+        },
+    ),
+    (
+        "measure_rows.cu",
+        {
+            "HR_QUOTES": [1],
+            "HR_THREADS": [128],
+            "HR_TILE": [16384],
+            "HR_HEAD": [2048],
+            "HR_RECORDS": [1],
+            "HR_UNROLL": [3],
+            "HR_BLOCKS": [10],
+            "HR_WRITES": [0],
+        },
+    ),
+)

@@ -1,0 +1,21 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    # Without quotes in the text, with them, and of any dialect; the kernel that converts, and the one that measures
+    # strings before.
+    (
+        "convert.cu",
+        {
+            "HR_THREADS": [256],
+            "HR_TILE": [16384],
+            "HR_WINDOW": [4096],
+            "HR_BLOCKS": [4],
+            "HR_QUOTES": [0, 1, 2],
+            "HR_WRITES": [0, 1],
+        },
+    ),
+)

@@ -1,0 +1,33 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    # What becomes of faults: lines, rows that go, single values.
+    (
+        "count_lines.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "gather_records.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "remove_rows.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "store_values.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+)

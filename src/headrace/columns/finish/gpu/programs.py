@@ -1,0 +1,27 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    (
+        "patch_strings.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    # Smaller types, and numbers of rows.
+    (
+        "finish.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "concat.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+)

@@ -1,0 +1,21 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    # Texts in other forms.
+    (
+        "views.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "dictionary.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+)

@@ -1,0 +1,41 @@
+"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+PROGRAMS: Programs = (
+    # Tiles of 16 KiB, without quotes and with, and by steps (bench/results/h200/2026-11-21-find.md).
+    (
+        "summarize_plain.cu",
+        {
+            "HR_QUOTED": [0, 1],
+            "HR_THREADS": [128],
+            "HR_ROWS": [8],
+            "HR_UNROLL": [2],
+            "HR_BLOCKS": [6],
+        },
+    ),
+    (
+        "summarize_dfa.cu",
+        {
+            "HR_STATES": [8, 16, 64],
+            "HR_THREADS": [128],
+            "HR_ROWS": [8],
+            "HR_UNROLL": [1],
+            "HR_BLOCKS": [1],
+        },
+    ),
+    (
+        "lenient_quotes.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+    (
+        "scan_summaries.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
+)
