@@ -108,4 +108,4 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
         with pytest.raises(
             GpuError, match=rf"primitives/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"
         ):
-            kernels._loaded(kernel.Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")
+            kernels._loaded(kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")
