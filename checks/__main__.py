@@ -15,6 +15,9 @@ from checks import (
     floating_point,
     folders,
     import_order,
+    names,
+    prose,
+    ratchet,
     readme,
     shared_rules,
     who_knows_what,
@@ -28,6 +31,8 @@ STATIC = (
     shared_rules,
     file_size,
     floating_point,
+    names,
+    prose,
     words,
     readme,
     features,
@@ -45,7 +50,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m checks", description=__doc__)
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parents[1], help="tree to check (default: this one)")
     parser.add_argument("--static", action="store_true", help="only what needs no installed package")
+    parser.add_argument(
+        "--ratchet", action="store_true", help="write the counts of checks/ratchet.json that have fallen, and print all"
+    )
     given = parser.parse_args()
+    if given.ratchet:
+        for name, (count, limit) in ratchet.lower_limits(given.root, (*prose.RULES, *names.RULES)).items():
+            print(f"{name}: {count} (limit until now: {limit})")
+        return 0
     laws = STATIC if given.static else STATIC + RUNNING
     for note in file_size.notes(given.root):
         print(f"note: {note}")
