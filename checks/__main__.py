@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from checks import (
+    architecture,
     docs_run,
     extras,
     features,
@@ -27,6 +28,7 @@ from checks import (
 STATIC = (
     import_order,
     folders,
+    architecture,
     who_knows_what,
     shared_rules,
     file_size,

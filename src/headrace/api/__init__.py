@@ -1,1 +1,1 @@
-"""The face of the package."""
+"""Offers what `import headrace` shows: Table, Report, readers and writers."""

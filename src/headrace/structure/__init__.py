@@ -1,1 +1,1 @@
-"""Where records and fields are: dialects, and the search for structure."""
+"""Finds records and fields: dialects, their DFA, and the search."""

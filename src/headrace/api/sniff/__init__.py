@@ -1,1 +1,1 @@
-"""How a text is written, found by looking at it."""
+"""sniff_csv: proposes the dialect and options of a text, with evidence."""
