@@ -116,7 +116,7 @@ def test_extents_that_are_none_are_an_error(grid):
 
 @pytest.mark.parametrize("arguments", [[], [1, 2], (1, 2, 3)])
 def test_too_few_arguments_or_too_many_are_an_error(arguments):
-    with pytest.raises(ValueError, match=f"1 parameters is given {len(arguments)} arguments"):
+    with pytest.raises(ValueError, match=f"1 parameters got {len(arguments)} arguments"):
         call(NotingDriver(), [(0, 8, "Q")]).launch(1, 1, 0, 0, arguments)
 
 
