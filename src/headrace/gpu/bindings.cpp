@@ -1,6 +1,7 @@
 // Makes driver calls from Python: a launch, an allocation, a release, or a small copy through pinned memory is one call
-// each. The driver is a table of function addresses, so neither the build nor the import needs CUDA. On an H200, a launch
-// of ten arguments takes 3.6 us in the driver, 4.6 us through its Python bindings, and 12 us if Python packs them.
+// each. The driver is a table of function addresses, so neither the build nor the import needs CUDA. On an H200, a
+// launch of ten arguments takes 3.6 us in the driver, 4.6 us through its Python bindings, and 12 us if Python packs
+// them.
 //
 // The GIL is released during driver calls: a full launch queue makes the driver wait for the device, which may wait for
 // a Python callback of another library. Several launches are packed first, so that the GIL is released once for all.
@@ -325,7 +326,7 @@ nb::tuple lay_out_buffers(const std::vector<usize>& sizes, std::pair<usize, usiz
     const auto [alignment, large, slab] = rule;
     const Slabs found = lay_out(sizes, ones, filled, {alignment, large, slab});
     nb::list slabs;
-    for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.behind, one.bytes, one.ones, one.zeros));
+    for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.end, one.bytes, one.ones, one.zeros));
     return nb::make_tuple(slabs, found.begins);
 }
 

@@ -82,7 +82,7 @@ class Kernel:
         grid, block
             Blocks of the grid and threads of a block: one number or three.
         args
-            For each parameter a number, the bytes of a structure, an object with a device ``address``, or None for a null pointer.
+            For each parameter a number, the bytes of a structure, an object with an ``address``, or None for a null pointer.
         shared
             Dynamic shared memory of a block, in bytes.
         stream

@@ -107,13 +107,13 @@ class Launcher(Protocol):
     """Number of times the host waited for the device."""
 
     def current(self) -> AbstractContextManager[None]:
-        """Return a context in which this thread may use the launcher. On exit the thread's previous current device is restored."""
+        """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""
 
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
         """Allocate `nbytes`, each byte set to `fill` unless it is None."""
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> Rooms:
-        """Allocate several buffers in one call: those of `zeroed` are cleared, except the first `ones`, whose bits are all set."""
+        """Allocate several buffers in one call. Those of `zeroed` are cleared; the first `ones` get all bits set instead."""
 
     def fill(self, room: Room, byte: int) -> None:
         """Set each byte of the buffer to `byte`."""

@@ -1,6 +1,6 @@
 """Traces a sequence of launches once, with symbolic sizes and addresses, and replays it for each input with one native call.
 
-The launching code runs once with a `Recorder` as its launcher. Arithmetic on symbols is recorded as it happens, as in JAX or CUDA's
+The launching code runs once with a `Recorder` as its launcher. Arithmetic on symbols is recorded as it happens, as in JAX or in CUDA
 stream capture, so the code exists once and needs no second form for replay. The native part is gpu/kernels/trace.hpp.
 """
 
@@ -169,8 +169,11 @@ def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelO
     grids = [_grid(step.shape.blocks) for step in steps if isinstance(step, Launched)]
     for value in [*sizes, *chain(*fills), *chain(*grids)]:
         expressions.of(value)  # constants precede all other values
-    made = [(int(operation), expressions.place(first), expressions.place(second)) for operation, first, second in expressions.results]
-    native = _native.NativeTrace(calls, expressions.constants, expressions.inputs, made, [expressions.place(size) for size in sizes])
+    place = expressions.place
+    made = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
+    native = _native.NativeTrace(
+        calls, expressions.constants, expressions.inputs, made, [expressions.place(size) for size in sizes]
+    )
     names = []
     for step in steps:
         if isinstance(step, Filled):
