@@ -1,7 +1,7 @@
 """Traces a sequence of launches once, with symbolic sizes and addresses, and replays it for each input with one native call.
 
-The launching code runs once with a `Recorder` as its launcher. Arithmetic on symbols is recorded as it happens, as in JAX or in CUDA
-stream capture, so the code exists once and needs no second form for replay. The native part is gpu/kernels/trace.hpp.
+The launching code runs once with a `Recorder` as its launcher. Arithmetic on symbols is recorded as it happens, as in JAX or
+in CUDA stream capture, so the code needs no second form for replay. The native part is gpu/kernels/trace.hpp.
 """
 
 from __future__ import annotations

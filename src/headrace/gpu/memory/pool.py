@@ -1,7 +1,7 @@
 """Allocates device memory in stream order, from a pool, within a budget.
 
-Allocation and release are work of a stream, like a kernel (CUDA's stream-ordered allocator). Neither waits, and memory that one call
-releases serves the next call in the same stream at once. The pool keeps released memory, so only growth asks the system.
+Allocation and release are work of a stream, like a kernel (CUDA's stream-ordered allocator). Neither waits, and memory that one
+call releases serves the next call in the same stream at once. The pool keeps released memory, so only growth asks the system.
 
 An allocation that exceeds the budget or the device raises `MemoryLimitError` and changes nothing. Before that, the pool waits for
 pending releases of other streams and returns its unused memory to the system.
