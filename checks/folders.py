@@ -13,7 +13,8 @@ from checks.import_order import imports_of
 from checks.tree import NATIVE, Finding, files, name_of
 
 ORDER: dict[str, tuple[str, ...]] = {
-    "core": ("cpu", "."),
+    "core": ("cpu", ".", "expressions"),
+    "primitives": ("cpu", "."),
     "gpu": ("device", "block", "memory", "transfer", "kernels"),
     "sources": (".",),
     "structure": (".", "cpu", "gpu"),
@@ -64,7 +65,7 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
 MAX_FILES = 20
 """Files in one folder, without ``__init__.py``."""
 
-CROWDED: dict[str, int] = {"arrange/sort/gpu/msd": 21, "columns/rules": 24, "export": 21, "primitives": 21, "sources": 26}
+CROWDED: dict[str, int] = {"arrange/sort/gpu/msd": 21, "columns/rules": 24, "export": 21, "sources": 26}
 """Folders that have more files today: their count may only fall."""
 
 

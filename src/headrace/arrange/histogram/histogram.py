@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import _native
 from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
-from headrace.arrange.bucket.expression import Expression
+from headrace.core.expressions.expression import Expression
 from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
 from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.device_array import DeviceArray
@@ -92,7 +92,7 @@ def histogram(
     array([1, 2, 0, 1])
     >>> histogram(keys, splitters=[0, 2, 7, 100])
     array([1, 2, 2])
-    >>> from headrace.arrange.bucket.expression import key
+    >>> from headrace.core.expressions.expression import key
     >>> histogram(keys, 3, bucket=key % 3)
     array([1, 2, 2])
     """

@@ -28,12 +28,12 @@ struct FindShared {
 };
 
 // Of the hash, one for each try.
-static __device__ __forceinline__ Key multiplier_of(u32 trial) { return static_cast<Key>(mixed(u64{trial + 1}) | 1); }
+static __device__ __forceinline__ Key multiplier_of(u32 trial) { return static_cast<Key>(mix_bits(u64{trial + 1}) | 1); }
 
 // A cell holds a place of the sample, from 1 on, and above how many keys are as that one.
 static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u32* cell) {
     const Key own = code[place];
-    u32 at = static_cast<u32>(mixed(own)) % cells;
+    u32 at = static_cast<u32>(mix_bits(own)) % cells;
     for (;; at = (at + 1) % cells) {
         u32 found = *static_cast<volatile u32*>(&cell[at]);
         if (found == 0) found = atomicCAS(&cell[at], 0u, (1u << 16) + place + 1);

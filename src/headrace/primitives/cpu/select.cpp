@@ -1,11 +1,11 @@
-#include "primitives/select.hpp"
+#include "primitives/cpu/select.hpp"
 
 #include <bit>
 #include <stdexcept>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "primitives/select_kernels.hpp"
+#include "primitives/cpu/select_kernels.hpp"
 
 namespace headrace {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "arrange/bucket/expression_kernels.hpp"
+#include "core/expressions/expression_kernels.hpp"
 #include "core/cpu/isa.hpp"
 
 namespace headrace {

@@ -1,4 +1,4 @@
-#include "primitives/scan.hpp"
+#include "primitives/cpu/scan.hpp"
 
 #include <cstring>
 #include <stdexcept>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "primitives/scan_kernels.hpp"
+#include "primitives/cpu/scan_kernels.hpp"
 
 namespace headrace {
 

@@ -4,7 +4,7 @@
 // a permutation that their mask spells (AVX2), or one by one without a branch. The vector is stored whole and the next
 // one begins where the selected items end. They gather in a buffer in L1, which leaves in whole lines, so nothing is
 // written behind the last item, and large results need not pass through the cache.
-#include "primitives/select_kernels.hpp"
+#include "primitives/cpu/select_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
 #include "core/cpu/vectors.hpp"

@@ -1,11 +1,11 @@
-#include "arrange/bucket/expression.hpp"
+#include "core/expressions/expression.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
-#include "arrange/bucket/expression_values.hpp"
+#include "core/expressions/expression_values.hpp"
 
 namespace headrace {
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
+from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
 from headrace.core.errors import OptionError
 
 _MODULUS = 2**32

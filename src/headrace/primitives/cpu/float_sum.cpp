@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cpu/thread_pool.hpp"
-#include "primitives/scan.hpp"
+#include "primitives/cpu/scan.hpp"
 
 namespace headrace {
 namespace {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from headrace.arrange.bucket.expression import Expression
+    from headrace.core.expressions.expression import Expression
 
 COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 _JOINS = {"&", "|", "^"}
@@ -181,7 +181,7 @@ def as_program(expression: Expression, keys: str) -> bytes:
 
     Examples
     --------
-    >>> from headrace.arrange.bucket.expression import key
+    >>> from headrace.core.expressions.expression import key
     >>> struct.unpack("<2I IIQ IIQ IIQ", as_program(key >> 24, "u4"))
     (0, 0, 0, 0, 0, 2, 0, 24, 12, 0, 0)
     """

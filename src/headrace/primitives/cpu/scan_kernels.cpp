@@ -5,7 +5,7 @@
 // for. Reduction: four vectors gather lane by lane, whatever the order, which shows only where floats are equal but not
 // the same. NaNs are looked for apart, so that minima and maxima are one instruction. Cost per item of width w: 2 w by
 // scan, w by reduce, as fast as one core copies and reads.
-#include "primitives/scan_kernels.hpp"
+#include "primitives/cpu/scan_kernels.hpp"
 
 #include "core/cpu/vectors.hpp"
 

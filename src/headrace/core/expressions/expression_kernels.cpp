@@ -1,7 +1,7 @@
 // The operations of expression.hpp, compiled once for each instruction set: loops that compilers vectorise.
-#include "arrange/bucket/expression_kernels.hpp"
+#include "core/expressions/expression_kernels.hpp"
 
-#include "arrange/bucket/expression_values.hpp"
+#include "core/expressions/expression_values.hpp"
 #include "core/cpu/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
